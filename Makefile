@@ -1,0 +1,106 @@
+# Everything runs from a virtual environment that the first call makes.
+# Variables: PYTHON (interpreter for the environment), JOBS (test processes).
+
+VENV := .venv
+FALLBACK := .venv-fallback
+SANITIZE := build/sanitize
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	if $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
+	then echo $$p; break; fi; done)
+
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/directboost/kernels/native/*)
+PACKAGE_FILES := $(shell find src/directboost -type f -not -path '*/__pycache__/*' 2>/dev/null)
+PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs dev clean
+
+run: $(VENV)/.installed
+	$(BIN)/python examples/quickstart.py
+
+test: $(VENV)/.test
+	$(BIN)/python $(PYTEST) -m "not slow"
+
+test-all: test-slow test-fallback test-sanitize docs
+
+# Exit status 5 of pytest means that no test carries the marker.
+test-slow: $(VENV)/.test
+	$(BIN)/python $(PYTEST) -m slow || [ $$? -eq 5 ]
+
+# The suite against an install without a compiler; that the package says so is no failure.
+test-fallback: $(FALLBACK)/.installed
+	$(FALLBACK)/bin/python $(PYTEST) -m "not slow and not native" \
+		-W "ignore:directboost runs on its NumPy kernels"
+
+# The kernel tests against a library built with the sanitizers of GCC; -s lets their report through.
+test-sanitize: $(VENV)/.dev
+	@if ! command -v g++ >/dev/null; then echo "test-sanitize: skipped, there is no g++"; exit 0; fi; \
+	set -e; \
+	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DCMAKE_CXX_COMPILER=g++ -DDIRECTBOOST_SANITIZE=ON >/dev/null; \
+	$(BIN)/cmake --build $(SANITIZE); \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 \
+	DIRECTBOOST_KERNEL_LIBRARY=$(CURDIR)/$(SANITIZE)/libdirectboost_kernels.so \
+	$(BIN)/python -m pytest tests/kernels -s -m "not slow"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+check: lint types
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs: docs/_build/html/index.html"
+
+dev: $(VENV)/.dev
+
+clean:
+	rm -rf $(VENV) $(FALLBACK) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+%/.created:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "error: no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; fi
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "error: $(PYTHON) is not Python >= 3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $*
+	@touch $@
+
+# An editable install: Python files are read from src, the kernels are compiled into the
+# environment. Without a compiler the install still succeeds, so where there is one, a missing
+# library means that the sources do not compile.
+$(VENV)/.installed: $(BUILD_INPUTS) | $(VENV)/.created
+	$(BIN)/pip install --quiet --editable .
+	@if ! find $(VENV)/lib -name 'libdirectboost_kernels.*' | grep -q . \
+		&& echo 'int main() {}' | $${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null; then \
+		echo "error: the kernels do not compile; see: cmake -S . -B build && cmake --build build" >&2; \
+		exit 1; fi
+	@touch $@
+
+# The package is installed already, so these two add only what the extras ask for.
+$(VENV)/.test: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[test]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[dev]"
+	@touch $@
+
+$(FALLBACK)/.installed: $(BUILD_INPUTS) $(PACKAGE_FILES) | $(FALLBACK)/.created
+	CC=/bin/false CXX=/bin/false $(FALLBACK)/bin/pip install --quiet ".[test]"
+	@if find $(FALLBACK)/lib -name 'libdirectboost_kernels.*' | grep .; then \
+		echo "error: the install without a compiler holds a compiled library" >&2; exit 1; fi
+	@touch $@

@@ -1,0 +1,11 @@
+"""Names for the array types of this package."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Scores: TypeAlias = npt.NDArray[np.floating[Any]]
+Ints: TypeAlias = npt.NDArray[np.integer[Any]]
+Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -1,0 +1,64 @@
+"""Callbacks: they see the record of every round and may stop the fit."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from .history import Record
+from .status import Status
+
+Callback = Callable[[Record], bool | Status | None]
+
+
+class Progress:
+    """Print a line per round that took long enough, with the gap in the unit of `tol`.
+
+    Parameters
+    ----------
+    every : float, default=0.5
+        Least number of seconds between two lines.
+    stream : text stream, optional
+        Standard error by default.
+    """
+
+    def __init__(self, every: float = 0.5, stream: TextIO | None = None) -> None:
+        self.every = every
+        self.stream = stream
+        self._last = -float("inf")
+
+    def __call__(self, record: Record) -> None:
+        """Print the record, unless a line was printed a moment ago."""
+        if record.round == 0:
+            self._last = -float("inf")
+            self._print(" round  columns    objective  lower bound      gap   seconds")
+        if record.seconds - self._last < self.every:
+            return
+        self._last = record.seconds
+        self._print(
+            f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
+            f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
+        )
+
+    def _print(self, line: str) -> None:
+        print(line, file=self.stream or sys.stderr, flush=True)
+
+
+class TimeLimit:
+    """Stop the fit after so many seconds; the best model so far is kept, with its certificate.
+
+    Parameters
+    ----------
+    seconds : float
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._started = time.perf_counter()
+
+    def __call__(self, record: Record) -> Status | None:
+        """Return the status that stops the fit when the time is over."""
+        if record.round == 0:
+            self._started = time.perf_counter() - record.seconds
+        over = time.perf_counter() - self._started >= self.seconds
+        return Status.TIME_LIMIT if over else None

@@ -1,0 +1,105 @@
+"""The proof: how far an answer can be from the best one over the whole dictionary.
+
+Nothing here knows how the answer was found. A point U of the dual domain and the exact largest
+price give a lower bound of the optimum; the distance of the objective to it is the gap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Array
+from .oracles.base import Oracle
+from .problem import Objective
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proved statement about a fitted model: dual <= best objective <= primal.
+
+    Attributes
+    ----------
+    primal : float
+        Objective of the model.
+    dual : float
+        Lower bound of the objective of every model over the dictionary.
+    gap : float
+        primal - dual, never negative.
+    relative_gap : float
+        The gap over the part of the objective that can be reduced: the unit of `tol`.
+    max_price : float
+        Largest price of a weak classifier at the dual point; at most nu at an optimum.
+    nu : float
+        The penalty, absolute.
+    dictionary : str
+        The set of weak classifiers the statement holds for.
+    converged : bool
+        Whether the relative gap is at most the tolerance asked for.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    max_price: float
+    nu: float
+    dictionary: str
+    converged: bool
+
+
+def lower_bound(objective: Objective, U: Array, max_price: float, rounding: float) -> float:
+    """Return a lower bound of the optimum over all columns with price <= max_price at U.
+
+    Weak duality: U shrunk by tau = min(1, nu / max_price) has no column above nu, so its dual
+    value bounds the optimum from below. The bound is lowered for rounding.
+
+    Paper: Eq. 7 (the constraints of the dual, hinge, l1).
+    Differs: only the positive part of the edges counts, since W >= 0.
+    """
+    return objective.dual_bound(U, max_price + rounding)
+
+
+def certify(
+    objective: Objective, primal: float, dual: float, max_price: float, dictionary: str, tol: float
+) -> Certificate:
+    """Put an objective value and a lower bound into a certificate.
+
+    The bound gives way by the rounding error of the objective, so that the gap is not negative.
+    """
+    dual = min(dual - 8.0 * _EPS * abs(primal), primal)
+    gap = primal - dual
+    relative = objective.relative(gap, primal)
+    return Certificate(
+        primal, dual, gap, relative, max_price, objective.nu, dictionary, relative <= tol
+    )
+
+
+def recertify(
+    objective: Objective,
+    F: Array,
+    penalty_value: float,
+    duals: list[Array],
+    oracle: Oracle,
+    tol: float,
+) -> Certificate:
+    """Certify a model anew, in double precision, from its scores and dual points.
+
+    Parameters
+    ----------
+    F : (m, k) array
+        Scores of the model on the training rows.
+    penalty_value : float
+        nu times the penalty of the model.
+    duals : list of (m, k) arrays
+        Points of the dual domain; the one with the best bound serves.
+    """
+    primal = objective.loss_value(F) + penalty_value
+    best, price_at_best = -np.inf, np.inf
+    for U in duals:
+        pricing = oracle.price(objective.coefficients(U), objective.penalty)
+        bound = lower_bound(objective, U, pricing.max_price, pricing.rounding)
+        if bound > best:
+            best, price_at_best = bound, pricing.max_price
+    return certify(objective, primal, best, price_at_best, oracle.dictionary, tol)

@@ -1,0 +1,205 @@
+"""The one boosting loop: price, certify, add columns, solve, again."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array
+from .certificate import Certificate, lower_bound, recertify
+from .columns import Columns, Proposals
+from .history import Record
+from .masters.base import Master
+from .oracles.base import Oracle, Pricing
+from .problem import Objective, RestrictedProblem
+from .status import Status
+
+Callback = Callable[[Record], bool | Status | None]
+
+_STALL_ROUNDS = 60  # rounds without progress before block descent gives up
+_PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
+_IDLE_ROUNDS = 3  # solves without a new column before a master on single columns gives up
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What stays fixed during the loop.
+
+    Attributes
+    ----------
+    columns_per_round : int or None
+        How many proposals enter per round; None leaves it to the column set.
+    max_columns : int or None
+        Stop after so many generated columns (the paper's T).
+    keep_stages : bool
+        Whether the weights of every round are kept, for staged predictions.
+    """
+
+    objective: Objective
+    oracle: Oracle
+    master: Master
+    tol: float
+    rule: str = "exact"
+    columns_per_round: int | None = None
+    max_columns: int | None = None
+    keep_stages: bool = False
+    callbacks: Sequence[Callback] = ()
+
+
+@dataclass
+class State:
+    """What changes: the columns, the best weights W so far, and the dual points.
+
+    W never gets worse: an answer of the master that raises the objective is left aside, though
+    its dual point U still prices. `best_U` is the dual point of the best lower bound.
+    """
+
+    columns: Columns
+    W: Any
+    U: Array
+    primal: float
+    best_dual: float = -np.inf
+    best_U: Array | None = None
+    round: int = 0
+    seconds_pricing: float = 0.0
+    seconds_master: float = 0.0
+    best_gap: float = np.inf
+    stalled: int = 0
+    idle: int = 0
+    history: list[Record] = field(default_factory=list)
+    stages: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best answer of a run, with its certificate."""
+
+    certificate: Certificate
+    status: Status
+    state: State
+    F: Array
+
+
+def run(plan: Plan, columns: Columns, W: Any) -> Outcome:
+    """Generate columns until the certified gap is at most tol, or another end comes first.
+
+    Ctrl-C ends the loop with the best answer so far. Paper: Algorithms 1 and 2.
+    """
+    started = time.perf_counter()
+    F = columns.scores(W)
+    problem = RestrictedProblem(plan.objective, columns)
+    state = State(columns, W, plan.objective.weights(F), problem.value(W))
+    status: Status | None = None
+    try:
+        while status is None:
+            status = step(plan, state, started)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return _finish(plan, state, status)
+
+
+def step(plan: Plan, state: State, started: float) -> Status | None:
+    """Do one round; return why the loop should end, or None."""
+    clock = time.perf_counter()
+    A = plan.objective.coefficients(state.U)
+    pricing = plan.oracle.price(A, plan.objective.penalty, plan.rule)
+    _keep_best_dual(plan, state, pricing)
+    state.seconds_pricing += time.perf_counter() - clock
+    record = _record(plan, state, pricing, started)
+    state.history.append(record)
+    status = _end(plan, state, record)
+    if status is not None:
+        return status
+    clock = time.perf_counter()
+    added = _add_columns(plan, state, pricing)
+    if added == 0 and plan.rule == "paper":
+        return Status.NO_BETTER_COLUMN
+    state.idle = 0 if added else state.idle + 1
+    _solve(plan, state, record.relative_gap)
+    state.seconds_master += time.perf_counter() - clock
+    state.round += 1
+    return None
+
+
+def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
+    U = state.U.astype(np.float64, copy=False)
+    dual = lower_bound(plan.objective, U, pricing.max_price, pricing.rounding)
+    if dual > state.best_dual:
+        state.best_dual, state.best_U = dual, U
+
+
+def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Record:
+    gap = max(state.primal - state.best_dual, 0.0)
+    return Record(
+        round=state.round,
+        columns=len(state.columns),
+        primal=state.primal,
+        dual=state.best_dual,
+        gap=gap,
+        relative_gap=plan.objective.relative(gap, state.primal),
+        max_price=pricing.max_price,
+        nu=plan.objective.nu,
+        seconds_pricing=state.seconds_pricing,
+        seconds_master=state.seconds_master,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _end(plan: Plan, state: State, record: Record) -> Status | None:
+    """Return why the loop should end after this record, or None."""
+    wishes = [callback(record) for callback in plan.callbacks]
+    if record.relative_gap <= plan.tol:
+        return Status.OPTIMAL
+    for wish in wishes:
+        if wish:
+            return wish if isinstance(wish, Status) else Status.STOPPED
+    if plan.max_columns is not None and len(state.columns) >= plan.max_columns:
+        return Status.BUDGET
+    if record.relative_gap < (1.0 - _PROGRESS) * state.best_gap:
+        state.best_gap, state.stalled = record.relative_gap, 0
+    else:
+        state.stalled += 1
+    if state.columns.whole_features:
+        return Status.MAX_ITER if state.stalled >= _STALL_ROUNDS else None
+    return Status.MAX_ITER if state.idle >= _IDLE_ROUNDS else None
+
+
+def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
+    proposals: Proposals = pricing.proposals
+    if plan.rule == "exact":
+        proposals = proposals.above(plan.objective.nu)
+    if plan.columns_per_round is not None:
+        room = (plan.max_columns or np.inf) - len(state.columns)
+        proposals = proposals.take(slice(int(min(plan.columns_per_round, room))))
+    return state.columns.extend(proposals, state.W)
+
+
+def _solve(plan: Plan, state: State, relative_gap: float) -> None:
+    """Let the master solve over the columns, and keep its answer where it is no worse."""
+    accuracy = 0.1 * plan.tol
+    if plan.columns_per_round is None:
+        accuracy = max(accuracy, 0.05 * relative_gap)
+    if state.idle:
+        accuracy *= 0.1**state.idle if not state.columns.whole_features else 1.0
+    problem = RestrictedProblem(plan.objective, state.columns)
+    state.W = state.columns.grow(state.W)
+    result = plan.master.solve(problem, state.W, accuracy)
+    value = result.value if result.value is not None else problem.value(result.W)
+    state.U = result.U
+    if value <= state.primal:
+        state.W, state.primal = state.columns.prune(result.W), value
+    if plan.keep_stages:
+        state.stages.append(state.W)
+
+
+def _finish(plan: Plan, state: State, status: Status) -> Outcome:
+    """Certify the best answer anew, in double precision."""
+    F = state.columns.scores(state.W)
+    penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
+    duals = [plan.objective.weights(F)]
+    if state.best_U is not None:
+        duals.append(state.best_U)
+    certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)
+    return Outcome(certificate, status, state, F)

@@ -1,0 +1,190 @@
+"""Columns as single response vectors, and what every set of columns can do."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from .arrays import Array, Bools, Ints
+from .learners import Learner
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Columns an oracle proposes, best first; all arrays are (n,).
+
+    A column is named by three numbers, read by the source of the responses: for stumps the
+    feature, the jump and the polarity of `BinnedData`.
+    """
+
+    feature: Ints
+    jump: Ints
+    polarity: Ints
+    price: Array
+
+    def above(self, price: float) -> "Proposals":
+        """Keep the proposals with a price above the given one."""
+        return self.take(self.price > price)
+
+    def take(self, which: Ints | Bools | slice) -> "Proposals":
+        """Keep some of the proposals."""
+        return Proposals(
+            self.feature[which], self.jump[which], self.polarity[which], self.price[which]
+        )
+
+
+_PATIENCE = 5  # rounds a column may stay at zero
+
+
+class Source(Protocol):
+    """Where the responses of a proposed column come from."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        ...
+
+    def response(self, feature: int, jump: int, polarity: int) -> Array:
+        """Return the responses of the column to the training rows, (m,)."""
+        ...
+
+    def learner(self, feature: int, jump: int, polarity: int) -> Learner:
+        """Return the column as a weak classifier."""
+        ...
+
+
+class Columns(ABC):
+    """A growing set of columns; the weights W of its columns are kept by the caller."""
+
+    #: Changes whenever columns are removed, so that a master that keeps a model of the columns
+    #: knows when to build it anew.
+    generation: int = 0
+    #: Whether a column is a feature with all its thresholds, so that a solve can gain although
+    #: no column is new.
+    whole_features: ClassVar[bool] = False
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of columns."""
+
+    @abstractmethod
+    def extend(self, proposals: Proposals, W: Any) -> int:
+        """Add columns among the proposals, best first; return how many are new."""
+
+    @abstractmethod
+    def grow(self, W: Any) -> Any:
+        """Return W with zero weights for the columns that were added since."""
+
+    @abstractmethod
+    def prune(self, W: Any) -> Any:
+        """Drop dead columns where that is worth it; return W without them."""
+
+    @abstractmethod
+    def scores(self, W: Any) -> Array:
+        """Return F = H W in double precision, (m, k)."""
+
+    @abstractmethod
+    def edges(self, A: Array) -> Array:
+        """Return the edges H' A of the columns, (n, k)."""
+
+    @abstractmethod
+    def rows(self, W: Any) -> tuple[Array, Array]:
+        """Return the weights as rows (n, k) >= 0, one per weak classifier, and their costs."""
+
+    @abstractmethod
+    def learners(self, W: Any) -> list[Learner]:
+        """Return the weak classifiers of `rows`, in the same order."""
+
+
+class DenseColumns(Columns):
+    """Generated columns as a matrix H (m, n) of responses in [-1, 1]; W is (n, k) >= 0.
+
+    With `forget` columns that have been zero for some rounds are dropped.
+    """
+
+    def __init__(self, source: Source, feature_costs: Array, forget: bool = False) -> None:
+        self._source = source
+        self._forget = forget
+        self._idle: dict[tuple[int, int, int], int] = {}
+        self._feature_costs = feature_costs
+        self._buffer = np.empty((source.n_rows, 16), order="F")
+        self._keys: list[tuple[int, int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @property
+    def H(self) -> Array:
+        """Responses of the columns, (m, n), column-major."""
+        return self._buffer[:, : len(self)]
+
+    @property
+    def costs(self) -> Array:
+        """Penalty weight of every column, (n,)."""
+        return self._feature_costs[np.array([key[0] for key in self._keys], dtype=np.intp)]
+
+    def scores(self, W: Array) -> Array:
+        """Return F = H W."""
+        return np.asarray(self.H @ W)
+
+    def edges(self, A: Array) -> Array:
+        """Return the edges of all columns, H' A, (n, k)."""
+        return np.asarray(self.H.T @ A)
+
+    def extend(self, proposals: Proposals, W: Array | None = None) -> int:
+        """Append the proposals that are not there yet; return how many were."""
+        known, before = set(self._keys), len(self)
+        for key in zip(
+            proposals.feature.tolist(),
+            proposals.jump.tolist(),
+            proposals.polarity.tolist(),
+            strict=True,
+        ):
+            if key not in known:
+                self._append(key)
+                known.add(key)
+        return len(self) - before
+
+    def _append(self, key: tuple[int, int, int]) -> None:
+        n = len(self)
+        if n == self._buffer.shape[1]:
+            grown = np.empty((self._buffer.shape[0], 2 * n), order="F")
+            grown[:, :n] = self._buffer
+            self._buffer = grown
+        self._buffer[:, n] = self._source.response(*key)
+        self._keys.append(key)
+
+    def grow(self, W: Array) -> Array:
+        """Return W with zero rows for new columns."""
+        return np.vstack([W, np.zeros((len(self) - W.shape[0], W.shape[1]))])
+
+    def prune(self, W: Array) -> Array:
+        """Drop columns that have been zero for `_PATIENCE` rounds, once they are a third."""
+        if not self._forget:
+            return W
+        dead = ~(W != 0.0).any(axis=1)
+        for key, zero in zip(self._keys, dead, strict=True):
+            self._idle[key] = self._idle.get(key, 0) + 1 if zero else 0
+        stale = np.array([self._idle[key] > _PATIENCE for key in self._keys], dtype=bool)
+        if 3 * int(stale.sum()) <= len(self):
+            return W
+        self.keep(~stale)
+        return W[~stale]
+
+    def keep(self, which: Bools) -> None:
+        """Drop the columns where `which` (n,) is false."""
+        kept = self.H[:, which]
+        self._buffer = np.empty((self._source.n_rows, max(16, 2 * kept.shape[1])), order="F")
+        self._buffer[:, : kept.shape[1]] = kept
+        self._keys = [key for key, stays in zip(self._keys, which, strict=True) if stays]
+        self._idle = {key: self._idle.get(key, 0) for key in self._keys}
+        self.generation += 1
+
+    def rows(self, W: Array) -> tuple[Array, Array]:
+        """Return W itself and the costs of the columns."""
+        return W, self.costs
+
+    def learners(self, W: Array | None = None) -> list[Learner]:
+        """Return the columns as weak classifiers, in order."""
+        return [self._source.learner(*key) for key in self._keys]

@@ -1,0 +1,114 @@
+"""Columns as whole features: all thresholds of a feature at once, in bin space."""
+
+from concurrent.futures import Executor
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from .arrays import Array, Ints, Scores
+from .binning import BinnedData
+from .columns import Columns, Proposals
+from .kernels import add_tables
+from .kernels.split import table_of
+from .learners import Learner
+
+#: Per feature of the working set its signed jumps, (n_jumps, k).
+Jumps: TypeAlias = list[Array]
+
+_FEW = 16
+_FEW_OF_MANY = 64
+_MANY_FEATURES = 500
+
+
+class FeatureColumns(Columns):
+    """The working set of features; the weights are signed jumps.
+
+    Conventions. W is a list with one array (n_jumps, k) per feature of the working set. The jump
+    v of a threshold is the weight of its stump of polarity + minus that of polarity -; at an
+    optimum never both carry weight for one class, so nothing is lost. With the jumps of a
+    feature summed up into a table, F_ir = sum_f table_f[code_fi, r].
+    """
+
+    whole_features: ClassVar[bool] = True
+
+    def __init__(
+        self, binned: BinnedData, feature_costs: Array, k: int, pool: Executor | None = None
+    ) -> None:
+        self.binned = binned
+        self.feature_costs = feature_costs
+        self.features: list[int] = []
+        self.pool = pool
+        self._k = k
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def extend(self, proposals: Proposals, W: Jumps) -> int:
+        """Let the worst violators in, at most twice as many as carry weight already."""
+        active = sum(bool(jumps.any()) for jumps in W)
+        few = _FEW_OF_MANY if self.binned.n_features > _MANY_FEATURES else _FEW
+        known = set(self.features)
+        new = [int(f) for f in proposals.feature if int(f) not in known]
+        room = max(few, 2 * active)
+        self.features.extend(new[:room])
+        return min(len(new), room)
+
+    def grow(self, W: Jumps) -> Jumps:
+        """Return W with zero jumps for the features that came in."""
+        return W + [
+            np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]
+        ]
+
+    def prune(self, W: Jumps) -> Jumps:
+        """Drop the features without weight; they come back when they violate."""
+        alive = [bool(jumps.any()) for jumps in W]
+        if not all(alive):
+            self.features = [f for f, a in zip(self.features, alive, strict=True) if a]
+            self.generation += 1
+        return [jumps for jumps, a in zip(W, alive, strict=True) if a]
+
+    def n_bins(self) -> Ints:
+        """Return the number of bins of the features of the working set, (n,) int32."""
+        return np.ascontiguousarray(self.binned.n_bins[self.features], dtype=np.int32)
+
+    def tables(self, W: Jumps) -> list[Array]:
+        """Return the table (n_bins, k) of every feature of the working set."""
+        return [
+            table_of(jumps, int(self.binned.n_bins[f]), bool(self.binned.missing[f]))
+            for f, jumps in zip(self.features, W, strict=True)
+        ]
+
+    def scores(self, W: Jumps) -> Array:
+        """Return F in double precision, (m, k)."""
+        F = np.zeros((self.binned.n_rows, self._k))
+        self.add_scores(W, F)
+        return F
+
+    def add_scores(self, W: Jumps, F: Scores) -> None:
+        """Add the scores of the jumps to F, in place and in its precision."""
+        features = np.array(self.features, dtype=np.int32)
+        add_tables(self.binned.codes, features, self.tables(W), F, self.pool)
+
+    def edges(self, A: Array) -> Array:
+        """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""
+        raise TypeError("edges of single columns need DenseColumns")
+
+    def rows(self, W: Jumps) -> tuple[Array, Array]:
+        """Return the weights of the stumps of both polarities, non-zero rows only."""
+        keys, rows = self._stumps(W)
+        costs = self.feature_costs[np.array([key[0] for key in keys], dtype=np.intp)]
+        return np.array(rows).reshape(-1, self._k), costs
+
+    def learners(self, W: Jumps) -> list[Learner]:
+        """Return the stumps of `rows`."""
+        return [self.binned.learner(*key) for key in self._stumps(W)[0]]
+
+    def _stumps(self, W: Jumps) -> tuple[list[tuple[int, int, int]], list[Array]]:
+        keys, rows = [], []
+        for f, jumps in zip(self.features, W, strict=True):
+            for polarity in (1, -1):
+                part = np.maximum(polarity * jumps, 0.0)
+                for jump in np.flatnonzero(part.any(axis=1)):
+                    keys.append((f, int(jump), polarity))
+                    rows.append(part[jump])
+        return keys, rows

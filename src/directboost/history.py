@@ -1,0 +1,29 @@
+"""What is recorded of every round."""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True)
+class Record:
+    """One round of column generation, in plain numbers.
+
+    `primal` is the best objective so far, `dual` the best lower bound so far, and
+    `relative_gap` their distance in the unit of the parameter `tol`.
+    """
+
+    round: int
+    columns: int
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    max_price: float
+    nu: float
+    seconds_pricing: float
+    seconds_master: float
+    seconds: float
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the fields, in order."""
+        return tuple(f.name for f in fields(cls))

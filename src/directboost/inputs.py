@@ -1,0 +1,95 @@
+"""Checks and encodes what users hand in, once, for all public estimators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from .arrays import Array, Ints, Scores
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows that count: weights are positive, classes are coded 0..k-1."""
+
+    X: Scores
+    codes: Ints
+    weight: Array
+    classes: np.ndarray  # type: ignore[type-arg]
+
+
+def training_rows(
+    X: Scores, y: Any, sample_weight: Any, class_weight: Any
+) -> TrainingRows:
+    """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weight < 0.0).any():
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {weight.min()}); "
+            "weights must be zero or positive"
+        )
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y)
+    kept = weight > 0.0
+    if not kept.any():
+        raise ValueError("sample_weight is zero for every row; at least two classes need weight")
+    if not kept.all():
+        X, y, weight = X[kept], y[kept], weight[kept]
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only ({classes[0]!r}) among the rows with positive weight; "
+            "a classifier needs at least two classes"
+        )
+    return TrainingRows(X, codes.astype(np.int32), weight, classes)
+
+
+def feature_costs(costs: Any, names: list[str]) -> Array:
+    """Return the cost of every feature and, at the end, 1 for the constant, (d + 1,)."""
+    d = len(names)
+    if costs is None:
+        return np.ones(d + 1)
+    if isinstance(costs, Mapping):
+        unknown = sorted(set(costs) - set(names), key=str)
+        if unknown:
+            raise ValueError(f"feature_costs names features that X does not have: {unknown}")
+        costs = [costs.get(name, 1.0) for name in names]
+    values = np.asarray(costs, dtype=np.float64)
+    if values.shape != (d,):
+        raise ValueError(
+            f"feature_costs has shape {values.shape}, but X has {d} features: give one cost each"
+        )
+    if not (np.isfinite(values) & (values > 0.0)).all():
+        bad = values[~(np.isfinite(values) & (values > 0.0))][0]
+        raise ValueError(
+            f"feature_costs holds {bad}; costs must be positive and finite (for a free feature "
+            "use a small cost)"
+        )
+    return np.append(values, 1.0)
+
+
+def check_number(name: str, value: Any, low: float, *, strict: bool, what: str) -> float:
+    """Return a real parameter as float, or refuse it by name."""
+    fits = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not fits or float(value) < low or (strict and float(value) == low):
+        raise ValueError(f"{name}={value!r} does not fit: it takes {what}")
+    return float(value)
+
+
+def check_count(name: str, value: Any, low: int, what: str) -> int:
+    """Return an integer parameter, or refuse it by name."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+        raise ValueError(f"{name}={value!r} does not fit: it takes {what}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return a named choice, or refuse it with the list of names."""
+    if not isinstance(value, str) or value not in choices:
+        names = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name}={value!r} is not known; it takes one of {names}")
+    return value

@@ -1,0 +1,63 @@
+"""The kernels in use: the compiled ones where they are installed, else their NumPy twins."""
+
+import os
+import warnings
+from functools import cache
+
+from . import native, reference
+
+NATIVE = native.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
+
+if NATIVE:
+    from .native import (
+        add_tables,
+        edges,
+        encode,
+        epoch,
+        histogram,
+        loss_pass,
+        predict,
+        price,
+        solve_block,
+    )
+else:
+    from .reference import (
+        add_tables,
+        edges,
+        encode,
+        epoch,
+        histogram,
+        loss_pass,
+        predict,
+        price,
+        solve_block,
+    )
+
+
+@cache
+def announce() -> None:
+    """Say once where the slow kernels are in use."""
+    if not NATIVE:
+        warnings.warn(
+            "directboost runs on its NumPy kernels, which are many times slower: install it "
+            "where a C++ compiler is found to get the compiled ones",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+__all__ = [
+    "NATIVE",
+    "add_tables",
+    "announce",
+    "edges",
+    "encode",
+    "epoch",
+    "histogram",
+    "loss_pass",
+    "native",
+    "predict",
+    "price",
+    "reference",
+    "solve_block",
+]

@@ -1,0 +1,256 @@
+// The block solver: all jumps of one feature at once, on the quadratic model of one histogram.
+//
+// Model. G (n, k) sums A = -dL/dF and D (n, k) the curvature over the rows of a bin; if the table
+// changes by g, bin t has the gradient G_t - D_t g_t left. A jump at position j of an order of the
+// bins adds +d to the bins after it and -d to the bins up to it, so its edges are
+// e_j = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1.
+// One sweep visits the jumps left to right with running sums, O(k) each.
+#pragma once
+
+#include "prox.h"
+
+namespace DB_SPACE {
+
+// Bins (or merged bins) with what is left of their gradient, and the change of the table so far.
+struct Level {
+  int32_t n;
+  double* G;
+  double* D;
+  double* change;
+};
+
+// An order of the bins, and which row of the jumps stands after each position (-1: none). A
+// feature with a missing code has two: missing last and missing first.
+struct View {
+  int32_t* bin;
+  int32_t* row;
+};
+
+struct Work {
+  double *T, *total, *prefix, *curve, *run, *edge, *target, *runs;
+};
+
+template <class Norm>
+class BlockSolver {
+ public:
+  BlockSolver(int32_t widest, int32_t k)
+      : k_(k),
+        small_(7 * static_cast<size_t>(k)),
+        runs_(static_cast<size_t>(widest) * k),
+        merged_(3 * static_cast<size_t>(widest) * k),
+        order_(8 * static_cast<size_t>(widest)),
+        left_(2 * static_cast<size_t>(widest) * k),
+        live_(2 * static_cast<size_t>(widest)) {
+    double* s = small_.get();
+    work_ = {s, s + k, s + 2 * k, s + 3 * k, s + 4 * k, s + 5 * k, s + 6 * k, runs_.get()};
+    widest_ = widest;
+  }
+
+  // Changes `jumps` and writes the change of the table; see directboost.h.
+  void solve(const double* G, const double* D, int32_t n, bool missing, double nu, double p,
+             int32_t full_sweeps, int32_t segment_sweeps, double tolerance, double* jumps,
+             double* change) {
+    n_ = n;
+    missing_ = missing;
+    nu_ = nu;
+    p_ = p;
+    const size_t size = static_cast<size_t>(n) * k_;
+    std::memset(change, 0, size * sizeof(double));
+    for (size_t i = 0; i < size; ++i) left_[i] = G[i];
+    for (size_t i = 0; i < size; ++i) left_[size + i] = D[i];
+    set_curvature(D);
+    mark_live(jumps);
+    const Level all{n, left_.get(), left_.get() + size, change};
+    const int32_t views = full_views();
+    double first = 0.0;
+    for (int32_t round = 0; round < full_sweeps; ++round) {
+      double moved = 0.0;
+      for (int32_t v = 0; v < views; ++v) moved += sweep(all, view_[v], jumps);
+      if (moved == 0.0) break;
+      if (round == 0) first = moved;
+      if (round > 0 && moved <= tolerance * tolerance * first) break;
+      sweep_segments(all, segment_sweeps, tolerance, jumps);
+    }
+  }
+
+  // Number of jumps that are not zero, as of the last solve.
+  int32_t live() const { return live_count_; }
+
+ private:
+  void set_curvature(const double* D) {
+    double top = 0.0;
+    for (int32_t r = 0; r < k_; ++r) work_.T[r] = 0.0;
+    for (int32_t t = 0; t < n_; ++t)
+      for (int32_t r = 0; r < k_; ++r) work_.T[r] += D[static_cast<size_t>(t) * k_ + r];
+    for (int32_t r = 0; r < k_; ++r) top = work_.T[r] > top ? work_.T[r] : top;
+    const double floor = top > 0.0 ? 1e-10 * top : 1e-300;
+    for (int32_t r = 0; r < k_; ++r) work_.T[r] = work_.T[r] > floor ? work_.T[r] : floor;
+  }
+
+  int32_t n_jumps() const { return n_ - 1 + (missing_ ? n_ - 2 : 0); }
+
+  void mark_live(const double* jumps) {
+    live_count_ = 0;
+    for (int32_t j = 0; j < n_jumps(); ++j) {
+      live_[j] = 0;
+      for (int32_t r = 0; r < k_; ++r)
+        if (jumps[static_cast<size_t>(j) * k_ + r] != 0.0) live_[j] = 1;
+      live_count_ += live_[j];
+    }
+  }
+
+  // Views over all bins: 0..n-1, and with a missing code also n-1, 0, .., n-2.
+  int32_t full_views() {
+    for (int32_t v = 0; v < 2; ++v) {
+      view_[v] = {order_.get() + 2 * v * widest_, order_.get() + (2 * v + 1) * widest_};
+    }
+    for (int32_t i = 0; i < n_; ++i) {
+      view_[0].bin[i] = i;
+      view_[0].row[i] = i;
+      view_[1].bin[i] = i == 0 ? n_ - 1 : i - 1;
+      view_[1].row[i] = i == 0 ? -1 : n_ - 2 + i;
+    }
+    return missing_ && n_ > 2 ? 2 : 1;
+  }
+
+  // One sweep over a view; returns sum T d^2, the size of what it changed.
+  double sweep(const Level& level, const View& view, double* jumps) {
+    const size_t k = static_cast<size_t>(k_);
+    for (size_t r = 0; r < k; ++r)
+      work_.total[r] = work_.prefix[r] = work_.curve[r] = work_.run[r] = 0.0;
+    for (int32_t t = 0; t < level.n; ++t)
+      for (size_t r = 0; r < k; ++r) work_.total[r] += level.G[t * k + r];
+    double moved = 0.0;
+    for (int32_t i = 0; i + 1 < level.n; ++i) {
+      const size_t bin = view.bin[i] * k;
+      for (size_t r = 0; r < k; ++r) {
+        work_.runs[i * k + r] = work_.run[r];
+        work_.prefix[r] += level.G[bin + r] - level.D[bin + r] * work_.run[r];
+        work_.curve[r] += level.D[bin + r];
+      }
+      if (view.row[i] >= 0) moved += visit(view.row[i], jumps);
+    }
+    if (moved > 0.0) settle(level, view);
+    return moved;
+  }
+
+  // Moves one jump to its best value; returns sum T d^2.
+  double visit(int32_t row, double* jumps) {
+    double* v = jumps + static_cast<size_t>(row) * k_;
+    for (int32_t r = 0; r < k_; ++r) work_.edge[r] = work_.total[r] - 2.0 * work_.prefix[r];
+    if (!live_[row] && Norm::quiet(work_.edge, k_, nu_, p_)) return 0.0;
+    double* z = work_.edge;
+    for (int32_t r = 0; r < k_; ++r) {
+      z[r] = v[r] + work_.edge[r] / work_.T[r];
+      work_.target[r] = 0.0;
+    }
+    Norm::prox(z, work_.T, k_, 1.0, nu_, p_, work_.target);
+    Norm::prox(z, work_.T, k_, -1.0, nu_, p_, work_.target);
+    double moved = 0.0;
+    uint8_t alive = 0;
+    for (int32_t r = 0; r < k_; ++r) {
+      const double d = work_.target[r] - v[r];
+      alive |= work_.target[r] != 0.0;
+      moved += work_.T[r] * d * d;
+      v[r] = work_.target[r];
+      work_.total[r] -= d * (work_.T[r] - 2.0 * work_.curve[r]);
+      work_.prefix[r] += d * work_.curve[r];
+      work_.run[r] += d;
+    }
+    live_count_ += static_cast<int32_t>(alive) - static_cast<int32_t>(live_[row]);
+    live_[row] = alive;
+    return moved;
+  }
+
+  // Writes the changes of a sweep into the bins: position i moves by 2 runs_i - run.
+  void settle(const Level& level, const View& view) {
+    const size_t k = static_cast<size_t>(k_);
+    for (int32_t i = 0; i < level.n; ++i) {
+      const size_t bin = view.bin[i] * k;
+      const double* before = i + 1 < level.n ? work_.runs + i * k : work_.run;
+      for (size_t r = 0; r < k; ++r) {
+        const double d = 2.0 * before[r] - work_.run[r];
+        level.change[bin + r] += d;
+        level.G[bin + r] -= level.D[bin + r] * d;
+      }
+    }
+  }
+
+  // Merges the bins between live jumps and sweeps over the live jumps only.
+  void sweep_segments(const Level& all, int32_t sweeps, double tolerance, double* jumps) {
+    if (live_count_ == 0 || sweeps == 0) return;
+    const size_t k = static_cast<size_t>(k_);
+    const size_t size = static_cast<size_t>(widest_) * k;
+    Level level{0, merged_.get(), merged_.get() + size, merged_.get() + 2 * size};
+    int32_t* segment = order_.get() + 4 * widest_;
+    merge(all, &level, segment);
+    const int32_t views = segment_views(level.n, segment);
+    double first = 0.0;
+    for (int32_t s = 0; s < sweeps; ++s) {
+      double moved = 0.0;
+      for (int32_t v = 0; v < views; ++v) moved += sweep(level, segment_view_[v], jumps);
+      if (s == 0) first = moved;
+      if (moved <= tolerance * tolerance * first) break;
+    }
+    for (int32_t t = 0; t < n_; ++t) {
+      for (size_t r = 0; r < k; ++r) {
+        const double d = level.change[segment[t] * k + r];
+        all.change[t * k + r] += d;
+        all.G[t * k + r] -= all.D[t * k + r] * d;
+      }
+    }
+  }
+
+  bool boundary_after(int32_t bin) const {
+    if (live_[bin]) return true;
+    if (!missing_) return false;
+    return bin == n_ - 2 || live_[n_ - 1 + bin];
+  }
+
+  void merge(const Level& all, Level* level, int32_t* segment) {
+    const size_t k = static_cast<size_t>(k_);
+    int32_t s = -1;
+    for (int32_t t = 0; t < n_; ++t) {
+      if (t == 0 || boundary_after(t - 1)) {
+        ++s;
+        for (size_t r = 0; r < k; ++r)
+          level->G[s * k + r] = level->D[s * k + r] = level->change[s * k + r] = 0.0;
+      }
+      segment[t] = s;
+      for (size_t r = 0; r < k; ++r) {
+        level->G[s * k + r] += all.G[t * k + r];
+        level->D[s * k + r] += all.D[t * k + r];
+      }
+    }
+    level->n = s + 1;
+  }
+
+  int32_t segment_views(int32_t n, const int32_t* segment) {
+    int32_t* base = order_.get() + 5 * widest_;
+    segment_view_[0] = {view_[0].bin, base};
+    segment_view_[1] = {base + widest_, base + 2 * widest_};
+    for (int32_t i = 0; i < n; ++i) {
+      segment_view_[0].row[i] = segment_view_[1].row[i] = -1;
+      segment_view_[1].bin[i] = i == 0 ? n - 1 : i - 1;
+    }
+    for (int32_t t = 0; t + 1 < n_; ++t) {
+      if (segment[t] == segment[t + 1]) continue;
+      if (live_[t]) segment_view_[0].row[segment[t]] = t;
+      if (missing_ && t + 2 < n_ && live_[n_ - 1 + t])
+        segment_view_[1].row[segment[t] + 1] = n_ - 1 + t;
+    }
+    return missing_ && n_ > 2 ? 2 : 1;
+  }
+
+  int32_t k_, widest_ = 0, n_ = 0, live_count_ = 0;
+  bool missing_ = false;
+  double nu_ = 0.0, p_ = 1.0;
+  Scratch<double> small_, runs_, merged_;
+  Scratch<int32_t> order_;
+  Scratch<double> left_;
+  Scratch<uint8_t> live_;
+  Work work_{};
+  View view_[2]{}, segment_view_[2]{};
+};
+
+}  // namespace DB_SPACE

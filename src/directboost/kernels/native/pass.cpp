@@ -1,0 +1,76 @@
+// Passes over the rows: losses from scores, and scores from tables.
+#include "losses.h"
+
+namespace DB_SPACE {
+
+template <class Real>
+double loss_rows(const DbRows& rows, const Real* F, Real shift, int64_t begin, int64_t end, Real* U,
+                 Real* A, Real* C, double* top) {
+  const int32_t k = rows.k;
+  const Real* c = static_cast<const Real*>(rows.c);
+  Scratch<Real> z(static_cast<size_t>(kBlock) * k), u(static_cast<size_t>(kBlock) * k),
+      h(static_cast<size_t>(kBlock) * k);
+  const LossBlock<Real> block{z.get(), u.get(), h.get()};
+  double loss = 0.0;
+  *top = -1e30;
+  for (int64_t first = begin; first < end; first += kBlock) {
+    const int32_t n = static_cast<int32_t>(end - first < kBlock ? end - first : kBlock);
+    const size_t size = static_cast<size_t>(n) * k, offset = static_cast<size_t>(first) * k;
+    const double highest = negative_margins(rows, F + offset, first, n, z.get());
+    *top = highest > *top ? highest : *top;
+    loss += loss_of_block(rows.loss, block, c + first, n, k, shift);
+    if (U != nullptr)
+      for (int32_t i = 0; i < n; ++i)
+        for (int32_t r = 0; r < k; ++r) U[offset + i * k + r] = c[first + i] * u[i * k + r];
+    if (A == nullptr && C == nullptr) continue;
+    to_scores(rows, c + first, first, n, u.get(), h.get());
+    if (A != nullptr) std::memcpy(A + offset, u.get(), size * sizeof(Real));
+    if (C != nullptr) std::memcpy(C + offset, h.get(), size * sizeof(Real));
+  }
+  return loss;
+}
+
+// Rows are taken in blocks so that a block of F stays in the cache over all features.
+template <class Code, class Real>
+void add_rows_of_tables(const Code* codes, int64_t m, const int32_t* features,
+                        const int32_t* n_bins, int32_t n_work, const double* tables, int32_t k,
+                        int64_t begin, int64_t end, Real* F) {
+  constexpr int64_t rows = 512;
+  for (int64_t first = begin; first < end; first += rows) {
+    const int64_t last = first + rows < end ? first + rows : end;
+    const double* table = tables;
+    for (int32_t w = 0; w < n_work; ++w) {
+      const Code* code = codes + static_cast<size_t>(features[w]) * m;
+      for (int64_t i = first; i < last; ++i) {
+        const double* row = table + static_cast<size_t>(code[i]) * k;
+        Real* f = F + static_cast<size_t>(i) * k;
+        for (int32_t r = 0; r < k; ++r) f[r] += static_cast<Real>(row[r]);
+      }
+      table += static_cast<size_t>(n_bins[w]) * k;
+    }
+  }
+}
+
+}  // namespace DB_SPACE
+
+DB_EXPORT double DB_NAME(loss_pass)(const DbRows* rows, const void* F, int32_t real_bytes,
+                                    double shift, int64_t begin, int64_t end, void* U, void* A,
+                                    void* C, double* top) {
+  using DB_SPACE::loss_rows;
+  if (real_bytes == 4)
+    return loss_rows(*rows, static_cast<const float*>(F), static_cast<float>(shift), begin, end,
+                     static_cast<float*>(U), static_cast<float*>(A), static_cast<float*>(C), top);
+  return loss_rows(*rows, static_cast<const double*>(F), shift, begin, end,
+                   static_cast<double*>(U), static_cast<double*>(A), static_cast<double*>(C), top);
+}
+
+DB_EXPORT void DB_NAME(add_tables)(const void* codes, int32_t code_bytes, int64_t m,
+                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
+                                   const double* tables, int32_t k, int64_t begin, int64_t end,
+                                   void* F, int32_t real_bytes) {
+  DB_SPACE::with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
+    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
+    DB_SPACE::add_rows_of_tables(static_cast<decltype(code)>(codes), m, features, n_bins, n_work,
+                                 tables, k, begin, end, static_cast<Real*>(F));
+  });
+}

@@ -1,0 +1,195 @@
+// Row norms of the penalties with a metric: what the block solver needs of l1,p.
+//
+// A jump v (k,) stands for the weights max(v, 0) of polarity + and max(-v, 0) of polarity -, so its
+// penalty is nu (||v_+||_p + ||v_-||_p). The prox minimises sum_r T_r / 2 (v_r - z_r)^2 plus that;
+// it keeps signs, so the two parts separate. Per part, with a_r = T_r |z_r|, the solution is zero
+// where ||a||_q <= nu.
+#pragma once
+
+#include <cmath>
+
+#include "common.h"
+
+namespace DB_SPACE {
+
+struct Norm1 {
+  static bool quiet(const double* e, int32_t k, double nu, double) {
+    double top = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = std::fabs(e[r]) > top ? std::fabs(e[r]) : top;
+    return top <= nu;
+  }
+  static double part(const double* v, int32_t k, double sign, double) {
+    double sum = 0.0;
+    for (int32_t r = 0; r < k; ++r) sum += sign * v[r] > 0.0 ? sign * v[r] : 0.0;
+    return sum;
+  }
+  static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double,
+                   double* v) {
+    for (int32_t r = 0; r < k; ++r) {
+      const double x = sign * z[r] - nu / T[r];
+      if (sign * z[r] > 0.0) v[r] = x > 0.0 ? sign * x : 0.0;
+    }
+  }
+};
+
+struct Norm2 {
+  static bool quiet(const double* e, int32_t k, double nu, double) {
+    double up = 0.0, down = 0.0;
+    for (int32_t r = 0; r < k; ++r) {
+      const double p = e[r] > 0.0 ? e[r] : 0.0, n = e[r] < 0.0 ? e[r] : 0.0;
+      up += p * p;
+      down += n * n;
+    }
+    return up <= nu * nu && down <= nu * nu;
+  }
+  static double part(const double* v, int32_t k, double sign, double) {
+    double sum = 0.0;
+    for (int32_t r = 0; r < k; ++r) sum += sign * v[r] > 0.0 ? v[r] * v[r] : 0.0;
+    return std::sqrt(sum);
+  }
+  // v_r = a_r eta / (T_r eta + nu) with eta = ||v||: sum (a_r / (T_r eta + nu))^2 = 1. Newton on
+  // the inverse root of the sum, which is nearly linear in eta, from eta = 0.
+  static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double,
+                   double* v) {
+    double eta = 0.0;
+    for (int step = 0; step < 40; ++step) {
+      double sum = 0.0, slope = 0.0;
+      for (int32_t r = 0; r < k; ++r) {
+        if (!(sign * z[r] > 0.0)) continue;
+        const double inverse = 1.0 / (T[r] * eta + nu), x = T[r] * z[r] * inverse;
+        sum += x * x;
+        slope += x * x * T[r] * inverse;
+      }
+      if (step == 0 && sum <= 1.0) break;
+      const double change = (1.0 - 1.0 / std::sqrt(sum)) * sum * std::sqrt(sum) / slope;
+      eta += change;
+      if (!(std::fabs(change) > 1e-15 * eta)) break;
+    }
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * z[r] > 0.0) v[r] = T[r] * z[r] * eta / (T[r] * eta + nu);
+  }
+};
+
+struct NormInf {
+  static bool quiet(const double* e, int32_t k, double nu, double) {
+    double up = 0.0, down = 0.0;
+    for (int32_t r = 0; r < k; ++r) {
+      up += e[r] > 0.0 ? e[r] : 0.0;
+      down -= e[r] < 0.0 ? e[r] : 0.0;
+    }
+    return up <= nu && down <= nu;
+  }
+  static double part(const double* v, int32_t k, double sign, double) {
+    double top = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = sign * v[r] > top ? sign * v[r] : top;
+    return top;
+  }
+  // v_r = min(z_r, t) with sum T_r (z_r - t)_+ = nu: Newton from t = 0 climbs to the root.
+  static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double,
+                   double* v) {
+    double level = 0.0;
+    for (int32_t step = 0; step <= k + 1; ++step) {
+      double excess = -nu, slope = 0.0;
+      for (int32_t r = 0; r < k; ++r) {
+        if (!(sign * z[r] > level)) continue;
+        excess += T[r] * (sign * z[r] - level);
+        slope += T[r];
+      }
+      if (step == 0 && excess <= 0.0) break;
+      if (!(excess > 0.0) || slope == 0.0) break;
+      level += excess / slope;
+    }
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * z[r] > 0.0) v[r] = sign * (sign * z[r] < level ? sign * z[r] : level);
+  }
+};
+
+struct NormP {
+  static double power_norm(const double* v, int32_t k, double sign, double p) {
+    double top = 0.0, sum = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = sign * v[r] > top ? sign * v[r] : top;
+    if (top == 0.0) return 0.0;
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * v[r] > 0.0) sum += std::pow(sign * v[r] / top, p);
+    return top * std::pow(sum, 1.0 / p);
+  }
+  static bool quiet(const double* e, int32_t k, double nu, double p) {
+    const double q = p / (p - 1.0);
+    return power_norm(e, k, 1.0, q) <= nu && power_norm(e, k, -1.0, q) <= nu;
+  }
+  static double part(const double* v, int32_t k, double sign, double p) {
+    return power_norm(v, k, sign, p);
+  }
+  // Solves slope u + nu u^(p-1) = goal for u >= 0 by Newton from above, in u (p >= 2) or in
+  // u^(p-1) (p < 2), where the equation is convex.
+  static double unit(double goal, double slope, double nu, double p) {
+    const double a = p >= 2.0 ? p - 1.0 : 1.0 / (p - 1.0);
+    const double left = p >= 2.0 ? slope : nu, right = p >= 2.0 ? nu : slope;
+    double w = std::fmin(goal / left, std::pow(goal / right, 1.0 / a));
+    for (int step = 0; step < 80; ++step) {
+      const double power = std::pow(w, a - 1.0);
+      const double change = (left * w + right * power * w - goal) / (left + right * a * power);
+      w = std::fmax(w - change, 0.0);
+      if (!(std::fabs(change) > 4e-16 * w)) break;
+    }
+    return p >= 2.0 ? w : std::pow(w, a);
+  }
+  // With v = N u and ||u||_p = 1: T_r N u_r + nu u_r^(p-1) = T_r z_r. The norm of u falls with N;
+  // Newton on its logarithm in log N, kept in a bracket.
+  static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double p,
+                   double* v) {
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * z[r] > 0.0) v[r] = T[r] * z[r];
+    const bool zero = power_norm(v, k, sign, p / (p - 1.0)) <= nu;
+    double high = std::log(power_norm(z, k, sign, p)), low = high - 680.0, x = high;
+    for (int step = 0; step < 100 && !zero; ++step) {
+      const double N = std::exp(x);
+      double top = 0.0, sum = 0.0, slope = 0.0;
+      for (int32_t r = 0; r < k; ++r) {
+        if (!(sign * z[r] > 0.0)) continue;
+        v[r] = sign * unit(T[r] * sign * z[r], T[r] * N, nu, p);
+        top = std::fmax(top, std::fabs(v[r]));
+      }
+      for (int32_t r = 0; r < k; ++r) {
+        if (!(sign * z[r] > 0.0)) continue;
+        const double u = std::fmax(std::fabs(v[r]), 1e-300), share = std::pow(u / top, p);
+        sum += share;
+        slope += share * T[r] * N / (T[r] * N + nu * (p - 1.0) * std::pow(u, p - 2.0));
+      }
+      const double excess = std::log(top) + std::log(sum) / p;
+      (excess > 0.0 ? low : high) = x;
+      double after = x + excess * sum / std::fmax(slope, 1e-300);
+      if (!(after > low && after < high)) after = 0.5 * (low + high);
+      const bool done = std::fabs(after - x) <= 1e-15 * std::fmax(1.0, std::fabs(x));
+      if (done) break;
+      x = after;
+    }
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * z[r] > 0.0) v[r] = zero ? 0.0 : std::exp(x) * v[r];
+  }
+};
+
+// Calls f with the norm that fits p.
+template <class Function>
+inline void with_norm(double p, Function f) {
+  if (p == 1.0) {
+    f(Norm1());
+  } else if (p == 2.0) {
+    f(Norm2());
+  } else if (std::isinf(p)) {
+    f(NormInf());
+  } else {
+    f(NormP());
+  }
+}
+
+// Penalty of n jumps without nu: the norms of their positive and negative parts.
+template <class Norm>
+inline double jump_penalty(const double* jumps, size_t n, int32_t k, double p) {
+  double sum = 0.0;
+  for (size_t j = 0; j < n; ++j)
+    sum += Norm::part(jumps + j * k, k, 1.0, p) + Norm::part(jumps + j * k, k, -1.0, p);
+  return sum;
+}
+
+}  // namespace DB_SPACE

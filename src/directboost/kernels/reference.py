@@ -1,0 +1,186 @@
+"""NumPy twins of the native kernels: specification, test oracle and fallback.
+
+Same names and signatures as in `native`; threads are accepted and not used.
+"""
+
+from concurrent.futures import Executor
+
+import numpy as np
+from scipy.special import expit, logsumexp, softmax
+
+from ..arrays import Array, Bools, Ints, Scores
+from . import reference_block
+from .split import split_epoch
+from .work import BlockWork, LossPass, PassRows
+
+solve_block = reference_block.solve_block
+
+
+def histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
+    """Return the sums of the rows of A (m, k) per code, (n_bins, k)."""
+    return np.stack(
+        [np.bincount(codes, weights=column, minlength=n_bins) for column in A.T], axis=1
+    ).astype(np.float64)
+
+
+def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
+    """Return the edges (n_jumps, k) of the positive polarity of every jump of one feature.
+
+    The edges of a jump are the sum of A over the rows it answers +1 minus the sum over the rest:
+    total - 2 prefix. With a missing code the jumps with missing to the left follow.
+    """
+    sums = histogram(codes, n_bins, A)
+    if n_bins < 2:
+        return np.zeros((0, A.shape[1]))
+    total, prefix = sums.sum(axis=0), np.cumsum(sums, axis=0)
+    right = total - 2.0 * prefix[:-1]
+    if not missing:
+        return right
+    return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])
+
+
+def dual_norm(E: Array, q: float) -> Array:
+    """Return the q-norm of the positive part of every row, q = 1, 2 or infinity."""
+    return np.asarray(np.linalg.norm(np.maximum(E, 0.0), ord=q, axis=1))
+
+
+def price(
+    codes: Ints,
+    n_bins: Ints,
+    missing: Bools,
+    A: Scores,
+    q: float,
+    costs: Array,
+    pool: Executor | None = None,
+) -> tuple[Array, Ints, Ints]:
+    """Return for every feature the largest price, and the jump and polarity that have it.
+
+    The price of a jump is the q-norm of the positive part of its edges (of minus its edges for
+    polarity -1) over the cost of the feature. Prices within 1e-12 relative (1e-6 for single
+    precision) are ties: the first jump wins, then polarity +1. Features without a jump have
+    price 0.
+    """
+    d, tie = codes.shape[0], 1e-12 if A.dtype == np.float64 else 1e-6
+    best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
+    for f in range(d):
+        E = edges(codes[f], int(n_bins[f]), bool(missing[f]), A)
+        if E.shape[0]:
+            prices = np.stack([dual_norm(E, q), dual_norm(-E, q)], axis=1).ravel()
+            first = int(np.argmax(prices >= prices.max() * (1.0 - tie)))
+            best[f], jump[f] = prices.max() / costs[f], first // 2
+            polarity[f] = 1 if first % 2 == 0 else -1
+    return best, jump, polarity
+
+
+def add_tables(
+    codes: Ints, features: Ints, tables: list[Array], F: Scores, pool: Executor | None = None
+) -> None:
+    """Add to F (m, k), in place, the table row of every listed feature at the row's code."""
+    for feature, table in zip(features, tables, strict=True):
+        F += table[codes[feature]].astype(F.dtype)
+
+
+def encode(x: Scores, thresholds: Array, missing_code: int, codes: Ints) -> None:
+    """Write into `codes` the number of thresholds below every x; NaN gets `missing_code`."""
+    values = np.searchsorted(thresholds, x.astype(np.float64), side="left")
+    codes[:] = np.where(np.isnan(x), missing_code, values)
+
+
+def loss_pass(
+    rows: PassRows, F: Scores, wanted: str = "UA", pool: Executor | None = None
+) -> LossPass:
+    """Return the loss at F, and the wanted ones of U, A = -dL/dF and C.
+
+    C is the diagonal of the second derivative in F that the block solver uses: class r carries
+    its own term and, with pairwise margins, class y_i the sum of the terms of the others.
+    """
+    index = np.arange(F.shape[0])
+    if rows.labels is not None:
+        z = (F - F[index, rows.labels][:, None]).astype(np.float64)
+    else:
+        z = (-rows.targets * F).astype(np.float64)  # type: ignore[operator]
+    c = rows.c.astype(np.float64)
+    value, u, h = _PASSES[rows.loss](z, c, rows.labels is not None)
+    U, A, C = u.copy(), -u, h
+    if rows.labels is not None:
+        for matrix in (A, C):
+            matrix[index, rows.labels] = 0.0
+        A[index, rows.labels] = -A.sum(axis=1)
+        C[index, rows.labels] = C.sum(axis=1)
+    else:
+        A = rows.targets * u  # type: ignore[operator]
+    out = {"U": U, "A": A, "C": C}
+    kept = {n: out[n].astype(F.dtype) if n in wanted else None for n in out}
+    return LossPass(value, kept["U"], kept["A"], kept["C"])
+
+
+def _logistic(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
+    u = np.asarray(expit(z))
+    value = float(c @ np.logaddexp(0.0, z).sum(axis=1))
+    return value, c[:, None] * u, c[:, None] * u * np.asarray(expit(-z))
+
+
+def _exponential(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
+    logs = z + np.log(c)[:, None]
+    if pairwise:
+        value = float(logsumexp(logs))
+        u = np.exp(logs - value)
+        return value, u, u.copy()
+    with np.errstate(over="ignore"):
+        u = np.exp(logs)
+    return float(u.sum()), u, u.copy()
+
+
+def _multinomial(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
+    share, p = (c * z.shape[1])[:, None], np.asarray(softmax(z, axis=1))
+    return float(share[:, 0] @ logsumexp(z, axis=1)), share * p, share * p * (1.0 - p)
+
+
+def _squared_hinge(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
+    t = np.maximum(0.0, 1.0 + z)
+    value = float(c @ np.square(t).sum(axis=1))
+    return value, 2.0 * c[:, None] * t, 2.0 * c[:, None] * (t > 0.0)
+
+
+_PASSES = {0: _logistic, 1: _exponential, 2: _multinomial, 3: _squared_hinge}
+
+
+class _Kernels:
+    histogram = staticmethod(histogram)
+    add_tables = staticmethod(add_tables)
+    solve_block = staticmethod(solve_block)
+
+
+def epoch(
+    rows: PassRows, work: BlockWork, F: Scores, objective: tuple[float, float]
+) -> tuple[float, float]:
+    """Run one epoch of block descent over the working set, in place.
+
+    `objective` is the loss and the penalty on entry; returned is the same on exit.
+    """
+
+    def evaluate(scores: Scores) -> tuple[float, Scores, Scores]:
+        result = loss_pass(rows, scores, "AC")
+        return result.value, result.A, result.C  # type: ignore[return-value]
+
+    return split_epoch(_Kernels(), evaluate, work, F, objective[1])
+
+
+def predict(
+    X: Scores,
+    features: Ints,
+    thresholds: list[Array],
+    tables: list[Array],
+    k: int,
+    pool: Executor | None = None,
+) -> Array:
+    """Return the scores (m, k): per used feature one look-up in its table.
+
+    A table has a row for every count of thresholds below x, and a last one for missing.
+    """
+    F = np.zeros((X.shape[0], k))
+    for feature, cuts, table in zip(features, thresholds, tables, strict=True):
+        codes = np.empty(X.shape[0], dtype=np.int64)
+        encode(X[:, feature], cuts, cuts.size + 1, codes)
+        F += table[codes]
+    return F

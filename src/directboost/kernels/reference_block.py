@@ -1,0 +1,132 @@
+"""NumPy twin of the block solver: all jumps of one feature on a quadratic model."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..arrays import Array, Bools, Ints
+from .row_prox import prox_p
+from .work import Sweeps
+
+
+def solve_block(
+    G: Array, D: Array, missing: bool, nu: float, p: float, sweeps: Sweeps, jumps: Array
+) -> Array:
+    """Move the jumps (n_jumps, k) of a feature, in place, and return the change of its table.
+
+    Minimises over the jumps v, with g the change of the table they make,
+    ``sum_t (-G_t g_t + D_t g_t^2 / 2) + nu sum_j (||v_j+||_p + ||v_j-||_p)``
+    by coordinate descent over the jumps: G (n_bins, k) sums -dL/dF and D the curvature. Full
+    sweeps over all jumps alternate with sweeps over those that are not zero.
+    """
+    left, change = G.copy(), np.zeros_like(G)
+    T = D.sum(axis=0)
+    T = np.maximum(T, max(1e-10 * T.max(), 1e-300))
+    block = _Block(left, D, change, T, nu, p)
+    first = 0.0
+    for round_number in range(sweeps.full):
+        moved = sum(block.sweep(*view, jumps, False) for view in _views(G.shape[0], missing))
+        if moved == 0.0:
+            break
+        first = moved if round_number == 0 else first
+        if round_number > 0 and moved <= sweeps.tolerance**2 * first:
+            break
+        _sweep_live(block, missing, sweeps, jumps)
+    return change
+
+
+def _sweep_live(block: "_Block", missing: bool, sweeps: Sweeps, jumps: Array) -> None:
+    live = (jumps != 0.0).any(axis=1)
+    if not live.any():
+        return
+    views = [
+        (order, np.where((rows >= 0) & live[rows], rows, -1))
+        for order, rows in _views(block.G.shape[0], missing)
+    ]
+    first = 0.0
+    for number in range(sweeps.segment):
+        moved = sum(block.sweep(*view, jumps, True) for view in views)
+        first = moved if number == 0 else first
+        if moved <= sweeps.tolerance**2 * first:
+            break
+
+
+def _views(n: int, missing: bool) -> list[tuple[Ints, Ints]]:
+    """Orders of the bins, and the jump after each position (-1: none).
+
+    With a missing code there are two: missing last, and missing first without its first jump,
+    which is the negative of the last jump of the other order.
+    """
+    views = [(np.arange(n), np.arange(n - 1))]
+    if missing and n > 2:
+        order = np.concatenate([[n - 1], np.arange(n - 1)])
+        rows = np.concatenate([[-1], np.arange(n - 1, 2 * n - 3)])
+        views.append((order, rows))
+    return views
+
+
+class _Block:
+    def __init__(self, G: Array, D: Array, change: Array, T: Array, nu: float, p: float) -> None:
+        self.G, self.D, self.change, self.T, self.nu, self.p = G, D, change, T, nu, p
+
+    def sweep(self, order: Ints, rows: Ints, jumps: Array, all_rows: bool) -> float:
+        """Visit left to right the jumps that are not zero or can gain; return sum T d^2."""
+        moved, position = 0.0, -1
+        while True:
+            G = self.G[order]
+            E = G.sum(axis=0) - 2.0 * np.cumsum(G, axis=0)[:-1]
+            gains = (rows >= 0) & (all_rows | self._gains(E) | (jumps[rows] != 0.0).any(axis=1))
+            gains[: position + 1] = False
+            if not gains.any():
+                return moved
+            position = int(np.argmax(gains))
+            v = jumps[rows[position]]
+            d = prox_metric(v + E[position] / self.T, self.T, self.nu, self.p) - v
+            v += d
+            moved += float(self.T @ d**2)
+            signs = np.where(np.arange(order.size) > position, 1.0, -1.0)
+            self.change[order] += signs[:, None] * d
+            self.G[order] -= self.D[order] * signs[:, None] * d
+
+    def _gains(self, E: Array) -> Bools:
+        q = np.inf if self.p == 1.0 else (1.0 if np.isinf(self.p) else self.p / (self.p - 1.0))
+        up = np.linalg.norm(np.maximum(E, 0.0), ord=q, axis=1)
+        down = np.linalg.norm(np.maximum(-E, 0.0), ord=q, axis=1)
+        return np.asarray(np.maximum(up, down) > self.nu)
+
+
+def prox_metric(z: Array, T: Array, nu: float, p: float) -> Array:
+    """Return argmin_v sum_r T_r (v_r - z_r)^2 / 2 + nu (||v_+||_p + ||v_-||_p), (k,)."""
+    v = np.zeros_like(z)
+    for sign in (1.0, -1.0):
+        part = sign * z > 0.0
+        if part.any():
+            v[part] = sign * _prox_positive(sign * z[part], T[part], nu, p)
+    return v
+
+
+def _prox_positive(z: Array, T: Array, nu: float, p: float) -> Array:
+    if p == 1.0:
+        return np.maximum(z - nu / T, 0.0)
+    q = 1.0 if np.isinf(p) else p / (p - 1.0)
+    if np.linalg.norm(T * z, ord=q) <= nu:
+        return np.zeros_like(z)
+    if np.isinf(p):
+        level = brentq(lambda t: float(T @ np.maximum(z - t, 0.0)) - nu, 0.0, z.max(), xtol=1e-15)
+        return np.minimum(z, level)
+    if p == 2.0:
+        return _prox_two(z, T, nu)
+    return prox_p(z[None, :], np.array([nu]), p, T)[0]
+
+
+def _prox_two(z: Array, T: Array, nu: float) -> Array:
+    """Return v_r = T_r z_r eta / (T_r eta + nu) with ||v||_2 = eta, by Newton from eta = 0."""
+    eta = 0.0
+    for _ in range(40):
+        inverse = 1.0 / (T * eta + nu)
+        squares = (T * z * inverse) ** 2
+        total = float(squares.sum())
+        change = (np.sqrt(total) - 1.0) * total / float((squares * T * inverse).sum())
+        eta += change
+        if abs(change) <= 1e-15 * eta:
+            break
+    return np.asarray(T * z * eta / (T * eta + nu))

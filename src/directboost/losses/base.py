@@ -1,0 +1,108 @@
+"""The contract of a loss, and what a loss knows about the rows."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Array, Ints
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Weights of the rows, as every loss uses them.
+
+    Attributes
+    ----------
+    c : (m,) array
+        ``c_i = s_i / (S k)`` for sample weights s_i > 0 with sum S; k times their sum is 1.
+    k : int
+        Number of classes.
+    own : (m,) int array or None
+        Pairwise margins: the class with rho = 0 in each row. One-vs-all: None.
+    """
+
+    c: Array
+    k: int
+    own: Ints | None
+
+    @classmethod
+    def weighted(cls, sample_weight: Array, k: int, own: Ints | None) -> "Rows":
+        """Normalise sample weights s (m,) to c_i = s_i / (S k)."""
+        s = np.asarray(sample_weight, dtype=np.float64)
+        s = s / s.max()
+        return cls(s / (s.sum() * k), k, own)
+
+    @property
+    def share(self) -> Array:
+        """The share s_i / S of every row, (m,)."""
+        return self.c * self.k
+
+    def set_own(self, U: Array, values: Array) -> Array:
+        """Write `values` (m,) into the entries r = y_i of U, in place."""
+        U[np.arange(U.shape[0]), self.own] = values
+        return U
+
+    def get_own(self, U: Array) -> Array:
+        """Return the entries r = y_i of U, (m,)."""
+        values: Array = U[np.arange(U.shape[0]), self.own]
+        return values
+
+
+class Loss(ABC):
+    """A convex function L of the margins rho (m, k), its scale included.
+
+    Conventions: rho and U are (m, k); U = -dL/drho lies in the dual domain; for every such U
+    ``dual_value(U)`` is -L*(-U), so weak duality holds as in the theory page.
+    """
+
+    name: ClassVar[str]
+    #: False where L has kinks, so that only a solver can give the weights U at an optimum.
+    smooth: ClassVar[bool] = True
+    #: Number of the fused native pass, or None: the split pass serves.
+    native: ClassVar[int | None] = None
+    #: Names of the margins the loss is defined for.
+    margins: ClassVar[tuple[str, ...]] = ("pairwise", "one-vs-all")
+    #: Probabilities are softmax(temper * F); None: the temperature is fitted.
+    temper: ClassVar[float | None] = None
+
+    @abstractmethod
+    def value(self, rho: Array, rows: Rows) -> float:
+        """Return L(rho)."""
+
+    @abstractmethod
+    def weights(self, rho: Array, rows: Rows) -> Array:
+        """Return U = -dL/drho, (m, k); for a loss with kinks one element of the set."""
+
+    @abstractmethod
+    def curvature(self, rho: Array, rows: Rows) -> Array:
+        """Return the diagonal of the second derivative of L, (m, k), or a bound from above."""
+
+    @abstractmethod
+    def dual_terms(self, U: Array, rows: Rows) -> Array:
+        """Return an array whose sum is the dual objective D(U)."""
+
+    @abstractmethod
+    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+        """Return a point of the dual domain whose edges are tau times those of U."""
+
+    @abstractmethod
+    def constant(self, rows: Rows) -> float:
+        """Return P_const, the part of L that no W can reduce."""
+
+    def start(self, rows: Rows) -> Array:
+        """Return U at W = 0, (m, k)."""
+        return self.weights(np.zeros((rows.c.size, rows.k)), rows)
+
+    def dual_value(self, U: Array, rows: Rows) -> float:
+        """Return D(U), lowered by a bound on the rounding error of its evaluation.
+
+        Each term is good to a few units of its own size and of U; numpy adds pairwise, so the
+        error of the sum grows with the logarithm of the number of terms.
+        """
+        terms = self.dual_terms(U, rows)
+        size = float(np.abs(terms).sum() + np.abs(U).sum())
+        return float(terms.sum()) - _EPS * (16.0 + np.log2(max(terms.size, 2))) * size

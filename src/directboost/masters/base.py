@@ -1,0 +1,55 @@
+"""The contract of a master: it solves the problem over the generated columns."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..arrays import Array
+from ..losses import Loss
+from ..margins import Margin
+from ..penalties import Penalty
+from ..problem import RestrictedProblem
+
+
+@dataclass(frozen=True)
+class MasterResult:
+    """What a master hands back.
+
+    Attributes
+    ----------
+    W : (n, k) array, >= 0
+        Or what the column set takes as weights.
+    U : (m, k) array
+        A point of the dual domain: the weights at W, or the duals of the solver.
+    solved : bool
+        Whether the accuracy that was asked for has been reached.
+    iterations : int
+    value : float or None
+        The objective at W where the master knows it.
+    """
+
+    W: Any
+    U: Array
+    solved: bool
+    iterations: int
+    value: float | None = None
+
+
+class Master(ABC):
+    """Solves min over W >= 0 of P(W) on the columns of a RestrictedProblem.
+
+    The answer may be inexact: the certificate never depends on it.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
+        """Return None where the master can solve the combination, else the reason it cannot."""
+
+    @abstractmethod
+    def solve(self, problem: RestrictedProblem, start: Any, accuracy: float) -> MasterResult:
+        """Solve to a gap of about `accuracy` relative to P - P_const, from W = `start` (n, k).
+
+        `start` has weights for every column, zero for new ones, and is not changed.
+        """

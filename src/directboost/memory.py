@@ -1,0 +1,44 @@
+"""A look ahead at memory, so that a fit refuses instead of dying."""
+
+import os
+
+_UNITS = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
+
+
+def memory_limit() -> float:
+    """Return the limit in bytes: DIRECTBOOST_MEMORY_LIMIT, or 80 % of the free memory."""
+    named = os.environ.get("DIRECTBOOST_MEMORY_LIMIT", "").strip()
+    if named:
+        return parse_bytes(named)
+    try:
+        return 0.8 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+def parse_bytes(text: str) -> float:
+    """Read a size such as '2GB', '500 MB' or '1e9'."""
+    number = text.rstrip("bBkKmMgG ")
+    unit = text[len(number) :].strip().upper()
+    try:
+        return float(number) * _UNITS[unit]
+    except (KeyError, ValueError):
+        raise ValueError(
+            f"DIRECTBOOST_MEMORY_LIMIT={text!r} is not a size; write it like 2GB, 500MB or 1e9"
+        ) from None
+
+
+def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool) -> None:
+    """Refuse a fit whose arrays would not fit.
+
+    Counted are the codes, about eight matrices (rows, k) of doubles and, for masters on single
+    columns, a matrix of 128 of them.
+    """
+    need = rows * (features + 1) * code_bytes + 8 * 8 * rows * k + (8 * 128 * rows if dense else 0)
+    limit = memory_limit()
+    if need > limit:
+        raise MemoryError(
+            f"the fit needs about {need / 2**20:.0f} MB for {rows} rows, {features} features and "
+            f"{k} classes, the limit is {limit / 2**20:.0f} MB: use fewer rows, a smaller "
+            "max_bins, or set DIRECTBOOST_MEMORY_LIMIT"
+        )

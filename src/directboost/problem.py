@@ -1,0 +1,95 @@
+"""The problem that is minimised: over any scores, and restricted to generated columns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array
+from .columns import Columns
+from .losses import Loss, Rows
+from .margins import Margin
+from .penalties import Penalty
+
+
+@dataclass(frozen=True)
+class Objective:
+    """P(W) = L(rho(F)) + nu sum_j cost_j N(W_j:), F = H W, W >= 0, without any columns.
+
+    Conventions: F, U and A are (m, k) in double precision.
+    """
+
+    margin: Margin
+    loss: Loss
+    penalty: Penalty
+    nu: float
+    rows: Rows
+
+    def loss_value(self, F: Array) -> float:
+        """Return L at the scores F."""
+        return self.loss.value(self.margin.forward(F), self.rows)
+
+    def weights(self, F: Array) -> Array:
+        """Return the weights U at the scores F."""
+        return self.loss.weights(self.margin.forward(F), self.rows)
+
+    def coefficients(self, U: Array) -> Array:
+        """Return A, so that the edges of h are h @ A."""
+        return self.margin.adjoint(U)
+
+    def curvature(self, F: Array) -> Array:
+        """Return a diagonal model (m, k) of the second derivative of L in F.
+
+        Pairwise, class r != y_i carries its own term and class y_i the sum of all of them.
+        """
+        C = self.loss.curvature(self.margin.forward(F), self.rows)
+        if self.margin.own is None:
+            return C
+        self.rows.set_own(C, np.zeros(C.shape[0]))
+        return self.rows.set_own(C, C.sum(axis=1))
+
+    def dual_bound(self, U: Array, max_price: float) -> float:
+        """Return D(shrink(U, tau)) with tau = min(1, nu / max_price).
+
+        A lower bound of min P over every column whose price at U is at most `max_price`.
+        """
+        tau = 1.0 if max_price <= self.nu else self.nu / max_price
+        return self.loss.dual_value(self.loss.shrink(U, tau, self.rows), self.rows)
+
+    def relative(self, gap: float, primal: float) -> float:
+        """Return gap / max(P - P_const, 1e-12), the unit of the parameter tol."""
+        return gap / max(primal - self.loss.constant(self.rows), 1e-12)
+
+
+@dataclass(frozen=True)
+class RestrictedProblem:
+    """The objective over the generated columns, with their weights W.
+
+    What W is lies with the column set: (n, k) >= 0 for `DenseColumns`.
+    """
+
+    objective: Objective
+    columns: Columns
+
+    def value(self, W: Any) -> float:
+        """Return P(W)."""
+        return self.objective.loss_value(self.columns.scores(W)) + self.penalty_value(W)
+
+    def penalty_value(self, W: Any) -> float:
+        """Return nu sum_j cost_j N(W_j:)."""
+        rows, costs = self.columns.rows(W)
+        return self.objective.nu * self.objective.penalty.value(rows, costs)
+
+    def loss_and_gradient(self, W: Array) -> tuple[float, Array]:
+        """Return L and its gradient in W, (n, k), which is minus the edges (dense columns)."""
+        F = self.columns.scores(W)
+        A = self.objective.coefficients(self.objective.weights(F))
+        return self.objective.loss_value(F), -self.columns.edges(A)
+
+    def restricted_gap(self, W: Array, U: Array) -> float:
+        """Return the duality gap over the generated columns only, for weights U."""
+        edges = self.columns.edges(self.objective.coefficients(U))
+        costs = self.columns.rows(W)[1]
+        prices = self.objective.penalty.dual_norm(edges) / costs
+        bound = self.objective.dual_bound(U, float(prices.max(initial=0.0)))
+        return self.value(W) - bound

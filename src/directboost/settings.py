@@ -1,0 +1,82 @@
+"""From names to parts: the loss, margin, penalty and master a fit is made of."""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from .inputs import check_choice
+from .losses import LOSSES, Loss
+from .margins import MARGINS, Margin
+from .masters import MASTERS, Master
+from .penalties import L1, PENALTIES, GroupNorm, Penalty
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the problem is made of."""
+
+    loss: Loss
+    margin: type[Margin]
+    penalty: Penalty
+
+    def __str__(self) -> str:
+        p = self.penalty.p
+        name = type(self.penalty).__name__ if p is None else _penalty_name(p)
+        return f"loss={self.loss.name!r}, margin={self.margin.name!r}, penalty={name!r}"
+
+
+def resolve_parts(loss: Any, margin: Any, penalty: Any) -> Parts:
+    """Turn the three parameters into objects, and refuse what does not go together."""
+    found = loss if isinstance(loss, Loss) else LOSSES[check_choice("loss", loss, tuple(LOSSES))]()
+    kind = MARGINS[check_choice("margin", margin, tuple(MARGINS))]
+    if kind.name not in found.margins:
+        fitting = " or ".join(repr(m) for m in found.margins)
+        raise ValueError(
+            f"margin={margin!r} does not go with loss={found.name!r}; that loss takes {fitting}"
+        )
+    return Parts(found, kind, resolve_penalty(penalty))
+
+
+def resolve_penalty(penalty: Any) -> Penalty:
+    """Return the penalty of a name, of a number p >= 1, or the object itself."""
+    if isinstance(penalty, Penalty):
+        return penalty
+    if isinstance(penalty, Real) and not isinstance(penalty, bool) and float(penalty) >= 1.0:
+        return L1() if float(penalty) == 1.0 else GroupNorm(float(penalty))
+    if isinstance(penalty, str) and penalty in PENALTIES:
+        return PENALTIES[penalty]()
+    names = ", ".join(repr(name) for name in PENALTIES)
+    raise ValueError(f"penalty={penalty!r} is not known; it takes {names}, or a number p >= 1")
+
+
+def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Master] | Master:
+    """Return the master of a name, or the fastest one that fits for "auto"."""
+    if isinstance(solver, Master):
+        reason = solver.supports(parts.loss, parts.margin, parts.penalty)
+        if reason is not None:
+            raise ValueError(f"solver={solver.name!r} does not fit {parts}: {reason}")
+        return solver
+    check_choice("solver", solver, ("auto", *MASTERS))
+    fitting = [name for name in MASTERS if _fits(name, parts, single_columns) is None]
+    if not fitting:
+        raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
+    if solver == "auto":
+        return MASTERS[fitting[0]]
+    reason = _fits(solver, parts, single_columns)
+    if reason is not None:
+        listed = ", ".join(repr(name) for name in fitting)
+        raise ValueError(f"solver={solver!r} does not fit {parts}: {reason}; these do: {listed}")
+    return MASTERS[solver]
+
+
+def _fits(name: str, parts: Parts, single_columns: bool) -> str | None:
+    if single_columns and name == "blocks":
+        return "it works on whole features, while columns_per_round or pricing ask for columns"
+    return MASTERS[name]().supports(parts.loss, parts.margin, parts.penalty)
+
+
+def _penalty_name(p: float) -> str:
+    if p == 1.0:
+        return "l1"
+    return "l1,inf" if math.isinf(p) else f"l1,{p:g}"

@@ -1,0 +1,1 @@
+"""Independent implementations that judge the library; nothing here imports it."""
