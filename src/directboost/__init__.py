@@ -1,6 +1,6 @@
 """Direct, fully-corrective multi-class boosting with a certificate of global optimality."""
 
-from . import callbacks, losses, margins, masters, oracles, penalties
+from . import callbacks, losses, margins, masters, oracles, penalties, presets
 from .certificate import Certificate
 from .estimators import DirectBoostClassifier
 from .history import Record
@@ -19,4 +19,5 @@ __all__ = [
     "masters",
     "oracles",
     "penalties",
+    "presets",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class BinnedData:
         return "all stumps" if self.exact else "binned stumps"
 
     def n_jumps(self, feature: int) -> int:
-        """Number of jumps (stumps without their polarity) of a feature."""
+        """Return the number of jumps (stumps without their polarity) of a feature."""
         bins = int(self.n_bins[feature])
         return max(bins - 1, 0) + (max(bins - 2, 0) if self.missing[feature] else 0)
 
@@ -134,7 +135,7 @@ def _cut_feature(x: Scores, weight: Array, max_bins: int | None) -> _Cuts:
     values, inverse = np.unique(x, return_inverse=True)
     if values.size == 0:
         return _Cuts(np.empty(0), missing, 0, True)
-    mass = np.cumsum(np.bincount(inverse, weights=weight, minlength=values.size))
+    mass: Array = np.cumsum(np.bincount(inverse, weights=weight, minlength=values.size))
     exact = max_bins is None or values.size <= max_bins
     after = np.arange(values.size - 1) if exact else _quantile_cuts(mass, int(max_bins or 0))
     thresholds = _between(values[after].astype(np.float64), values[after + 1].astype(np.float64))
@@ -158,7 +159,7 @@ def _between(low: Array, high: Array) -> Array:
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def _code_type(bins: int) -> type[np.unsignedinteger]:  # type: ignore[type-arg]
+def _code_type(bins: int) -> type[np.unsignedinteger[Any]]:
     if bins <= 1 << 8:
         return np.uint8
     return np.uint16 if bins <= 1 << 16 else np.uint32

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, Scores
 from .certificate import Certificate, lower_bound, recertify
 from .columns import Columns, Proposals
 from .history import Record
@@ -58,7 +58,7 @@ class State:
 
     columns: Columns
     W: Any
-    U: Array
+    U: Scores
     primal: float
     best_dual: float = -np.inf
     best_U: Array | None = None

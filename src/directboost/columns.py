@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints
+from .arrays import Array, Bools, Ints, Scores
 from .learners import Learner
 
 
@@ -85,7 +85,7 @@ class Columns(ABC):
         """Return F = H W in double precision, (m, k)."""
 
     @abstractmethod
-    def edges(self, A: Array) -> Array:
+    def edges(self, A: Scores) -> Array:
         """Return the edges H' A of the columns, (n, k)."""
 
     @abstractmethod
@@ -128,7 +128,7 @@ class DenseColumns(Columns):
         """Return F = H W."""
         return np.asarray(self.H @ W)
 
-    def edges(self, A: Array) -> Array:
+    def edges(self, A: Scores) -> Array:
         """Return the edges of all columns, H' A, (n, k)."""
         return np.asarray(self.H.T @ A)
 
@@ -170,7 +170,7 @@ class DenseColumns(Columns):
         if 3 * int(stale.sum()) <= len(self):
             return W
         self.keep(~stale)
-        return W[~stale]
+        return np.asarray(W[~stale])
 
     def keep(self, which: Bools) -> None:
         """Drop the columns where `which` (n,) is false."""

@@ -39,7 +39,7 @@ from .training import Request, Trained, train
 _SCALES = ("relative", "absolute", "paper")
 
 
-class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Multi-class boosting of decision stumps, solved to a certified optimum.
 
     All classes are trained in one convex problem over the dictionary of all stumps::
@@ -130,6 +130,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
         self,
+        *,
         loss: Any = "logistic",
         margin: str = "pairwise",
         penalty: Any = "l1,2",
@@ -166,7 +167,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self.verbose = verbose
         self.callbacks = callbacks
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 

@@ -55,9 +55,7 @@ class FeatureColumns(Columns):
 
     def grow(self, W: Jumps) -> Jumps:
         """Return W with zero jumps for the features that came in."""
-        return W + [
-            np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]
-        ]
+        return W + [np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]]
 
     def prune(self, W: Jumps) -> Jumps:
         """Drop the features without weight; they come back when they violate."""
@@ -89,7 +87,7 @@ class FeatureColumns(Columns):
         features = np.array(self.features, dtype=np.int32)
         add_tables(self.binned.codes, features, self.tables(W), F, self.pool)
 
-    def edges(self, A: Array) -> Array:
+    def edges(self, A: Scores) -> Array:
         """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""
         raise TypeError("edges of single columns need DenseColumns")
 

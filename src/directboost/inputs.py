@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
@@ -19,12 +20,10 @@ class TrainingRows:
     X: Scores
     codes: Ints
     weight: Array
-    classes: np.ndarray  # type: ignore[type-arg]
+    classes: npt.NDArray[Any]
 
 
-def training_rows(
-    X: Scores, y: Any, sample_weight: Any, class_weight: Any
-) -> TrainingRows:
+def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> TrainingRows:
     """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0.0).any():

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, Scores
 from .columns import Columns
 from .losses import Loss, Rows
 from .margins import Margin
@@ -33,7 +33,7 @@ class Objective:
         """Return the weights U at the scores F."""
         return self.loss.weights(self.margin.forward(F), self.rows)
 
-    def coefficients(self, U: Array) -> Array:
+    def coefficients(self, U: Scores) -> Scores:
         """Return A, so that the edges of h are h @ A."""
         return self.margin.adjoint(U)
 

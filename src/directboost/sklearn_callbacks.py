@@ -8,6 +8,8 @@ from .status import Status
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+__all__ = ["CallbackSupportMixin", "close_fit", "open_fit", "round_callback", "with_callbacks"]
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:

@@ -123,7 +123,7 @@ def _solve(
         master = request.master
         if isinstance(master, type):
             tuned = master is FeatureBlocks
-            master = FeatureBlocks(precision, request.tol) if tuned else master()
+            master = FeatureBlocks(precision) if tuned else master()
         plan = Plan(
             objective, oracle, master, request.tol, request.rule, columns_per_round,
             request.max_columns, request.columns_per_round is not None, request.callbacks,

@@ -11,16 +11,27 @@ import sys
 from concurrent.futures import Executor
 from ctypes import POINTER, Structure, byref, c_double, c_int32, c_int64, c_void_p
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
 from .work import BlockWork, LossPass, PassRows, Sweeps, ranges, spread
 
 _ROWS = 16384  # rows per piece of a pass
 _PIECE = 400_000  # (row, feature, class) triples per piece of pricing
-_NAMES = ("price", "edges", "histogram", "add_tables", "encode", "loss_pass", "solve_block")
-_NAMES += ("epoch", "predict")
+_NAMES = (
+    "price",
+    "edges",
+    "histogram",
+    "add_tables",
+    "encode",
+    "loss_pass",
+    "solve_block",
+    "epoch",
+    "predict",
+)
 
 
 class _Rows(Structure):
@@ -121,7 +132,7 @@ def instruction_set() -> str:
     return _lib().isa
 
 
-def _at(array: np.ndarray | None) -> int | None:  # type: ignore[type-arg]
+def _at(array: npt.NDArray[Any] | None) -> int | None:
     return None if array is None else array.ctypes.data
 
 
@@ -228,7 +239,7 @@ def loss_pass(
     total = sweep(shift, True)
     for array in out.values():
         if array is not None:
-            array *= 1.0 / total
+            np.multiply(array, 1.0 / total, out=array)
     return LossPass(float(np.log(total)) + shift, out["U"], out["A"], out["C"])
 
 

@@ -33,7 +33,7 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
     if n_bins < 2:
         return np.zeros((0, A.shape[1]))
     total, prefix = sums.sum(axis=0), np.cumsum(sums, axis=0)
-    right = total - 2.0 * prefix[:-1]
+    right = np.asarray(total - 2.0 * prefix[:-1])
     if not missing:
         return right
     return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])

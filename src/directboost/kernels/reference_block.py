@@ -56,7 +56,7 @@ def _views(n: int, missing: bool) -> list[tuple[Ints, Ints]]:
     With a missing code there are two: missing last, and missing first without its first jump,
     which is the negative of the last jump of the other order.
     """
-    views = [(np.arange(n), np.arange(n - 1))]
+    views: list[tuple[Ints, Ints]] = [(np.arange(n), np.arange(n - 1))]
     if missing and n > 2:
         order = np.concatenate([[n - 1], np.arange(n - 1)])
         rows = np.concatenate([[-1], np.arange(n - 1, 2 * n - 3)])
@@ -106,16 +106,18 @@ def prox_metric(z: Array, T: Array, nu: float, p: float) -> Array:
 
 def _prox_positive(z: Array, T: Array, nu: float, p: float) -> Array:
     if p == 1.0:
-        return np.maximum(z - nu / T, 0.0)
+        return np.asarray(np.maximum(z - nu / T, 0.0))
     q = 1.0 if np.isinf(p) else p / (p - 1.0)
     if np.linalg.norm(T * z, ord=q) <= nu:
         return np.zeros_like(z)
     if np.isinf(p):
-        level = brentq(lambda t: float(T @ np.maximum(z - t, 0.0)) - nu, 0.0, z.max(), xtol=1e-15)
-        return np.minimum(z, level)
+        level = float(
+            brentq(lambda t: float(T @ np.maximum(z - t, 0.0)) - nu, 0.0, z.max(), xtol=1e-15)
+        )
+        return np.asarray(np.minimum(z, level))
     if p == 2.0:
         return _prox_two(z, T, nu)
-    return prox_p(z[None, :], np.array([nu]), p, T)[0]
+    return np.asarray(prox_p(z[None, :], np.array([nu]), p, T)[0])
 
 
 def _prox_two(z: Array, T: Array, nu: float) -> Array:

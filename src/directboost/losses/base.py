@@ -1,6 +1,7 @@
 """The contract of a loss, and what a loss knows about the rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -48,8 +49,7 @@ class Rows:
 
     def get_own(self, U: Array) -> Array:
         """Return the entries r = y_i of U, (m,)."""
-        values: Array = U[np.arange(U.shape[0]), self.own]
-        return values
+        return np.asarray(U[np.arange(U.shape[0]), self.own])
 
 
 class Loss(ABC):
@@ -81,6 +81,14 @@ class Loss(ABC):
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return the diagonal of the second derivative of L, (m, k), or a bound from above."""
 
+    def curvature_map(self, rho: Array, rows: Rows) -> Callable[[Array], Array]:
+        """Return the second derivative of L at rho as a linear map of (m, k) arrays.
+
+        Diagonal unless a member says otherwise.
+        """
+        C = self.curvature(rho, rows)
+        return lambda direction: C * direction
+
     @abstractmethod
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return an array whose sum is the dual objective D(U)."""
@@ -105,4 +113,5 @@ class Loss(ABC):
         """
         terms = self.dual_terms(U, rows)
         size = float(np.abs(terms).sum() + np.abs(U).sum())
-        return float(terms.sum()) - _EPS * (16.0 + np.log2(max(terms.size, 2))) * size
+        units = 16.0 + float(np.log2(max(terms.size, 2)))
+        return float(terms.sum()) - _EPS * units * size

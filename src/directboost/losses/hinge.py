@@ -35,7 +35,7 @@ class Hinge(Loss):
             return np.where(rho < 1.0, rows.c[:, None], 0.0)
         slack = self._slack(rho, rows)
         worst = slack == slack.max(axis=1, keepdims=True)
-        return rows.share[:, None] * worst / worst.sum(axis=1, keepdims=True)
+        return np.asarray(rows.share[:, None] * worst / worst.sum(axis=1, keepdims=True))
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return zeros: the loss is piecewise linear."""

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Scores
 
 
 class Margin(ABC):
@@ -37,5 +37,5 @@ class Margin(ABC):
         """Return the margins (m, k) of the scores F (m, k)."""
 
     @abstractmethod
-    def adjoint(self, U: Array) -> Array:
+    def adjoint(self, U: Scores) -> Scores:
         """Return the coefficients A (m, k) of the edges for the weights U (m, k)."""

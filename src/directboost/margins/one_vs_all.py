@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Scores
 from .base import Margin
 
 
@@ -37,6 +37,6 @@ class OneVsAll(Margin):
         """Return rho_ir = t_ir F_ir."""
         return self.targets * F
 
-    def adjoint(self, U: Array) -> Array:
+    def adjoint(self, U: Scores) -> Scores:
         """Return A_ir = t_ir U_ir."""
         return self.targets * U

@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Scores
 from .base import Margin
 
 
@@ -32,7 +32,7 @@ class Pairwise(Margin):
         """Return rho_ir = F_i,yi - F_ir."""
         return F[self._rows, self.own][:, None] - F
 
-    def adjoint(self, U: Array) -> Array:
+    def adjoint(self, U: Scores) -> Scores:
         """Return A_ir = [r = y_i] sum_l U_il - U_ir; every row sums to zero."""
         A = -U
         A[self._rows, self.own] = 0.0

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..arrays import Array
+from ..arrays import Scores
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
@@ -29,7 +29,7 @@ class MasterResult:
     """
 
     W: Any
-    U: Array
+    U: Scores
     solved: bool
     iterations: int
     value: float | None = None

@@ -20,8 +20,8 @@ class L1(Penalty):
 
     def prox(self, V: Array, step: Array | float) -> Array:
         """Return max(V - step, 0)."""
-        return np.maximum(V - np.reshape(step, (-1, 1)), 0.0)
+        return np.asarray(np.maximum(V - np.reshape(step, (-1, 1)), 0.0))
 
     def dual_norm(self, E: Array) -> Array:
         """Return max_r of the positive part of E_j:."""
-        return np.maximum(E.max(axis=1), 0.0)
+        return np.asarray(np.maximum(E.max(axis=1), 0.0))

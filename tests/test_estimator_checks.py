@@ -1,0 +1,19 @@
+"""scikit-learn's own checks of an estimator, with no expected failures."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from directboost import DirectBoostClassifier
+
+ESTIMATORS = [
+    DirectBoostClassifier(),
+    DirectBoostClassifier(loss="hinge", penalty="l1"),
+    DirectBoostClassifier(loss="exponential", margin="one-vs-all", penalty="l1"),
+    DirectBoostClassifier(loss="multinomial", penalty="l1,inf"),
+    DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_check(estimator, check):
+    """Every check passes for every configuration."""
+    check(estimator)
