@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from .arrays import Array, Ints, Scores
 from .callbacks import Progress
@@ -192,7 +193,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         costs = feature_costs(self.feature_costs, self._names())
         context = open_fit(self, X, y)
         request = self._request(context)
-        with self._pool(X.size * rows.classes.size) as pool:
+        # The threads are ours: those of the linear algebra library would fight with them.
+        with self._pool(X.size * rows.classes.size) as pool, threadpool_limits(1, "blas"):
             trained = train(request, rows, costs, pool)
         self._store(trained, rows, costs)
         close_fit(self, context, X, y)
@@ -323,14 +325,16 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""
-        return self._decision(self._scores(self._checked(X), self.ensemble_))
+        X = self._checked(X)
+        return self._decision(self._scores(X, self.ensemble_))
 
     def _decision(self, F: Array) -> Array:
         return F[:, 1] - F[:, 0] if F.shape[1] == 2 else F
 
     def predict(self, X: Any) -> Any:
         """Return the class with the largest score for every row, (m,)."""
-        return self.classes_[self._scores(self._checked(X), self.ensemble_).argmax(axis=1)]
+        X = self._checked(X)
+        return self.classes_[self._scores(X, self.ensemble_).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, (m, k), in the order of `classes_`.
@@ -375,7 +379,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
         ``intercept_ + explain(X).sum(axis=1)`` are the scores of a model with weak classifiers.
         """
-        return self.ensemble_.contributions(self._checked(X))
+        X = self._checked(X)
+        return self.ensemble_.contributions(X)
 
     def summary(self, max_rules: int = 12) -> str:
         """Return the model in words a person can check, with its strongest rules."""

@@ -50,7 +50,8 @@ class FeatureColumns(Columns):
         known = set(self.features)
         new = [int(f) for f in proposals.feature if int(f) not in known]
         room = max(few, 2 * active)
-        self.features.extend(new[:room])
+        # In the order of the features, not of the prices, which differ by rounding.
+        self.features.extend(sorted(new[:room]))
         return min(len(new), room)
 
     def grow(self, W: Jumps) -> Jumps:

@@ -14,8 +14,9 @@ _STEPS = 4  # tries of the line search, each 0.4 times the one before
 _REPEATS = 10  # directions per call, each after an entry has left
 _SMALL = 4_000_000  # entries of the matrix of responses up to which it is built
 _MOST_EARLY, _MOST, _MOST_SMALL = 10, 40, 400  # iterations of conjugate gradients
+_DIRECT = 150  # unknowns up to which the matrix is built and solved directly
 _NOISE = 1e-14  # relative rise of the objective that is rounding
-_RIDGES = (1e-10, 1e-6, 1e-3)  # shares of the diagonal added to the second derivative, in turn
+_RIDGES = (1e-8, 1e-5, 1e-3)  # shares of the diagonal added to the second derivative, in turn
 
 
 class NewtonStep:
@@ -151,6 +152,8 @@ class NewtonStep:
             total = self._edges(image) + bend(direction) + ridge * diagonal * direction
             return np.where(self.mask, total, 0.0)
 
+        if self._R is not None and int(self.mask.sum()) <= _DIRECT:
+            return solve_directly(product, -gradient, self.mask)
         return conjugate_gradients(product, -gradient, diagonal, most, tolerance)
 
     def _penalty(self, V: Array) -> float:
@@ -191,6 +194,23 @@ class _Bend:
         minus = np.where(self._negative, along, 0.0).sum(axis=1, keepdims=True)
         own = np.where(self._positive, plus, minus)
         return np.asarray(self.diagonal * d - self._scale * self._unit * own)
+
+
+def solve_directly(product: Callable[[Array], Array], right: Array, mask: Bools) -> Array:
+    """Solve product(x) = right on the entries of `mask` with the whole matrix.
+
+    For few unknowns this is as quick as conjugate gradients, and does not let rounding grow where
+    there are more unknowns than the rows can tell apart.
+    """
+    places = np.flatnonzero(mask)
+    matrix = np.empty((places.size, places.size))
+    for column, place in enumerate(places):
+        unit = np.zeros(mask.size)
+        unit[place] = 1.0
+        matrix[:, column] = product(unit.reshape(mask.shape)).ravel()[places]
+    solution = np.zeros(mask.size)
+    solution[places] = np.linalg.solve(0.5 * (matrix + matrix.T), right.ravel()[places])
+    return solution.reshape(mask.shape)
 
 
 def conjugate_gradients(

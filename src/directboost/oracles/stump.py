@@ -89,6 +89,7 @@ def _tie(A: Scores) -> float:
 
 
 def _snap(prices: Array, A: Scores) -> Array:
-    """Make prices within the tie width of the largest equal to it, so that order decides."""
-    top = prices.max()
-    return np.where(prices >= top * (1.0 - _tie(A)), top, prices)
+    """Round prices to the tie width below the largest, so that the order of features decides."""
+    top = float(prices.max())
+    steps = np.floor((top - prices) / max(_tie(A) * top, 1e-300))
+    return -steps
