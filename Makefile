@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs dev clean
 
-run: $(VENV)/.installed
+run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.test
@@ -90,7 +90,11 @@ $(VENV)/.installed: $(BUILD_INPUTS) | $(VENV)/.created
 		exit 1; fi
 	@touch $@
 
-# The package is installed already, so these two add only what the extras ask for.
+# The package is installed already, so these add only what the extras ask for.
+$(VENV)/.plot: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[plot]"
+	@touch $@
+
 $(VENV)/.test: pyproject.toml | $(VENV)/.installed
 	$(BIN)/pip install --quiet "directboost[test]"
 	@touch $@

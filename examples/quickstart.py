@@ -16,7 +16,7 @@ from directboost import DirectBoostClassifier, Record
 
 def main() -> None:
     """Fit, print, write."""
-    X, y = load_digits(return_X_y=True, as_frame=True)
+    X, y = load_digits(return_X_y=True)
     parts = train_test_split(X, y, random_state=0)
     print("digits: 8x8 images, 10 classes, 1347 rows to train on, 450 to test on\n")
     model = DirectBoostClassifier(n_jobs=-1)

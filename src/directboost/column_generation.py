@@ -33,6 +33,8 @@ class Plan:
         How many proposals enter per round; None leaves it to the column set.
     max_columns : int or None
         Stop after so many generated columns (the paper's T).
+    max_rounds : int or None
+        Stop after so many rounds.
     keep_stages : bool
         Whether the weights of every round are kept, for staged predictions.
     """
@@ -44,6 +46,7 @@ class Plan:
     rule: str = "exact"
     columns_per_round: int | None = None
     max_columns: int | None = None
+    max_rounds: int | None = None
     keep_stages: bool = False
     callbacks: Sequence[Callback] = ()
 
@@ -82,15 +85,19 @@ class Outcome:
     F: Array
 
 
-def run(plan: Plan, columns: Columns, W: Any) -> Outcome:
+def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> Outcome:
     """Generate columns until the certified gap is at most tol, or another end comes first.
 
-    Ctrl-C ends the loop with the best answer so far. Paper: Algorithms 1 and 2.
+    Starts from the weights W of the columns, and goes on with the records and the lower bound of
+    an earlier run on the same problem. Ctrl-C ends the loop with the best answer so far.
+    Paper: Algorithms 1 and 2.
     """
-    started = time.perf_counter()
     F = columns.scores(W)
     problem = RestrictedProblem(plan.objective, columns)
     state = State(columns, W, plan.objective.weights(F), problem.value(W))
+    if before is not None:
+        _resume(state, before)
+    started = time.perf_counter() - (state.history[-1].seconds if state.history else 0.0)
     status: Status | None = None
     try:
         while status is None:
@@ -98,6 +105,13 @@ def run(plan: Plan, columns: Columns, W: Any) -> Outcome:
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _finish(plan, state, status)
+
+
+def _resume(state: State, before: Outcome) -> None:
+    old = before.state
+    state.history, state.round = old.history, len(old.history)
+    state.best_dual, state.best_U = before.certificate.dual, old.best_U
+    state.seconds_pricing, state.seconds_master = old.seconds_pricing, old.seconds_master
 
 
 def step(plan: Plan, state: State, started: float) -> Status | None:
@@ -155,6 +169,8 @@ def _end(plan: Plan, state: State, record: Record) -> Status | None:
     for wish in wishes:
         if wish:
             return wish if isinstance(wish, Status) else Status.STOPPED
+    if plan.max_rounds is not None and state.round >= plan.max_rounds:
+        return Status.MAX_ITER
     if plan.max_columns is not None and len(state.columns) >= plan.max_columns:
         return Status.BUDGET
     if record.relative_gap < (1.0 - _PROGRESS) * state.best_gap:

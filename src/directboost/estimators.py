@@ -247,14 +247,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return check_count("max_learners", self.max_learners, 1, "None or a whole number >= 1")
 
     def _callbacks(self, context: Any) -> list[Callback]:
-        given = self.callbacks
-        if given is None:
-            given = []
-        elif callable(given):
+        given = [] if self.callbacks is None else self.callbacks
+        if callable(given):
             given = [given]
-        for callback in given:
-            if not callable(callback):
-                raise ValueError(f"callbacks holds {callback!r}, which cannot be called")
+        if not isinstance(given, list | tuple) or not all(callable(c) for c in given):
+            raise ValueError(
+                f"callbacks={self.callbacks!r} does not fit: it takes a callable or a list of them"
+            )
         shown = [Progress()] if self.verbose else []
         bridge = [] if context is None else [round_callback(self, context)]
         return [*shown, *given, *bridge]
@@ -366,10 +365,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             yield self.classes_[self._scores(X, ensemble).argmax(axis=1)]
 
     def _staged_ensembles(self) -> Iterator[Ensemble]:
-        if isinstance(self.columns_per_round, str):
+        if self._stages is None:
             raise ValueError(
-                f"columns_per_round={self.columns_per_round!r} keeps no stages; fit with a "
-                "number, for example columns_per_round=1"
+                "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
+                "with a number, for example columns_per_round=1"
             )
         for learners, W in self._stages:
             yield Ensemble(learners, W)

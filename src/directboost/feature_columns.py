@@ -94,15 +94,16 @@ class FeatureColumns(Columns):
 
     def rows(self, W: Jumps) -> tuple[Array, Array]:
         """Return the weights of the stumps of both polarities, non-zero rows only."""
-        keys, rows = self._stumps(W)
+        keys, rows = self.stumps(W)
         costs = self.feature_costs[np.array([key[0] for key in keys], dtype=np.intp)]
         return np.array(rows).reshape(-1, self._k), costs
 
     def learners(self, W: Jumps) -> list[Learner]:
         """Return the stumps of `rows`."""
-        return [self.binned.learner(*key) for key in self._stumps(W)[0]]
+        return [self.binned.learner(*key) for key in self.stumps(W)[0]]
 
-    def _stumps(self, W: Jumps) -> tuple[list[tuple[int, int, int]], list[Array]]:
+    def stumps(self, W: Jumps) -> tuple[list[tuple[int, int, int]], list[Array]]:
+        """Return the names (feature, jump, polarity) and weights of the non-zero stumps."""
         keys, rows = [], []
         for f, jumps in zip(self.features, W, strict=True):
             for polarity in (1, -1):

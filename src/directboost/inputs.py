@@ -15,11 +15,12 @@ from .arrays import Array, Ints, Scores
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """The rows that count: weights are positive, classes are coded 0..k-1."""
+    """The rows that count: weights in (0, 1], classes coded 0..k-1."""
 
     X: Scores
     codes: Ints
     weight: Array
+    total_weight: float
     classes: npt.NDArray[Any]
 
 
@@ -32,10 +33,11 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
             "weights must be zero or positive"
         )
     if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y)
+        weight = weight * _class_weights(class_weight, y)
     kept = weight > 0.0
     if not kept.any():
-        raise ValueError("sample_weight is zero for every row; at least two classes need weight")
+        name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
+        raise ValueError(f"{name} is zero for every row; at least two classes need weight")
     if not kept.all():
         X, y, weight = X[kept], y[kept], weight[kept]
     classes, codes = np.unique(y, return_inverse=True)
@@ -44,7 +46,19 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
             f"y has one class only ({classes[0]!r}) among the rows with positive weight; "
             "a classifier needs at least two classes"
         )
-    return TrainingRows(X, codes.astype(np.int32), weight, classes)
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    return TrainingRows(X, codes.astype(np.int32), weight / weight.max(), total, classes)
+
+
+def _class_weights(class_weight: Any, y: Any) -> Array:
+    """Return the weight of every row by its class, or refuse weights that cannot serve."""
+    weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    if not (np.isfinite(weight) & (weight >= 0.0)).all():
+        raise ValueError(
+            f"class_weight={class_weight!r} does not fit: weights must be finite, zero or positive"
+        )
+    return weight
 
 
 def feature_costs(costs: Any, names: list[str]) -> Array:
@@ -57,7 +71,12 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
         if unknown:
             raise ValueError(f"feature_costs names features that X does not have: {unknown}")
         costs = [costs.get(name, 1.0) for name in names]
-    values = np.asarray(costs, dtype=np.float64)
+    try:
+        values = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"feature_costs={costs!r} does not fit: it takes numbers, one per feature"
+        ) from None
     if values.shape != (d,):
         raise ValueError(
             f"feature_costs has shape {values.shape}, but X has {d} features: give one cost each"

@@ -21,11 +21,14 @@ def parse_bytes(text: str) -> float:
     number = text.rstrip("bBkKmMgG ")
     unit = text[len(number) :].strip().upper()
     try:
-        return float(number) * _UNITS[unit]
+        size = float(number) * _UNITS[unit]
     except (KeyError, ValueError):
+        size = -1.0
+    if not size >= 0.0:
         raise ValueError(
             f"DIRECTBOOST_MEMORY_LIMIT={text!r} is not a size; write it like 2GB, 500MB or 1e9"
-        ) from None
+        )
+    return size
 
 
 def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool) -> None:

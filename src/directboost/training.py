@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ from .arrays import Array
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
 from .column_generation import Callback, Outcome, Plan, run
-from .columns import Columns, DenseColumns
+from .columns import Columns, DenseColumns, Proposals
 from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
 from .learners import Learner
 from .losses import Rows
-from .masters import FeatureBlocks, Master
+from .masters import Conic, FeatureBlocks, Master
 from .memory import check_memory
 from .oracles import StumpOracle
 from .problem import Objective
@@ -29,6 +29,8 @@ from .settings import Parts
 from .status import Status
 
 _AUTO_COLUMNS = 16
+_SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
+_MOST_ROUNDS = 150  # rounds block descent gets on these
 _LARGE = 20_000_000  # (row, feature, class) triples from which single precision pays
 
 
@@ -60,7 +62,7 @@ class Trained:
     history: list[Record]
     nu: float
     nu_max: float
-    stages: list[tuple[list[Learner], Array]]
+    stages: list[tuple[list[Learner], Array]] | None
 
 
 def train(request: Request, rows: TrainingRows, costs: Array, pool: Executor | None) -> Trained:
@@ -76,9 +78,9 @@ def train(request: Request, rows: TrainingRows, costs: Array, pool: Executor | N
     weights = Rows.weighted(rows.weight, k, margin.own)
     base = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(base, oracle)
-    nu = _absolute_nu(request, nu_max, float(rows.weight.sum()))
+    nu = _absolute_nu(request, nu_max, rows.total_weight)
     objective = Objective(margin, base.loss, base.penalty, nu, weights)
-    outcome = _solve(request, objective, oracle, binned, costs, pool)
+    outcome = _solve(_Task(request, objective, oracle, binned, costs, pool))
     return _result(request, outcome, nu, nu_max, k)
 
 
@@ -98,49 +100,87 @@ def _absolute_nu(request: Request, nu_max: float, total_weight: float) -> float:
     return request.nu
 
 
-def _solve(
-    request: Request,
-    objective: Objective,
-    oracle: StumpOracle,
-    binned: BinnedData,
-    costs: Array,
-    pool: Executor | None,
-) -> Outcome:
-    """Run the loop; in single precision first where that pays, until the proof holds in double."""
-    k, columns_per_round = objective.margin.k, request.columns_per_round
-    columns: Columns
-    W: Any
-    if request.master is FeatureBlocks:
-        columns, W = FeatureColumns(binned, costs, k, pool), []
-    else:
-        columns = DenseColumns(binned, costs, forget=columns_per_round is None)
-        columns_per_round = columns_per_round or _AUTO_COLUMNS
-        W = np.zeros((0, k))
-    size = binned.n_rows * k * (binned.n_features + 1)
-    single = request.tol >= 1e-3 and size >= _LARGE and request.master is FeatureBlocks
+@dataclass(frozen=True)
+class _Task:
+    """What the stages of a fit share."""
+
+    request: Request
+    objective: Objective
+    oracle: StumpOracle
+    binned: BinnedData
+    costs: Array
+    pool: Executor | None
+
+    @property
+    def k(self) -> int:
+        return self.objective.margin.k
+
+    def plan(self, master: Master, **changes: Any) -> Plan:
+        request = self.request
+        plan = Plan(
+            self.objective, self.oracle, master, request.tol, request.rule,
+            request.columns_per_round or _AUTO_COLUMNS, request.max_columns,
+            keep_stages=request.columns_per_round is not None, callbacks=request.callbacks,
+        )  # fmt: skip
+        return replace(plan, **changes)
+
+
+def _solve(task: _Task) -> Outcome:
+    """Run the loop with the master of the request."""
+    if task.request.master is FeatureBlocks:
+        return _solve_blocks(task)
+    master = task.request.master
+    columns = DenseColumns(task.binned, task.costs, forget=task.request.columns_per_round is None)
+    plan = task.plan(master() if isinstance(master, type) else master)
+    return run(plan, columns, np.zeros((0, task.k)))
+
+
+def _solve_blocks(task: _Task) -> Outcome:
+    """Run block descent; in single precision first where that pays.
+
+    The proof is always made in double precision: where it does not hold, double takes over. On
+    small problems that block descent does not finish, cones do.
+    """
+    size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
+    small = task.binned.n_rows * task.k <= _SMALL
+    single = task.request.tol >= 1e-3 and size >= _LARGE
+    columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.pool)
+    W: Any = []
     records: list[Record] = []
     for precision in (np.float32, np.float64) if single else (np.float64,):
-        master = request.master
-        if isinstance(master, type):
-            tuned = master is FeatureBlocks
-            master = FeatureBlocks(precision) if tuned else master()
-        plan = Plan(
-            objective, oracle, master, request.tol, request.rule, columns_per_round,
-            request.max_columns, request.columns_per_round is not None, request.callbacks,
-        )  # fmt: skip
+        plan = task.plan(
+            FeatureBlocks(precision),
+            columns_per_round=None,
+            max_rounds=_MOST_ROUNDS if small else None,
+        )
         outcome = run(plan, columns, W)
         records.extend(outcome.state.history)
         W = outcome.state.W
         if outcome.certificate.converged or outcome.status is not Status.OPTIMAL:
             break
+    if outcome.status is Status.MAX_ITER and small:
+        outcome = _finish_with_cones(task, columns, W, outcome)
+        records.extend(outcome.state.history)
     outcome.state.history[:] = records
     return outcome
+
+
+def _finish_with_cones(task: _Task, features: FeatureColumns, W: Any, outcome: Outcome) -> Outcome:
+    """Go on from the stumps of block descent with a conic solver, where one fits."""
+    parts, conic = task.request.parts, Conic()
+    if conic.supports(parts.loss, parts.margin, parts.penalty) is not None:
+        return outcome
+    names, rows = features.stumps(W)
+    columns = DenseColumns(task.binned, task.costs, forget=True)
+    feature, jump, polarity = np.array(names, dtype=np.int64).reshape(-1, 3).T
+    columns.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
+    return run(task.plan(conic), columns, np.array(rows).reshape(-1, task.k))
 
 
 def _result(request: Request, outcome: Outcome, nu: float, nu_max: float, k: int) -> Trained:
     state = outcome.state
     learners, coef = export(state.columns, state.W)
-    stages = []
+    stages = None
     if request.columns_per_round is not None:
         everything = state.columns.learners(state.W)
         stages = [(everything[: W.shape[0]], W) for W in state.stages]

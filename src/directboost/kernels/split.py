@@ -16,6 +16,7 @@ Evaluate = Callable[[Scores], tuple[float, Scores, Scores]]
 
 LARGEST_STEP = 2.0  # cap on the change of a score in one block
 HALVINGS = 8
+ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
 
 
@@ -50,7 +51,8 @@ def split_epoch(
     """Visit every feature of the working set once; F and the jumps change in place.
 
     Per feature: gradient and curvature at F, the block solve on their histograms, a cap on the
-    step, and halved steps while the objective rises. Returns the loss and the penalty.
+    step, and halved steps while the objective gains less than a share of what the model
+    promised. Returns the loss and the penalty.
     """
     loss, A, C = evaluate(F)
     for w in range(work.features.size):
@@ -64,15 +66,19 @@ def split_epoch(
             G, D, bool(work.missing[w]), float(work.nu[w]), work.p, _effort(work, w), jumps
         )
         new, before = jumps.copy(), loss + penalty
-        rest = penalty - float(work.nu[w]) * jump_penalty(old, work.p)
+        nu = float(work.nu[w])
+        rest = penalty - nu * jump_penalty(old, work.p)
+        gain = float((change * (G - 0.5 * D * change)).sum())
+        gain += nu * (jump_penalty(old, work.p) - jump_penalty(new, work.p))
         step, done = min(1.0, LARGEST_STEP / max(float(np.abs(change).max()), 1e-300)), 0.0
         for halving in range(HALVINGS + 2):
             jumps[:] = old + step * (new - old) if step < 1.0 else new
             kernels.add_tables(work.codes, work.features[w : w + 1], [(step - done) * change], F)
             loss, A, C = evaluate(F)
-            penalty = rest + float(work.nu[w]) * jump_penalty(jumps, work.p)
+            penalty = rest + nu * jump_penalty(jumps, work.p)
             done = step
-            if loss + penalty <= before + work.slack * abs(before):
+            wanted = before - ENOUGH * step * max(gain, 0.0)
+            if loss + penalty <= wanted + work.slack * abs(before):
                 break
             step = 0.0 if halving >= HALVINGS else 0.5 * step
     return loss, penalty

@@ -81,7 +81,6 @@ class FeatureBlocks(Master):
 
     def _work(self, columns: FeatureColumns, objective: Objective, W: Jumps) -> BlockWork:
         features = np.array(columns.features, dtype=np.int32)
-        logarithmic = objective.loss.name == "exponential" and objective.margin.own is not None
         return BlockWork(
             codes=columns.binned.codes,
             features=features,
@@ -90,7 +89,7 @@ class FeatureBlocks(Master):
             nu=objective.nu * columns.feature_costs[features],
             jumps=W,
             p=float(objective.penalty.p or 0.0),
-            damping=1.3 if logarithmic else 1.0,
+            damping=_damping(objective),
             slack=self._slack,
             sweeps=self._sweeps,
         )
@@ -117,6 +116,18 @@ class FeatureBlocks(Master):
         U = kernels.loss_pass(rows, F, "U", columns.pool).U
         assert U is not None
         return U
+
+
+def _damping(objective: Objective) -> float:
+    """Return the factor on the diagonal curvature that makes up for the coupling of classes.
+
+    Pairwise, two classes move against each other with twice the curvature of the diagonal, many
+    hardly at all; the logarithm of the exponential loss couples all rows on top.
+    """
+    if objective.margin.own is None:
+        return 1.0
+    k = objective.margin.k
+    return k / (k - 1.0) * (1.3 if objective.loss.name == "exponential" else 1.0)
 
 
 def _pass_rows(objective: Objective, precision: np.dtype[Any]) -> PassRows | None:

@@ -46,7 +46,7 @@ class StumpOracle(Oracle):
         top = float(best.max())
         if rule == "paper":
             best, jump, polarity = self._best(A, L1())
-        order = np.argsort(-_snap(best, A), kind="stable")
+        order = _ranking(best, _tie(A))
         features = np.arange(best.size)
         proposals = Proposals(features, jump, polarity, best).take(order)
         return Pricing(top, self._rounding(A, penalty), proposals)
@@ -88,8 +88,9 @@ def _tie(A: Scores) -> float:
     return 1e-12 if A.dtype == np.float64 else 1e-6
 
 
-def _snap(prices: Array, A: Scores) -> Array:
-    """Round prices to the tie width below the largest, so that the order of features decides."""
-    top = float(prices.max())
-    steps = np.floor((top - prices) / max(_tie(A) * top, 1e-300))
-    return -steps
+def _ranking(prices: Array, tie: float) -> Ints:
+    """Order features by price; runs of prices within the tie width go by feature."""
+    falling = np.argsort(-prices, kind="stable")
+    ordered = prices[falling]
+    starts = np.append(True, ordered[1:] < ordered[:-1] * (1.0 - tie))
+    return falling[np.lexsort((falling, np.cumsum(starts)))]

@@ -6,6 +6,9 @@ namespace DB_SPACE {
 
 constexpr double kLargestStep = 2.0;  // cap on the change of a score in one block
 constexpr int kHalvings = 8;
+// A step counts where the objective falls by this share of what the quadratic model promised:
+// without it a model with half the true curvature steps back and forth for ever.
+constexpr double kEnough = 1e-3;
 
 // Blocks this easy get one full sweep and few segment sweeps.
 constexpr int32_t kFewBins = 64, kFewLive = 10, kFewSweeps = 5;
@@ -156,8 +159,19 @@ class Descent {
     for (size_t i = 0; i < static_cast<size_t>(epoch_.n_bins[w]) * k_; ++i)
       largest = std::fabs(change_[i]) > largest ? std::fabs(change_[i]) : largest;
     step_size_ = largest > kLargestStep ? kLargestStep / largest : 1.0;
+    promised_ = model_decrease(w, size);
     interpolate(w, step_size_);
     set_pending(w, step_size_);
+  }
+
+  // What the quadratic model says the full step gains.
+  double model_decrease(int32_t w, size_t size) {
+    double gain = 0.0;
+    for (size_t i = 0; i < static_cast<size_t>(epoch_.n_bins[w]) * k_; ++i)
+      gain += change_[i] * (G_[i] - 0.5 * D_[i] * change_[i]);
+    const double* jumps = new_.get();
+    gain -= epoch_.nu[w] * jump_penalty<Norm>(jumps, size / k_, k_, epoch_.p) - old_penalty_;
+    return gain > 0.0 ? gain : 0.0;
   }
 
   int32_t live_count(const double* jumps, int32_t w) const {
@@ -189,13 +203,14 @@ class Descent {
     if (share == 0.0 && jump_count(w) == 0) old_penalty_ = new_penalty_ = 0.0;
   }
 
-  // The pass just made shows the loss after the step of feature w: if the objective rose, halve
+  // The pass just made shows the loss after the step of feature w: if it gained too little, halve
   // the step and look again. Saturated rows have next to no curvature, so this does happen.
   void check_step(int32_t w, int32_t next) {
     const double before = loss_ + penalty_;
     const double limit = before + epoch_.slack * std::fabs(before);
     for (int h = 0; jump_count(w) > 0 && h <= kHalvings; ++h) {
-      if (seen_ + penalty_ + (new_penalty_ - old_penalty_) <= limit) break;
+      const double wanted = limit - kEnough * step_size_ * promised_;
+      if (seen_ + penalty_ + (new_penalty_ - old_penalty_) <= wanted) break;
       const double smaller = h == kHalvings ? 0.0 : 0.5 * step_size_;
       interpolate(w, smaller);
       set_pending(w, smaller - step_size_);
@@ -217,7 +232,7 @@ class Descent {
   Scratch<double> old_, new_;
   Scratch<Real> z_, u_, h_;
   double loss_ = 0.0, penalty_ = 0.0, seen_ = 0.0, scale_ = 1.0;
-  double old_penalty_ = 0.0, new_penalty_ = 0.0, step_size_ = 1.0;
+  double old_penalty_ = 0.0, new_penalty_ = 0.0, step_size_ = 1.0, promised_ = 0.0;
   Real shift_ = 0;
   int32_t pending_ = -1, halvings_ = 0;
 };
