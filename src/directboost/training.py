@@ -145,36 +145,32 @@ def _solve_blocks(task: _Task) -> Outcome:
     small = task.binned.n_rows * task.k <= _SMALL
     single = task.request.tol >= 1e-3 and size >= _LARGE
     columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.pool)
-    W: Any = []
-    records: list[Record] = []
+    outcome: Outcome | None = None
     for precision in (np.float32, np.float64) if single else (np.float64,):
         plan = task.plan(
             FeatureBlocks(precision),
             columns_per_round=None,
             max_rounds=_MOST_ROUNDS if small else None,
         )
-        outcome = run(plan, columns, W)
-        records.extend(outcome.state.history)
-        W = outcome.state.W
+        outcome = run(plan, columns, outcome.state.W if outcome else [], outcome)
         if outcome.certificate.converged or outcome.status is not Status.OPTIMAL:
             break
+    assert outcome is not None
     if outcome.status is Status.MAX_ITER and small:
-        outcome = _finish_with_cones(task, columns, W, outcome)
-        records.extend(outcome.state.history)
-    outcome.state.history[:] = records
+        return _finish_with_cones(task, columns, outcome)
     return outcome
 
 
-def _finish_with_cones(task: _Task, features: FeatureColumns, W: Any, outcome: Outcome) -> Outcome:
+def _finish_with_cones(task: _Task, features: FeatureColumns, outcome: Outcome) -> Outcome:
     """Go on from the stumps of block descent with a conic solver, where one fits."""
     parts, conic = task.request.parts, Conic()
     if conic.supports(parts.loss, parts.margin, parts.penalty) is not None:
         return outcome
-    names, rows = features.stumps(W)
+    names, rows = features.stumps(outcome.state.W)
     columns = DenseColumns(task.binned, task.costs, forget=True)
     feature, jump, polarity = np.array(names, dtype=np.int64).reshape(-1, 3).T
     columns.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
-    return run(task.plan(conic), columns, np.array(rows).reshape(-1, task.k))
+    return run(task.plan(conic), columns, np.array(rows).reshape(-1, task.k), outcome)
 
 
 def _result(request: Request, outcome: Outcome, nu: float, nu_max: float, k: int) -> Trained:
