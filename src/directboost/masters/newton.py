@@ -1,7 +1,5 @@
 """A Newton step on the weights that are not zero, by conjugate gradients in bin space."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .. import kernels
@@ -9,12 +7,13 @@ from ..arrays import Array, Bools, Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.split import live_jumps
 from ..problem import Objective
+from .newton_system import NewtonSystem
 
 _STEPS = 4  # tries of the line search, each 0.4 times the one before
-_REPEATS = 10  # directions per call, each after an entry has left
+_REPEATS = 6  # directions per call, each after an entry has left
 _SMALL = 4_000_000  # entries of the matrix of responses up to which it is built
 _MOST_EARLY, _MOST, _MOST_SMALL = 10, 40, 400  # iterations of conjugate gradients
-_DIRECT = 150  # unknowns up to which the matrix is built and solved directly
+_DIRECT = 100  # unknowns up to which the matrix is built and solved directly
 _NOISE = 1e-14  # relative rise of the objective that is rounding
 _RIDGES = (1e-8, 1e-5, 1e-3)  # shares of the diagonal added to the second derivative, in turn
 
@@ -64,29 +63,32 @@ class NewtonStep:
         Where the loss is flat along a direction it may run far astray: a ridge draws it back.
         `early` says that the gap is still wide.
         """
-        most, repeats = self._effort(early)
-        for _ in range(repeats):
+        for _ in range(1 if early else _REPEATS):
             F = self._scores(self.V)
-            before = self._value(self.V, F)
+            before, system = self._value(self.V, F), self._system(F)
             for ridge in _RIDGES:
-                direction = self._direction(F, most, tolerance, ridge)
+                direction = self._direction(system, ridge, tolerance, early)
                 moved = self._step(direction, before)
                 if moved or self._step_to_zero(direction, before):
                     break
-            else:
-                break
-            if moved:
+            if moved or np.array_equal(self.mask, self.V != 0.0):
                 break
             self.mask = self.V != 0.0
         return self._jumps(self.V)
 
-    def _effort(self, early: bool) -> tuple[int, int]:
-        """Return how many iterations and directions are worth it: few far from the optimum."""
+    def _direction(
+        self, system: NewtonSystem, ridge: float, tolerance: float, early: bool
+    ) -> Array:
+        """Solve the system with as many iterations as are worth it: few far from the optimum."""
+        unknowns = int(self.mask.sum())
         if early:
-            return _MOST_EARLY, 1
+            return system.solve_by_gradients(ridge, _MOST_EARLY, tolerance)
         if self._R is None:
-            return _MOST, _REPEATS
-        return max(_MOST, min(_MOST_SMALL, 4 * int(self.mask.sum()))), _REPEATS
+            return system.solve_by_gradients(ridge, _MOST, tolerance)
+        if unknowns <= _DIRECT:
+            return system.solve_directly(ridge)
+        most = max(_MOST, min(_MOST_SMALL, 4 * unknowns))
+        return system.solve_by_gradients(ridge, most, tolerance)
 
     def _step(self, direction: Array, before: float) -> bool:
         """Try steps with entries that change sign set to zero; keep the first that gains."""
@@ -136,25 +138,23 @@ class NewtonStep:
         ]
         return np.concatenate(found)
 
-    def _direction(self, F: Array, most: int, tolerance: float, ridge: float) -> Array:
+    def _system(self, F: Array) -> NewtonSystem:
+        """Return the second derivative and the gradient at the scores F."""
         objective = self._objective
         rho = objective.margin.forward(F)
         A = objective.coefficients(objective.loss.weights(rho, objective.rows))
-        slope, bend = self._penalty_slope(), self._penalty_bend()
-        gradient = np.where(self.mask, slope - self._edges(A), 0.0)
+        bend = self._penalty_bend()
+        gradient = np.where(self.mask, self._penalty_slope() - self._edges(A), 0.0)
         curve = objective.loss.curvature_map(rho, objective.rows)
         diagonal = objective.curvature(F).sum(axis=0) + bend.diagonal
-        diagonal = np.maximum(diagonal, 1e-12 * diagonal.max())
 
         def product(direction: Array) -> Array:
             scores = self._scores(direction)
             image = objective.margin.adjoint(curve(objective.margin.forward(scores)))
-            total = self._edges(image) + bend(direction) + ridge * diagonal * direction
-            return np.where(self.mask, total, 0.0)
+            return np.where(self.mask, self._edges(image) + bend(direction), 0.0)
 
-        if self._R is not None and int(self.mask.sum()) <= _DIRECT:
-            return solve_directly(product, -gradient, self.mask)
-        return conjugate_gradients(product, -gradient, diagonal, most, tolerance)
+        floor = 1e-12 * float(diagonal.max())
+        return NewtonSystem(product, -gradient, np.maximum(diagonal, floor), self.mask)
 
     def _penalty(self, V: Array) -> float:
         rows = np.concatenate([np.maximum(V, 0.0), np.maximum(-V, 0.0)])
@@ -194,44 +194,3 @@ class _Bend:
         minus = np.where(self._negative, along, 0.0).sum(axis=1, keepdims=True)
         own = np.where(self._positive, plus, minus)
         return np.asarray(self.diagonal * d - self._scale * self._unit * own)
-
-
-def solve_directly(product: Callable[[Array], Array], right: Array, mask: Bools) -> Array:
-    """Solve product(x) = right on the entries of `mask` with the whole matrix.
-
-    For few unknowns this is as quick as conjugate gradients, and does not let rounding grow where
-    there are more unknowns than the rows can tell apart.
-    """
-    places = np.flatnonzero(mask)
-    matrix = np.empty((places.size, places.size))
-    for column, place in enumerate(places):
-        unit = np.zeros(mask.size)
-        unit[place] = 1.0
-        matrix[:, column] = product(unit.reshape(mask.shape)).ravel()[places]
-    solution = np.zeros(mask.size)
-    solution[places] = np.linalg.solve(0.5 * (matrix + matrix.T), right.ravel()[places])
-    return solution.reshape(mask.shape)
-
-
-def conjugate_gradients(
-    product: Callable[[Array], Array], right: Array, diagonal: Array, most: int, tolerance: float
-) -> Array:
-    """Solve product(x) = right for x with a diagonal preconditioner, to a relative residual."""
-    x, residual = np.zeros_like(right), right.copy()
-    scaled = residual / diagonal
-    direction, size = scaled.copy(), float((residual * scaled).sum())
-    goal = tolerance**2 * size
-    for _ in range(most):
-        if size <= goal or size == 0.0:
-            break
-        image = product(direction)
-        curvature = float((direction * image).sum())
-        if curvature <= 0.0:
-            break
-        step = size / curvature
-        x += step * direction
-        residual -= step * image
-        scaled = residual / diagonal
-        before, size = size, float((residual * scaled).sum())
-        direction = scaled + size / before * direction
-    return x

@@ -71,28 +71,30 @@ struct LossBlock {
 };
 
 // Logistic: sum_r log(1 + e_r) is the log of one product per row, so a row costs one logarithm.
-template <class Real>
-double logistic_block(const LossBlock<Real>& b, const Real* c, int32_t n, int32_t k) {
-  const int32_t size = n * k;
+template <int K, class Real>
+double logistic_block(const LossBlock<Real>& b, const Real* c, int32_t n, int32_t width) {
+  const int32_t k = K > 0 ? K : width, size = n * k;
+  Real *__restrict z = b.z, *__restrict u = b.u, *__restrict h = b.h;
   for (int32_t i = 0; i < size; ++i) {
-    const Real z = b.z[i], e = exp_of(z < 0 ? z : -z), inverse = 1 / (1 + e);
-    b.u[i] = z > 0 ? inverse : e * inverse;
-    b.h[i] = e * inverse * inverse;
-    b.z[i] = z > 0 ? z : 0;
+    const Real e = exp_of(z[i] < 0 ? z[i] : -z[i]), inverse = 1 / (1 + e);
+    u[i] = z[i] > 0 ? inverse : e * inverse;
+    h[i] = e * inverse * inverse;
+    z[i] = z[i] > 0 ? z[i] : 0;
   }
   double loss = 0.0;
   for (int32_t i = 0; i < n; ++i) {
-    double linear = 0.0, product = 1.0, logs = 0.0;
-    for (int32_t r = 0; r < k; ++r) {
-      const double u = b.u[i * k + r];
-      linear += b.z[i * k + r];
-      product *= b.z[i * k + r] > 0 ? u : 1.0 - u;
-      if ((r & 255) == 255) {
-        logs -= std::log(product);
-        product = 1.0;
+    double linear = 0.0, logs = 0.0;
+    for (int32_t first = 0; first < k; first += 256) {
+      const int32_t last = first + 256 < k ? first + 256 : k;
+      double product = 1.0;
+      for (int32_t r = first; r < last; ++r) {
+        const double x = u[i * k + r];
+        linear += z[i * k + r];
+        product *= z[i * k + r] > 0 ? x : 1.0 - x;
       }
+      logs -= std::log(product);
     }
-    loss += c[i] * (linear + logs - std::log(product));
+    loss += c[i] * (linear + logs);
   }
   return loss;
 }
@@ -153,23 +155,23 @@ double squared_hinge_block(const LossBlock<Real>& b, const Real* c, int32_t n, i
   return loss;
 }
 
-template <class Real>
+template <int K, class Real>
 inline double loss_of_block(int32_t loss, const LossBlock<Real>& b, const Real* c, int32_t n,
                             int32_t k, Real shift) {
   switch (loss) {
-    case kLogistic: return logistic_block(b, c, n, k);
+    case kLogistic: return logistic_block<K>(b, c, n, k);
     case kExponential: return exponential_block(b, c, n, k, shift);
     case kMultinomial: return multinomial_block(b, c, n, k);
     default: return squared_hinge_block(b, c, n, k);
   }
 }
 
-// z = -rho of a block: F_r - F_y (labels) or -t_r F_r (targets). Returns the largest entry.
-template <class Real>
+// z = -rho of a block: F_r - F_y (labels) or -t_r F_r (targets). Returns the largest entry for the
+// exponential loss, which shifts by it.
+template <int K, class Real>
 inline Real negative_margins(const DbRows& rows, const Real* F, int64_t first, int32_t n,
-                             Real* z) {
-  const int32_t k = rows.k;
-  Real top = -1e30f;
+                             Real* __restrict z) {
+  const int32_t k = K > 0 ? K : rows.k;
   for (int32_t i = 0; i < n; ++i) {
     const Real* f = F + static_cast<size_t>(i) * k;
     if (rows.labels != nullptr) {
@@ -179,17 +181,19 @@ inline Real negative_margins(const DbRows& rows, const Real* F, int64_t first, i
       const int8_t* t = rows.targets + (first + i) * k;
       for (int32_t r = 0; r < k; ++r) z[i * k + r] = -t[r] * f[r];
     }
-    for (int32_t r = 0; r < k; ++r) top = z[i * k + r] > top ? z[i * k + r] : top;
   }
+  if (rows.loss != kExponential) return 0;
+  Real top = -1e30f;
+  for (int32_t i = 0; i < n * k; ++i) top = z[i] > top ? z[i] : top;
   return top;
 }
 
 // From weights u and curvature h per unit of c to A = -dL/dF (in place of u) and the diagonal
 // curvature in F (in place of h). Pairwise, class y_i collects the others.
-template <class Real>
-inline void to_scores(const DbRows& rows, const Real* c, int64_t first, int32_t n, Real* u,
-                      Real* h) {
-  const int32_t k = rows.k;
+template <int K, class Real>
+inline void to_scores(const DbRows& rows, const Real* c, int64_t first, int32_t n,
+                      Real* __restrict u, Real* __restrict h) {
+  const int32_t k = K > 0 ? K : rows.k;
   for (int32_t i = 0; i < n; ++i) {
     Real *a = u + i * k, *d = h + i * k;
     const Real weight = c[i];

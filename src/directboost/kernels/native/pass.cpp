@@ -3,7 +3,7 @@
 
 namespace DB_SPACE {
 
-template <class Real>
+template <int K, class Real>
 double loss_rows(const DbRows& rows, const Real* F, Real shift, int64_t begin, int64_t end, Real* U,
                  Real* A, Real* C, double* top) {
   const int32_t k = rows.k;
@@ -16,14 +16,14 @@ double loss_rows(const DbRows& rows, const Real* F, Real shift, int64_t begin, i
   for (int64_t first = begin; first < end; first += kBlock) {
     const int32_t n = static_cast<int32_t>(end - first < kBlock ? end - first : kBlock);
     const size_t size = static_cast<size_t>(n) * k, offset = static_cast<size_t>(first) * k;
-    const double highest = negative_margins(rows, F + offset, first, n, z.get());
+    const double highest = negative_margins<K>(rows, F + offset, first, n, z.get());
     *top = highest > *top ? highest : *top;
-    loss += loss_of_block(rows.loss, block, c + first, n, k, shift);
+    loss += loss_of_block<K>(rows.loss, block, c + first, n, k, shift);
     if (U != nullptr)
       for (int32_t i = 0; i < n; ++i)
         for (int32_t r = 0; r < k; ++r) U[offset + i * k + r] = c[first + i] * u[i * k + r];
     if (A == nullptr && C == nullptr) continue;
-    to_scores(rows, c + first, first, n, u.get(), h.get());
+    to_scores<K>(rows, c + first, first, n, u.get(), h.get());
     if (A != nullptr) std::memcpy(A + offset, u.get(), size * sizeof(Real));
     if (C != nullptr) std::memcpy(C + offset, h.get(), size * sizeof(Real));
   }
@@ -41,11 +41,12 @@ void add_rows_of_tables(const Code* codes, int64_t m, const int32_t* features,
     const double* table = tables;
     for (int32_t w = 0; w < n_work; ++w) {
       const Code* code = codes + static_cast<size_t>(features[w]) * m;
-      for (int64_t i = first; i < last; ++i) {
-        const double* row = table + static_cast<size_t>(code[i]) * k;
-        Real* f = F + static_cast<size_t>(i) * k;
-        for (int32_t r = 0; r < k; ++r) f[r] += static_cast<Real>(row[r]);
-      }
+      with_width(k, [&](auto width) {
+        constexpr int K = decltype(width)::value;
+        const size_t stride = K > 0 ? K : k;
+        for (int64_t i = first; i < last; ++i)
+          add_row<K>(F + i * stride, table + code[i] * stride, k);
+      });
       table += static_cast<size_t>(n_bins[w]) * k;
     }
   }
@@ -56,12 +57,16 @@ void add_rows_of_tables(const Code* codes, int64_t m, const int32_t* features,
 DB_EXPORT double DB_NAME(loss_pass)(const DbRows* rows, const void* F, int32_t real_bytes,
                                     double shift, int64_t begin, int64_t end, void* U, void* A,
                                     void* C, double* top) {
-  using DB_SPACE::loss_rows;
-  if (real_bytes == 4)
-    return loss_rows(*rows, static_cast<const float*>(F), static_cast<float>(shift), begin, end,
-                     static_cast<float*>(U), static_cast<float*>(A), static_cast<float*>(C), top);
-  return loss_rows(*rows, static_cast<const double*>(F), shift, begin, end,
-                   static_cast<double*>(U), static_cast<double*>(A), static_cast<double*>(C), top);
+  double loss = 0.0;
+  DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
+    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
+    DB_SPACE::with_width(rows->k, [&](auto width) {
+      loss = DB_SPACE::loss_rows<decltype(width)::value>(
+          *rows, static_cast<const Real*>(F), static_cast<Real>(shift), begin, end,
+          static_cast<Real*>(U), static_cast<Real*>(A), static_cast<Real*>(C), top);
+    });
+  });
+  return loss;
 }
 
 DB_EXPORT void DB_NAME(add_tables)(const void* codes, int32_t code_bytes, int64_t m,

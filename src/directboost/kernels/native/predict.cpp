@@ -25,7 +25,7 @@ void encode_column(const Real* x, int64_t stride, int64_t m, const double* thres
 }
 
 // Blocks of rows keep their scores in the cache over all used features.
-template <class Real>
+template <int K, class Real>
 void predict_rows(const Real* X, int64_t row_stride, int64_t column_stride,
                   const int32_t* features, int32_t n_used, const int32_t* n_thresholds,
                   const double* thresholds, const double* tables, int32_t k, int64_t begin,
@@ -41,8 +41,7 @@ void predict_rows(const Real* X, int64_t row_stride, int64_t column_stride,
         const double value = x[i * row_stride];
         const size_t code = value != value ? n + 1 : count_below(cut, n, value);
         const double* row = table + code * k;
-        double* f = F + static_cast<size_t>(i) * k;
-        for (int32_t r = 0; r < k; ++r) f[r] += row[r];
+        add_row<K>(F + static_cast<size_t>(i) * k, row, k);
       }
       cut += n;
       table += static_cast<size_t>(n + 2) * k;
@@ -68,7 +67,10 @@ DB_EXPORT void DB_NAME(predict)(const void* X, int32_t real_bytes, int64_t row_s
                                 const double* tables, int32_t k, int64_t begin, int64_t end,
                                 double* F) {
   DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
-    DB_SPACE::predict_rows(static_cast<decltype(real)>(X), row_stride, column_stride, features,
-                           n_used, n_thresholds, thresholds, tables, k, begin, end, F);
+    DB_SPACE::with_width(k, [&](auto width) {
+      DB_SPACE::predict_rows<decltype(width)::value>(
+          static_cast<decltype(real)>(X), row_stride, column_stride, features, n_used,
+          n_thresholds, thresholds, tables, k, begin, end, F);
+    });
   });
 }
