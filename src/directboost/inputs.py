@@ -34,6 +34,8 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
         )
     if class_weight is not None:
         weight = weight * _class_weights(class_weight, y)
+    largest = float(weight.max())
+    weight = weight / (largest if largest > 0.0 else 1.0)
     kept = weight > 0.0
     if not kept.any():
         name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
@@ -46,9 +48,8 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
             f"y has one class only ({classes[0]!r}) among the rows with positive weight; "
             "a classifier needs at least two classes"
         )
-    with np.errstate(over="ignore"):
-        total = float(weight.sum())
-    return TrainingRows(X, codes.astype(np.int32), weight / weight.max(), total, classes)
+    total = largest * float(weight.sum())
+    return TrainingRows(X, codes.astype(np.int32), weight, total, classes)
 
 
 def _class_weights(class_weight: Any, y: Any) -> Array:

@@ -42,7 +42,9 @@ def _draw_bounds(ax: Any, model: Any, seconds: Any) -> None:
     ax.plot(seconds, primal, "o-", ms=3.5, color=_PRIMAL, label="objective of the model")
     ax.plot(seconds, dual, "o-", ms=3.5, color=_DUAL, label="bound no model can beat")
     ax.fill_between(seconds, dual, primal, color=_PRIMAL, alpha=0.08, lw=0)
-    ax.set_ylim(min(0.0, float(dual[-1])), float(primal.max()) * 1.05)
+    # The start is far above all that follows: it is left outside, so that the rest can be seen.
+    top, low = float(primal[min(1, primal.size - 1)]), float(dual.min())
+    ax.set_ylim(low - 0.08 * (top - low), top + 0.25 * (top - low) + 1e-12)
     ax.set_ylabel("objective")
     ax.legend(frameon=False, fontsize=9)
 
@@ -53,11 +55,10 @@ def _draw_gap(ax: Any, model: Any, seconds: Any) -> None:
     ax.axhline(model.tol, color="0.4", lw=1.0, ls="--")
     ax.annotate(
         f"tol = {model.tol:g}",
-        (1.0, model.tol),
+        (0.0, model.tol),
         xycoords=("axes fraction", "data"),
-        xytext=(-2, 4),
+        xytext=(6, 4),
         textcoords="offset points",
-        ha="right",
         color="0.35",
         fontsize=9,
     )

@@ -95,9 +95,15 @@ def _absolute_nu(request: Request, nu_max: float, total_weight: float) -> float:
         # Without any edge the empty model is optimal for every nu.
         return request.nu * (nu_max if nu_max > 1e-12 else 1.0)
     hinge = request.parts.loss.name == "hinge" and request.parts.margin.name == "pairwise"
-    if request.nu_scale == "paper" and hinge:
-        return request.nu / total_weight
-    return request.nu
+    if request.nu_scale != "paper" or not hinge:
+        return request.nu
+    nu = request.nu / total_weight
+    if not nu > 0.0:
+        raise ValueError(
+            f"nu={request.nu!r} with nu_scale='paper' vanishes when divided by the sum of the "
+            f"weights, {total_weight:g}; scale sample_weight down"
+        )
+    return nu
 
 
 @dataclass(frozen=True)
