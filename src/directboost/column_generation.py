@@ -31,6 +31,8 @@ class Plan:
     ----------
     columns_per_round : int or None
         How many proposals enter per round; None leaves it to the column set.
+    first_columns : int or None
+        How many enter in the first round, where that differs.
     max_columns : int or None
         Stop after so many generated columns (the paper's T).
     max_rounds : int or None
@@ -45,6 +47,7 @@ class Plan:
     tol: float
     rule: str = "exact"
     columns_per_round: int | None = None
+    first_columns: int | None = None
     max_columns: int | None = None
     max_rounds: int | None = None
     keep_stages: bool = False
@@ -188,7 +191,8 @@ def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
         proposals = proposals.above(plan.objective.nu)
     if plan.columns_per_round is not None:
         room = (plan.max_columns or np.inf) - len(state.columns)
-        proposals = proposals.take(slice(int(min(plan.columns_per_round, room))))
+        most = plan.columns_per_round if len(state.columns) else plan.first_columns
+        proposals = proposals.take(slice(int(min(most or plan.columns_per_round, room))))
     return state.columns.extend(proposals, state.W)
 
 
@@ -211,7 +215,11 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
 
 
 def _finish(plan: Plan, state: State, status: Status) -> Outcome:
-    """Certify the best answer anew, in double precision."""
+    """Certify the best answer anew, in double precision.
+
+    An interrupt may have come after new columns and before their weights.
+    """
+    state.W = state.columns.grow(state.W)
     F = state.columns.scores(state.W)
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
     duals = [plan.objective.weights(F)]

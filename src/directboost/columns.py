@@ -157,6 +157,8 @@ class DenseColumns(Columns):
 
     def grow(self, W: Array) -> Array:
         """Return W with zero rows for new columns."""
+        if W.shape[0] == len(self):
+            return W
         return np.vstack([W, np.zeros((len(self) - W.shape[0], W.shape[1]))])
 
     def prune(self, W: Array) -> Array:

@@ -125,7 +125,10 @@ class _Task:
         request = self.request
         plan = Plan(
             self.objective, self.oracle, master, request.tol, request.rule,
-            request.columns_per_round or _AUTO_COLUMNS, request.max_columns,
+            request.columns_per_round or _AUTO_COLUMNS,
+            # One column alone may do: a model that is good enough should not read more.
+            first_columns=1 if request.columns_per_round is None else None,
+            max_columns=request.max_columns,
             keep_stages=request.columns_per_round is not None, callbacks=request.callbacks,
         )  # fmt: skip
         return replace(plan, **changes)

@@ -11,6 +11,7 @@ from ..kernels import edges, price
 from ..penalties import L1, Penalty
 from .base import Oracle, Pricing
 
+_AS_GOOD = 1e-6  # relative price by which the constant may fall behind and still come first
 _NATIVE_NORMS = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}
 
 
@@ -46,7 +47,7 @@ class StumpOracle(Oracle):
         top = float(best.max())
         if rule == "paper":
             best, jump, polarity = self._best(A, L1())
-        order = _ranking(best, _tie(A))
+        order = _ranking(self._preferred(best), _tie(A))
         features = np.arange(best.size)
         proposals = Proposals(features, jump, polarity, best).take(order)
         return Pricing(top, self._rounding(A, penalty), proposals)
@@ -74,6 +75,13 @@ class StumpOracle(Oracle):
                 best[f], jump[f] = both.max() / self._costs[f], first // 2
                 polarity[f] = 1 if first % 2 == 0 else -1
         return best, jump, polarity
+
+    def _preferred(self, prices: Array) -> Array:
+        """Let the constant, which reads no feature, come first where it is as good as the best."""
+        top = float(prices.max())
+        if prices[-1] < (1.0 - _AS_GOOD) * top:
+            return prices
+        return np.append(prices[:-1], 2.0 * top)
 
     def _rounding(self, A: Scores, penalty: Penalty) -> float:
         """Bound the error of an edge: as many additions as rows and bins, one unit each."""

@@ -1,0 +1,138 @@
+"""What every master must do: through the whole column generation they all find one optimum."""
+
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+
+from directboost import DirectBoostClassifier
+from directboost.losses import LOSSES, SmoothLoss
+from directboost.margins import MARGINS
+from directboost.masters import MASTERS
+from directboost.penalties import L1, GroupNorm
+from tests.conftest import make_blobs
+from tests.reference.stumps import enumerate_dictionary
+from tests.reference.twin import solve_twin
+
+TOL = 1e-6
+NU = 0.03
+COMBINATIONS = [
+    (loss, margin) for loss, cls in LOSSES.items() for margin in MARGINS if margin in cls.margins
+]
+#: Small data for every p: with a general p the masters and the twin take their time.
+SHAPES = {1.0: (4, 24, 3), 2.0: (4, 24, 3), math.inf: (4, 24, 3), 3.0: (3, 12, 2)}
+
+
+def fits(name, loss, margin, p):
+    """Tell whether a master takes a problem; "prox" shows a general p on one loss alone."""
+    if name == "prox" and p == 3.0 and loss != "logistic":
+        return False
+    penalty = L1() if p == 1.0 else GroupNorm(p)
+    return MASTERS[name]().supports(LOSSES[loss](), MARGINS[margin], penalty) is None
+
+
+CASES = [
+    (name, loss, margin, p)
+    for loss, margin in COMBINATIONS
+    for p in SHAPES
+    for name in MASTERS
+    if fits(name, loss, margin, p)
+]
+
+
+def data_of(p):
+    """Return the rows of a case, with ties, missing values and unequal weights."""
+    k, m, d = SHAPES[p]
+    return make_blobs(k, m=m, d=d, missing=0.1, seed=4)
+
+
+@cache
+def optimum(loss, margin, p):
+    """Return the least objective over the whole dictionary, by CVXPY."""
+    data = data_of(p)
+    H, costs, _ = enumerate_dictionary(data.X, costs_of(data))
+    return solve_twin(H, data.y, data.k, data.s, loss, margin, p, NU, costs)[0]
+
+
+def costs_of(data):
+    """Return unequal costs of the features."""
+    return np.linspace(0.8, 1.3, data.X.shape[1])
+
+
+def fit(name, loss, margin, p, tol=TOL):
+    """Fit with one master; those on single columns take four per round."""
+    data = data_of(p)
+    model = DirectBoostClassifier(
+        loss=loss,
+        margin=margin,
+        penalty=p,
+        nu=NU,
+        nu_scale="absolute",
+        solver=name,
+        columns_per_round="auto" if name == "blocks" else 4,
+        feature_costs=costs_of(data),
+        max_bins=None,
+        tol=tol,
+    )
+    return model.fit(data.X, data.y, sample_weight=data.s)
+
+
+@pytest.mark.parametrize(("name", "loss", "margin", "p"), CASES)
+def test_masters_reach_the_optimum(name, loss, margin, p):
+    """The objective is that of the CVXPY twin, and the certified gap says so."""
+    model = fit(name, loss, margin, p)
+    best = optimum(loss, margin, p)
+    c = model.certificate_
+    assert c.relative_gap <= TOL
+    assert c.converged
+    assert c.primal == pytest.approx(best, rel=TOL)
+    assert c.dual <= best + 1e-8 * max(1.0, abs(best))
+    assert (model.coef_ >= 0.0).all()
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
+@pytest.mark.parametrize("margin", MARGINS)
+def test_masters_agree_on_a_loss_of_the_user(margin, p):
+    """A loss that no master knows by name: those for smooth losses find the same value."""
+    loss = SmoothLoss(
+        lambda z: np.logaddexp(0.0, 1.0 - 2.0 * z), lambda z: -2.0 / (1.0 + np.exp(2.0 * z - 1.0))
+    )
+    able = [
+        n for n, m in MASTERS.items() if m().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
+    ]
+    assert {"blocks", "prox"} <= set(able)
+    found = {name: fit(name, loss, margin, p).certificate_ for name in able}
+    for name, c in found.items():
+        assert c.relative_gap <= TOL, name
+        assert c.primal == pytest.approx(found["prox"].primal, rel=TOL), name
+
+
+def test_every_master_is_tested():
+    """Each of the registry has a case, and each case more than one master or the twin."""
+    assert {name for name, *_ in CASES} == set(MASTERS)
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_masters_say_why_they_cannot(name):
+    """`supports` gives a reason in words, or None."""
+    master = MASTERS[name]()
+    assert master.name == name
+    for loss, margin in COMBINATIONS:
+        for penalty in (L1(), GroupNorm(2.0), GroupNorm(1.5), GroupNorm(math.inf)):
+            reason = master.supports(LOSSES[loss](), MARGINS[margin], penalty)
+            assert reason is None or len(reason.split()) > 2
+
+
+@pytest.mark.parametrize("name", MASTERS)
+def test_a_loose_tolerance_is_kept_too(name):
+    """Inexact masters stop early, and the certificate still tells the truth."""
+    loss = "hinge" if name == "lp" else "logistic"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        c = fit(name, loss, "pairwise", 1.0, tol=0.05).certificate_
+    best = optimum(loss, "pairwise", 1.0)
+    assert c.dual <= best + 1e-9
+    assert c.primal >= best - 1e-9
+    assert c.relative_gap <= 0.05

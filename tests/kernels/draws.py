@@ -1,0 +1,77 @@
+"""Random inputs for the kernels, and the two implementations they run on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from directboost.kernels import native, reference
+from directboost.kernels.work import PassRows
+
+#: Marks of a test that calls the compiled kernels.
+NEEDS_NATIVE = [
+    pytest.mark.native,
+    pytest.mark.skipif(
+        native.library_path() is None, reason="the compiled kernels are not installed"
+    ),
+]
+
+
+def native_test(function):
+    """Mark a test that calls the compiled kernels."""
+    for mark in NEEDS_NATIVE:
+        function = mark(function)
+    return function
+
+
+#: Both implementations, for tests of what a kernel is to do.
+both = pytest.mark.parametrize(
+    "kernels",
+    [
+        pytest.param(reference, id="numpy"),
+        pytest.param(native, id="native", marks=NEEDS_NATIVE),
+    ],
+)
+
+CODES = (np.uint8, np.uint16, np.uint32)
+REALS = (np.float32, np.float64)
+LOSSES = {"logistic": 0, "exponential": 1, "multinomial": 2, "squared_hinge": 3}
+#: Every fused pass: (loss, with labels).
+PASSES = [(loss, labels) for loss in LOSSES for labels in (True, False)]
+PASSES.remove(("multinomial", False))
+SHAPES = [(1, False), (2, False), (2, True), (3, False), (3, True), (40, False), (40, True)]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Codes (d, m) with the number of bins and the missing flag of every feature."""
+
+    codes: np.ndarray
+    n_bins: np.ndarray
+    missing: np.ndarray
+
+    def n_jumps(self, f):
+        """Return the number of jumps of feature f."""
+        n = int(self.n_bins[f])
+        return n - 1 + (n - 2 if self.missing[f] else 0)
+
+
+def draw_codes(rng, m, dtype=np.uint8, shapes=SHAPES):
+    """Draw codes of features with the given (bins, missing); every one uses its last bin."""
+    codes = np.stack([rng.integers(0, n, m) for n, _ in shapes]).astype(dtype)
+    if m:
+        codes[:, 0] = [n - 1 for n, _ in shapes]
+    return Coded(
+        codes,
+        np.array([n for n, _ in shapes], dtype=np.int32),
+        np.array([missing for _, missing in shapes]),
+    )
+
+
+def draw_rows(rng, loss, labels, m, k, dtype=np.float64):
+    """Draw the rows of a fused pass with unequal weights c, k sum(c) = 1."""
+    s = rng.uniform(0.2, 3.0, m)
+    c = (s / (s.sum() * k)).astype(dtype)
+    y = rng.integers(0, k, m).astype(np.int32)
+    targets = np.where(rng.random((m, k)) < 0.4, 1, -1).astype(np.int8)
+    return PassRows(LOSSES[loss], k, y if labels else None, None if labels else targets, c)

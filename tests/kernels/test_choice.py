@@ -1,0 +1,94 @@
+"""Which kernels are in use, and that the slow ones give the same model."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from directboost import DirectBoostClassifier, kernels
+from directboost.kernels import native, reference
+from directboost.kernels.work import ranges, spread
+from tests.kernels.draws import native_test
+
+NAMES = (
+    "add_tables",
+    "edges",
+    "encode",
+    "epoch",
+    "histogram",
+    "loss_pass",
+    "predict",
+    "price",
+    "solve_block",
+)
+FIT = """
+import json, warnings
+from sklearn.datasets import load_iris
+from directboost import DirectBoostClassifier, kernels
+X, y = load_iris(return_X_y=True)
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    models = [DirectBoostClassifier(nu=0.05, tol=1e-7).fit(X, y) for _ in range(2)]
+print(json.dumps({
+    "native": kernels.NATIVE,
+    "warnings": [[w.category.__name__, str(w.message)] for w in seen],
+    "primal": models[0].certificate_.primal,
+    "again": models[1].certificate_.primal,
+    "scores": models[0].decision_function(X).tolist(),
+}))
+"""
+
+
+@native_test
+@pytest.mark.skipif(os.environ.get("DIRECTBOOST_KERNELS") == "numpy", reason="asked for NumPy")
+def test_the_compiled_kernels_are_in_use():
+    assert kernels.NATIVE is True
+    for name in NAMES:
+        assert getattr(kernels, name) is getattr(native, name)
+    assert native.instruction_set() in ("avx2", "base")
+
+
+def test_every_kernel_has_a_twin():
+    assert set(NAMES) <= set(kernels.__all__)
+    for name in NAMES:
+        assert callable(getattr(native, name))
+        assert callable(getattr(reference, name))
+
+
+@native_test
+def test_the_fallback_gives_the_same_model():
+    """Without the compiled kernels a fit warns once and ends at the same objective."""
+    environment = os.environ | {"DIRECTBOOST_KERNELS": "numpy"}
+    answer = subprocess.run(
+        [sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True
+    )
+    found = json.loads(answer.stdout)
+    assert found["native"] is False
+    assert [category for category, _ in found["warnings"]] == ["RuntimeWarning"]
+    assert "C++ compiler" in found["warnings"][0][1]
+    assert found["again"] == found["primal"]
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    model = DirectBoostClassifier(nu=0.05, tol=1e-7).fit(X, y)
+    assert found["primal"] == pytest.approx(model.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(found["scores"], model.decision_function(X), atol=1e-2)
+
+
+def test_ranges_cut_everything_once():
+    assert list(ranges(10, 4)) == [(0, 4), (4, 8), (8, 10)]
+    assert list(ranges(8, 4)) == [(0, 4), (4, 8)]
+    assert list(ranges(0, 4)) == []
+
+
+def test_spread_keeps_the_order():
+    assert spread(None, lambda begin, end: float(end - begin), [(0, 4), (4, 9)]) == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("named", ["/nowhere/kernels.so"])
+def test_a_named_library_is_taken(named, monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_KERNEL_LIBRARY", named)
+    assert str(native.library_path()) == os.path.normpath(named)

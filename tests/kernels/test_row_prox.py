@@ -1,0 +1,30 @@
+"""The prox of a p-norm by root finding, in any metric."""
+
+import numpy as np
+import pytest
+
+from directboost.kernels import row_prox
+from directboost.kernels.row_prox import prox_p
+
+
+@pytest.mark.parametrize("p", [1.1, 1.5, 3.0, 10.0])
+def test_optimality_conditions(p, rng):
+    """T (v - x) + step * gradient of ||v||_p = 0 where v > 0; rows inside the dual ball are 0."""
+    X, T = np.abs(rng.normal(size=(50, 4))), rng.uniform(0.3, 3.0, (50, 4))
+    steps = rng.uniform(0.05, 2.0, 50)
+    V, q = prox_p(X, steps, p, T), p / (p - 1.0)
+    dead = np.linalg.norm(T * X, ord=q, axis=1) <= steps
+    assert 0 < dead.sum() < 50
+    assert not V[dead].any()
+    for v, x, t, step in zip(V[~dead], X[~dead], T[~dead], steps[~dead], strict=True):
+        gradient = (v / np.linalg.norm(v, ord=p)) ** (p - 1.0)
+        np.testing.assert_allclose(t * (v - x) + step * gradient, 0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("p", [1.5, 3.0, 10.0])
+def test_newton_needs_few_steps(p, rng, monkeypatch):
+    """Once the norm is 1 to rounding the search is over; it does not go back to bisection."""
+    calls, unit = [], row_prox._unit
+    monkeypatch.setattr(row_prox, "_unit", lambda *args: calls.append(1) or unit(*args))
+    prox_p(np.abs(rng.normal(size=(60, 4))), np.full(60, 0.05), p)
+    assert len(calls) <= 20

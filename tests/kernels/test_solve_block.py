@@ -1,0 +1,145 @@
+"""The block solver: all jumps of one feature on a quadratic model."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from directboost.kernels import native, reference
+from directboost.kernels.split import jump_penalty, table_of
+from directboost.kernels.work import Sweeps
+from tests.kernels.draws import both, native_test
+
+NORMS = (1.0, 2.0, np.inf, 3.0)
+USUAL = Sweeps(2, 4, 1e-3)
+MANY = Sweeps(60, 10, 1e-5)
+SIZES = [(2, False), (2, True), (3, False), (3, True), (9, False), (9, True), (40, True)]
+#: (bins, missing, p); the NumPy twin takes its time for a general p.
+BLOCKS = [(n, gone, p) for n, gone in SIZES for p in NORMS if n <= 3 or p != 3.0]
+
+
+def draw_block(rng, n, k, missing, share=0.3):
+    """Draw gradient G, curvature D >= 0 and jumps of which a share is not zero."""
+    G = rng.normal(size=(n, k))
+    D = rng.uniform(0.2, 2.0, (n, k))
+    D[rng.random((n, k)) < 0.1] = 0.0
+    jumps = rng.normal(size=(n - 1 + (n - 2 if missing else 0), k))
+    jumps[rng.random(len(jumps)) >= share] = 0.0
+    return G, D, jumps
+
+
+def model(block, jumps, old, missing, nu, p):
+    """Return the quadratic model plus the penalty, from its definition."""
+    G, D = block
+    g = table_of(jumps - old, G.shape[0], missing)
+    return float(np.sum(-G * g + 0.5 * D * g**2)) + nu * jump_penalty(jumps, p)
+
+
+def optimum(block, old, missing, nu, p):
+    """Return the least value of the model, by CVXPY over weights of both polarities."""
+    G, D = block
+    n, (count, k) = G.shape[0], old.shape
+    basis = np.stack([table_of(np.eye(count)[:, [j]], n, missing)[:, 0] for j in range(count)], 1)
+    up, down = cp.Variable((count, k), nonneg=True), cp.Variable((count, k), nonneg=True)
+    g = basis @ (up - down - old)
+    norms = [cp.pnorm(part[j], p, approx=False) for part in (up, down) for j in range(count)]
+    quadratic = cp.sum(cp.multiply(0.5 * D, cp.square(g)) - cp.multiply(G, g))
+    problem = cp.Problem(cp.Minimize(quadratic + nu * sum(norms)))
+    tolerance = 1e-8 if p == 3.0 else 1e-10
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance)
+    return problem.value
+
+
+@both
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_many_sweeps_reach_the_optimum(kernels, missing, p, rng):
+    n = 6 if p in (1.0, 2.0, np.inf) else 3
+    for nu in (0.3, 1.0):
+        G, D, old = draw_block(rng, n, 3, missing)
+        D = np.maximum(D, 0.2)
+        jumps = old.copy()
+        kernels.solve_block(G, D, missing, nu, p, MANY, jumps)
+        best = optimum((G, D), old, missing, nu, p)
+        assert model((G, D), jumps, old, missing, nu, p) == pytest.approx(best, abs=2e-7)
+
+
+@both
+@pytest.mark.parametrize(("n", "missing", "p"), [block for block in BLOCKS if block[0] < 40])
+def test_more_sweeps_are_never_worse(kernels, n, missing, p, rng):
+    """The model falls with every sweep, from any start and for few as for many of them."""
+    for k in (1, 3):
+        G, D, old = draw_block(rng, n, k, missing)
+        last = model((G, D), old, old, missing, 0.3, p)
+        for sweeps in ((1, 0), (1, 1), (1, 5), (2, 5), (6, 5)):
+            jumps = old.copy()
+            kernels.solve_block(G, D, missing, 0.3, p, Sweeps(*sweeps, 0.0), jumps)
+            value = model((G, D), jumps, old, missing, 0.3, p)
+            assert value <= last + 1e-12 * abs(last)
+            last = value
+
+
+@both
+@pytest.mark.parametrize(("n", "missing", "p"), BLOCKS)
+def test_change_is_the_table_of_the_moves(kernels, n, missing, p, rng):
+    G, D, old = draw_block(rng, n, 3, missing)
+    jumps, before = old.copy(), (G.copy(), D.copy())
+    change = kernels.solve_block(G, D, missing, 0.2, p, USUAL, jumps)
+    assert np.abs(change).max() > 0.0
+    np.testing.assert_allclose(change, table_of(jumps - old, n, missing), atol=1e-12)
+    np.testing.assert_array_equal(G, before[0])
+    np.testing.assert_array_equal(D, before[1])
+
+
+@both
+@pytest.mark.parametrize("p", NORMS)
+def test_no_edge_above_nu_keeps_zero(kernels, p, rng):
+    """Zero jumps whose prices are at most nu stay exactly zero; above nu they move."""
+    G, D, jumps = draw_block(rng, 8, 3, True, share=0.0)
+    E = reference.edges(np.arange(8), 8, True, G)
+    q = np.inf if p == 1.0 else 1.0 if np.isinf(p) else p / (p - 1.0)
+    top = max(np.linalg.norm(np.maximum(s * e, 0.0), ord=q) for e in E for s in (1.0, -1.0))
+    change = kernels.solve_block(G, D, True, top * (1.0 + 1e-12), p, USUAL, jumps)
+    assert not change.any()
+    assert not jumps.any()
+    kernels.solve_block(G, D, True, top * (1.0 - 1e-6), p, USUAL, jumps)
+    assert jumps.any()
+
+
+@both
+def test_degenerate_blocks(kernels):
+    """One bin, and neither gradient nor curvature, change nothing and give no NaN."""
+    none = np.zeros((0, 3))
+    change = kernels.solve_block(np.ones((1, 3)), np.ones((1, 3)), False, 0.1, 2.0, USUAL, none)
+    np.testing.assert_array_equal(change, np.zeros((1, 3)))
+    jumps = np.zeros((7, 2))
+    for p in NORMS:
+        zero = np.zeros((5, 2))
+        np.testing.assert_array_equal(
+            kernels.solve_block(zero, zero, True, 0.1, p, USUAL, jumps), zero
+        )
+        assert not jumps.any()
+
+
+@both
+@pytest.mark.parametrize("p", NORMS)
+def test_a_large_nu_takes_the_jumps_away(kernels, p, rng):
+    G, D, jumps = draw_block(rng, 5, 3, True, share=1.0)
+    D = np.maximum(D, 0.2)
+    kernels.solve_block(G, D, True, 1e4, p, MANY, jumps)
+    assert not jumps.any()
+
+
+@native_test
+@pytest.mark.parametrize(("n", "missing", "p"), [*BLOCKS, (9, True, 3.0), (9, True, 1.5)])
+def test_twins_agree(n, missing, p, rng):
+    """After few sweeps, as in an epoch, the twins stand at the same point."""
+    for k in (3,) if n > 9 or p in (1.5, 3.0) else range(1, 13):
+        G, D, old = draw_block(rng, n, k, missing)
+        one, two = old.copy(), old.copy()
+        changes = [
+            kernels.solve_block(G, D, missing, 0.4, p, Sweeps(2, 2, 1e-3), jumps)
+            for kernels, jumps in ((native, one), (reference, two))
+        ]
+        np.testing.assert_allclose(one, two, atol=1e-9)
+        np.testing.assert_allclose(*changes, atol=1e-9)
+        np.testing.assert_array_equal(one != 0.0, two != 0.0)

@@ -1,0 +1,246 @@
+"""Histograms, edges, prices, codes and look-ups: what they are, and that the twins agree."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from directboost.binning import BinnedData
+from directboost.kernels import native, reference
+from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
+
+NORMS = (1.0, 2.0, np.inf)
+CLASSES = range(1, 13)
+NEAR = {np.float64: {"rtol": 1e-12, "atol": 1e-13}, np.float32: {"rtol": 1e-5, "atol": 1e-5}}
+
+
+def coded_as_binned(coded):
+    """Return codes as BinnedData, whose `response` says what every jump answers."""
+    nothing = [np.empty(0)] * len(coded.n_bins)
+    return BinnedData(coded.codes, coded.n_bins, coded.missing, nothing, np.empty(0), True)
+
+
+@both
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_histogram_sums_the_rows_of_a_code(kernels, code, k, rng):
+    coded, A = draw_codes(rng, 70, code), rng.normal(size=(70, k))
+    for codes, n in zip(coded.codes, coded.n_bins.tolist(), strict=True):
+        expected = [A[codes == t].sum(axis=0) for t in range(n)]
+        np.testing.assert_allclose(kernels.histogram(codes, n, A), expected, atol=1e-13)
+
+
+@both
+@pytest.mark.parametrize("k", [1, 2, 5, 11])
+def test_edges_are_responses_times_coefficients(kernels, k, rng):
+    """Row j of the edges is h_j' A, in the order in which BinnedData numbers the jumps."""
+    coded, A = draw_codes(rng, 60), rng.normal(size=(60, k))
+    binned = coded_as_binned(coded)
+    for f, (n, missing) in enumerate(SHAPES):
+        found = kernels.edges(coded.codes[f], n, missing, A)
+        assert found.shape == (binned.n_jumps(f), k)
+        for j, row in enumerate(found):
+            np.testing.assert_allclose(row, binned.response(f, j, 1) @ A, atol=1e-12)
+
+
+@both
+@pytest.mark.parametrize("q", NORMS)
+def test_price_is_the_best_dual_norm_over_the_cost(kernels, q, rng):
+    coded, A = draw_codes(rng, 60), rng.normal(size=(60, 4))
+    costs, binned = rng.uniform(0.3, 3.0, len(SHAPES)), coded_as_binned(coded)
+    best, jump, polarity = kernels.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
+    for f in range(len(SHAPES)):
+        names = [(j, sign) for j in range(binned.n_jumps(f)) for sign in (1, -1)]
+        if not names:
+            assert (best[f], jump[f], polarity[f]) == (0.0, 0, 1)
+            continue
+        edges = [binned.response(f, *name) @ A for name in names]
+        prices = [np.linalg.norm(np.maximum(e, 0.0), ord=q) / costs[f] for e in edges]
+        assert best[f] == pytest.approx(max(prices), rel=1e-13)
+        assert prices[names.index((jump[f], polarity[f]))] == pytest.approx(max(prices), rel=1e-11)
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("q", NORMS)
+def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
+    """Bins 1 and 2 are empty, so jumps 0 to 2 answer the same, and both polarities cost the same.
+
+    With the missing code, which no row has, so do the jumps that send missing to the left.
+    """
+    codes = np.array([[0, 0, 3, 3]], dtype=np.uint8)
+    A = np.array([[-1.0, 1.0], [-2.0, 2.0], [3.0, -3.0], [1.0, -1.0]], dtype=real)
+    for n, missing in ((4, False), (5, True)):
+        bins, gone = np.array([n], dtype=np.int32), np.array([missing])
+        best, jump, polarity = kernels.price(codes, bins, gone, A, q, np.ones(1))
+        assert (best[0], jump[0], polarity[0]) == (7.0, 0, 1)
+
+
+@both
+@pytest.mark.parametrize(("real", "tie"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_the_width_of_a_tie(kernels, real, tie):
+    """A later jump wins only where its price is larger by more than the tie width."""
+    codes = np.array([[0, 1, 2]], dtype=np.uint8)
+    bins, gone = np.array([3], dtype=np.int32), np.zeros(1, dtype=bool)
+    for excess, winner in ((0.4 * tie, 0), (3.0 * tie, 1)):
+        # E of jump 0 is a1 + a2 - a0 = 1, of jump 1 it is a2 - a0 - a1 = 1 + excess
+        A = np.array([[-1.0], [-excess / 2.0], [excess / 2.0]], dtype=real)
+        _, jump, polarity = kernels.price(codes, bins, gone, A, np.inf, np.ones(1))
+        assert (jump[0], polarity[0]) == (winner, 1)
+
+
+@native_test
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("code", CODES)
+def test_sums_agree(code, real, rng):
+    """Histogram and edges of the twins are equal for every width, code and precision."""
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    for k in CLASSES:
+        coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
+        for f, (n, missing) in enumerate(shapes):
+            codes = coded.codes[f]
+            np.testing.assert_allclose(
+                native.histogram(codes, n, A), reference.histogram(codes, n, A), **NEAR[real]
+            )
+            np.testing.assert_allclose(
+                native.edges(codes, n, missing, A),
+                reference.edges(codes, n, missing, A),
+                **NEAR[real],
+            )
+
+
+@native_test
+@pytest.mark.parametrize("q", NORMS)
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("code", CODES)
+def test_prices_agree(code, real, q, rng):
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    for k in CLASSES:
+        coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
+        costs = rng.uniform(0.5, 2.0, len(shapes))
+        one = native.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
+        two = reference.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
+        np.testing.assert_allclose(one[0], two[0], **NEAR[real])
+        if real is np.float64:
+            np.testing.assert_array_equal(one[1], two[1])
+            np.testing.assert_array_equal(one[2], two[2])
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("code", CODES)
+def test_add_tables_adds_rows_of_tables(kernels, code, real, rng):
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    for k in CLASSES:
+        coded = draw_codes(rng, 50, code, shapes)
+        which = np.array([5, 0, 3, len(shapes) - 1], dtype=np.int32)
+        tables = [rng.normal(size=(int(coded.n_bins[f]), k)) for f in which]
+        start = rng.normal(size=(50, k)).astype(real)
+        F = start.copy()
+        kernels.add_tables(coded.codes, which, tables, F)
+        rows = [t[coded.codes[f]] for f, t in zip(which, tables, strict=True)]
+        assert F.dtype == real
+        np.testing.assert_allclose(F, start + sum(rows), **NEAR[real])
+
+
+@both
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_encode_counts_the_thresholds_below(kernels, order, real, code, rng):
+    """Strided columns, values on a threshold, infinities and missing values."""
+    X = np.array(rng.integers(-6, 7, (80, 3)) / 2.0, dtype=real, order=order)
+    X[3:6, 1] = np.nan
+    X[6:8, 1] = np.inf, -np.inf
+    for n in (0, 1, 2, 3, 7, 12):
+        cuts = np.unique(rng.integers(-5, 6, n) / 2.0)
+        codes = np.full(80, 77, dtype=code)
+        kernels.encode(X[:, 1], cuts, cuts.size + 1, codes)
+        expected = [cuts.size + 1 if np.isnan(x) else int((cuts < x).sum()) for x in X[:, 1]]
+        np.testing.assert_array_equal(codes, expected)
+
+
+@both
+def test_encode_keeps_double_thresholds_for_single_values(kernels):
+    """A threshold between two neighbouring float32 values is not a float32 itself."""
+    low = np.float32(0.1)
+    high = np.nextafter(low, np.float32(1.0))
+    cut = np.array([0.5 * float(low) + 0.5 * float(high)])
+    codes = np.empty(2, dtype=np.uint8)
+    kernels.encode(np.array([low, high]), cut, 2, codes)
+    assert codes.tolist() == [0, 1]
+
+
+VIEWS = {
+    "C": lambda X: X,
+    "Fortran": np.asfortranarray,
+    "transposed": lambda X: np.ascontiguousarray(X.T).T,
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
+}
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_predict_looks_up_one_row_per_feature(kernels, view, real, rng):
+    X = VIEWS[view](rng.normal(size=(70, 5)).astype(real))
+    X[4:9, 2] = np.nan
+    features = np.array([1, 2, 4], dtype=np.int32)
+    cuts = [np.sort(rng.normal(size=n)) for n in (0, 6, 1)]
+    for k in CLASSES:
+        tables = [rng.normal(size=(c.size + 2, k)) for c in cuts]
+        F = kernels.predict(X, features, cuts, tables, k)
+        for i in range(0, 70, 3):
+            row = np.zeros(k)
+            for f, c, table in zip(features, cuts, tables, strict=True):
+                row += table[-1] if np.isnan(X[i, f]) else table[int((c < X[i, f]).sum())]
+            np.testing.assert_allclose(F[i], row, atol=1e-14)
+
+
+@both
+def test_empty_inputs(kernels):
+    """No rows, no features and no tables are fine."""
+    none = np.empty((0, 3))
+    codes = np.empty(0, dtype=np.uint8)
+    np.testing.assert_array_equal(kernels.histogram(codes, 4, none), np.zeros((4, 3)))
+    np.testing.assert_array_equal(kernels.edges(codes, 4, True, none), np.zeros((5, 3)))
+    assert kernels.edges(codes, 1, False, none).shape == (0, 3)
+    nothing = np.empty((0, 5), dtype=np.uint8)
+    ints, flags = np.empty(0, dtype=np.int32), np.empty(0, dtype=bool)
+    best, jump, polarity = kernels.price(nothing, ints, flags, np.ones((5, 3)), 2.0, np.empty(0))
+    assert best.shape == jump.shape == polarity.shape == (0,)
+    F = np.ones((5, 3))
+    kernels.add_tables(nothing, ints, [], F)
+    np.testing.assert_array_equal(F, np.ones((5, 3)))
+    assert kernels.predict(np.empty((0, 2)), ints, [], [], 3).shape == (0, 3)
+    np.testing.assert_array_equal(kernels.predict(np.ones((2, 2)), ints, [], [], 3), 0.0 * F[:2])
+    table = [np.ones((2, 3))]
+    zero = np.zeros(1, dtype=np.int32)
+    assert kernels.predict(np.empty((0, 2)), zero, [np.empty(0)], table, 3).shape == (0, 3)
+    kernels.encode(np.empty(0), np.empty(0), 1, codes)
+
+
+@native_test
+def test_threads_change_no_bit(rng):
+    """Pricing, tables and prediction give the same bits with two threads and with none."""
+    m, k = 40_000, 3
+    coded = draw_codes(rng, m, np.uint8, [(9, False), (5, True)] * 6)
+    A, costs = rng.normal(size=(m, k)), np.ones(12)
+    which = np.array([0, 3, 7], dtype=np.int32)
+    tables = [rng.normal(size=(int(coded.n_bins[f]), k)) for f in which]
+    X = rng.normal(size=(m, 2))
+    cuts = [np.array([0.0]), np.array([-1.0, 1.0])]
+    model = [rng.normal(size=(c.size + 2, k)) for c in cuts]
+
+    def everything(pool):
+        F = np.zeros((m, k))
+        native.add_tables(coded.codes, which, tables, F, pool)
+        scores = native.predict(X, np.array([0, 1], dtype=np.int32), cuts, model, k, pool)
+        prices = native.price(coded.codes, coded.n_bins, coded.missing, A, 2.0, costs, pool)
+        return [F, scores, *prices]
+
+    with ThreadPoolExecutor(2) as pool:
+        for one, two in zip(everything(None), everything(pool), strict=True):
+            np.testing.assert_array_equal(one, two)

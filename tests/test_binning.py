@@ -1,0 +1,241 @@
+"""From numbers to codes: thresholds, quantiles, missing values, and what every stump is."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from directboost.binning import bin_features
+from directboost.learners import Constant, Stump
+from tests.reference.stumps import enumerate_dictionary, midpoint
+
+NAN = np.nan
+TINY = 5e-324
+#: Columns with neighbouring floats, both ends of the range, denormals, both zeros, duplicates.
+HARD = {
+    "neighbours": [1.0, np.nextafter(1.0, 2.0), np.nextafter(1.0, 0.0), 1.0],
+    "huge": [1e300, 1.7e308, -1.7e308, -1e300, 1e300],
+    "small": [1e-300, 2e-300, -1e-300, 0.0],
+    "denormal": [TINY, 2 * TINY, 3 * TINY, 0.0, -TINY, -2 * TINY, -3 * TINY],
+    "zeros": [0.0, -0.0, 0.0, 1.0, -1.0],
+    "duplicates": [3.0, 1.0, 3.0, 2.0, 1.0, 3.0],
+    "missing": [NAN, 1.0, 2.0, NAN, 1.0],
+    "present and one missing": [1.0, 2.0, NAN],
+    "only missing": [NAN, NAN, NAN],
+    "constant": [7.0, 7.0, 7.0],
+    "constant with missing": [7.0, NAN, 7.0],
+    "single row": [2.5],
+}
+numbers = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=False, width=64),
+    st.sampled_from([0.0, -0.0, 1.0, 2.0, TINY, 1e300, NAN]),
+)
+
+
+def bin_column(x, weight=None, max_bins=None):
+    """Bin one column with weights 1."""
+    x = np.asarray(x)[:, None]
+    return bin_features(x, np.ones(len(x)) if weight is None else np.asarray(weight), max_bins)
+
+
+def check_codes(binned, x):
+    """x > t after b if and only if code > b, missing has the last code, thresholds ascend."""
+    codes, cuts = binned.codes[0], binned.thresholds[0]
+    x = np.asarray(x).astype(np.float64)
+    gone = np.isnan(x)
+    assert (np.diff(cuts) > 0.0).all()
+    assert binned.missing[0] == gone.any()
+    assert binned.n_bins[0] == cuts.size + 1 + gone.any()
+    assert (codes[gone] == binned.n_bins[0] - 1).all()
+    for b, t in enumerate(cuts):
+        np.testing.assert_array_equal(x[~gone] > t, codes[~gone] > b)
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("name", HARD)
+def test_exact_dictionary(name, real):
+    """Every pair of neighbouring values has its threshold, midway or at the lower one."""
+    with np.errstate(over="ignore"):
+        x = np.array(HARD[name]).astype(real)
+    x = x[~np.isinf(x)]
+    binned = bin_column(x)
+    check_codes(binned, x)
+    values = sorted({float(v) for v in x if not np.isnan(v)})
+    expected = [midpoint(a, b) for a, b in itertools.pairwise(values)]
+    np.testing.assert_array_equal(binned.thresholds[0], expected)
+    assert binned.exact
+    assert binned.dictionary == "all stumps"
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@given(values=st.lists(numbers, min_size=1, max_size=12), max_bins=st.sampled_from([None, 2, 3]))
+def test_codes_and_thresholds_agree(real, values, max_bins):
+    with np.errstate(over="ignore"):
+        x = np.array(values).astype(real)
+    x[np.isinf(x)] = 0.0
+    binned = bin_column(x, max_bins=max_bins)
+    check_codes(binned, x)
+    distinct = np.unique(x[~np.isnan(x)]).size
+    if max_bins is not None:
+        assert binned.thresholds[0].size < max_bins
+    assert binned.exact == (max_bins is None or distinct <= max_bins)
+    if binned.exact:
+        assert binned.thresholds[0].size == max(distinct - 1, 0)
+
+
+@given(
+    values=st.lists(st.integers(0, 30), min_size=3, max_size=40),
+    repeats=st.lists(st.integers(1, 4), min_size=40, max_size=40),
+    max_bins=st.integers(2, 9),
+)
+@example(values=[0, 1, 2], repeats=[1] * 40, max_bins=3)
+def test_weight_two_is_the_row_twice(values, repeats, max_bins):
+    """Quantiles are weighted: thresholds, codes and the centre are those of repeated rows."""
+    x, s = np.array(values, dtype=float), np.array(repeats[: len(values)])
+    weighted = bin_column(x, s.astype(float), max_bins)
+    repeated = bin_column(np.repeat(x, s), None, max_bins)
+    np.testing.assert_array_equal(weighted.thresholds[0], repeated.thresholds[0])
+    np.testing.assert_array_equal(np.repeat(weighted.codes[0], s), repeated.codes[0])
+    assert weighted.centre[0] == repeated.centre[0]
+    assert weighted.exact == repeated.exact
+
+
+@given(
+    values=st.lists(st.integers(0, 60), min_size=3, max_size=60),
+    factor=st.floats(1e-6, 1e6),
+    max_bins=st.integers(2, 9),
+)
+def test_the_unit_of_the_weights_is_free(values, factor, max_bins):
+    x = np.array(values, dtype=float)
+    one = bin_column(x, np.ones(x.size), max_bins)
+    two = bin_column(x, np.full(x.size, factor), max_bins)
+    np.testing.assert_array_equal(one.thresholds[0], two.thresholds[0])
+
+
+def test_quantiles_part_the_mass():
+    """Bins of many distinct values hold about equal weight, also where a few rows weigh much."""
+    x = np.arange(1000.0)
+    for weight in (np.ones(1000), np.where(x < 100, 50.0, 1.0)):
+        binned = bin_column(x, weight, 10)
+        mass = np.bincount(binned.codes[0], weights=weight)
+        assert mass.size == 10
+        assert np.abs(mass / weight.sum() - 0.1).max() <= weight.max() / weight.sum() + 1e-12
+        assert not binned.exact
+        assert binned.dictionary == "binned stumps"
+
+
+def test_quantiles_of_equal_weights_by_hand():
+    binned = bin_column(np.arange(12.0), None, 4)
+    np.testing.assert_array_equal(binned.thresholds[0], [2.5, 5.5, 8.5])
+
+
+def test_a_value_of_most_weight_takes_most_cuts():
+    """Quantiles that fall on one value are one cut, and there is none after the last value."""
+    x = np.arange(6.0)
+    np.testing.assert_array_equal(bin_column(x, [100.0, 1, 1, 1, 1, 1], 4).thresholds[0], [0.5])
+    assert bin_column(x, [1, 1, 1, 1, 1, 100.0], 4).thresholds[0].size == 0
+
+
+def test_exactness_needs_every_feature():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
+    assert not bin_features(X, np.ones(3), 2).exact
+    assert bin_features(X, np.ones(3), 3).exact
+
+
+@pytest.mark.parametrize(
+    ("bins", "missing", "dtype"),
+    [
+        (256, False, np.uint8),
+        (257, False, np.uint16),
+        (255, True, np.uint8),
+        (256, True, np.uint16),
+        (65536, False, np.uint16),
+        (65537, False, np.uint32),
+        (65536, True, np.uint32),
+    ],
+)
+def test_code_types(bins, missing, dtype):
+    """Codes take the fewest bytes that hold the last one."""
+    x = np.append(np.arange(float(bins)), NAN) if missing else np.arange(float(bins))
+    binned = bin_column(x)
+    assert binned.codes.dtype == dtype
+    np.testing.assert_array_equal(binned.codes[0], np.arange(x.size))
+
+
+def test_the_constant_is_the_last_feature():
+    binned = bin_column([1.0, 2.0])
+    assert (binned.n_features, binned.n_rows) == (1, 2)
+    assert binned.n_bins.tolist() == [2, 2]
+    assert binned.codes[1].tolist() == [1, 1]
+    assert binned.n_jumps(1) == 1
+    for polarity in (1, -1):
+        assert binned.learner(1, 0, polarity) == Constant(polarity)
+        np.testing.assert_array_equal(binned.response(1, 0, polarity), [polarity] * 2)
+
+
+@given(
+    values=st.lists(st.integers(0, 6), min_size=2, max_size=20),
+    weights=st.lists(st.integers(1, 9), min_size=20, max_size=20),
+    max_bins=st.sampled_from([None, 3]),
+)
+def test_the_centre_is_on_the_heavier_side(values, weights, max_bins):
+    """A value missing only at prediction follows the heavier side of every stump."""
+    x, s = np.array(values, dtype=float), np.array(weights[: len(values)], dtype=float)
+    binned = bin_column(x, s, max_bins)
+    for jump, t in enumerate(binned.thresholds[0]):
+        right, left = s[x > t].sum(), s[x <= t].sum()
+        if right != left:
+            assert binned.learner(0, jump, 1).missing_right == (right > left)
+
+
+@given(
+    columns=st.lists(
+        st.lists(st.sampled_from([NAN, -1.0, 0.0, 0.5, 3.0]), min_size=7, max_size=7),
+        min_size=1,
+        max_size=3,
+    )
+)
+@example(columns=[HARD["only missing"][:1] * 7, [1.0] * 7])
+def test_stumps_are_those_of_the_dictionary(columns):
+    """Every jump with both polarities is a stump of the dictionary, and none is left out.
+
+    What a stump answers to training rows as codes it answers as a learner too.
+    """
+    X = np.array(columns).T
+    binned = bin_features(X, np.ones(len(X)), None)
+    H, _, listed = enumerate_dictionary(X)
+    expected = {name: H[:, j] for j, name in enumerate(listed)}
+    for f in range(binned.n_features + 1):
+        for jump in range(binned.n_jumps(f)):
+            for polarity in (1, -1):
+                learner = binned.learner(f, jump, polarity)
+                response = binned.response(f, jump, polarity)
+                np.testing.assert_array_equal(learner.predict(X), response)
+                np.testing.assert_array_equal(expected.pop(_name(binned, f, learner)), response)
+    assert not expected
+
+
+def _name(binned, f, learner):
+    """Return a learner as the dictionary lists it: without missing rows their side is right."""
+    if isinstance(learner, Constant):
+        return (-1, np.inf, learner.polarity, True)
+    assert isinstance(learner, Stump)
+    side = learner.missing_right if binned.missing[f] else True
+    return (learner.feature, learner.threshold, learner.polarity, side)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_threads_and_memory_order_change_nothing(order, rng):
+    X = np.array(rng.normal(size=(300, 7)), order=order)
+    X[rng.random(X.shape) < 0.1] = NAN
+    weight = rng.uniform(0.5, 2.0, 300)
+    alone = bin_features(np.ascontiguousarray(X), weight, 20)
+    with ThreadPoolExecutor(2) as pool:
+        together = bin_features(X, weight, 20, pool)
+    np.testing.assert_array_equal(alone.codes, together.codes)
+    np.testing.assert_array_equal(alone.centre, together.centre)
+    for one, two in zip(alone.thresholds, together.thresholds, strict=True):
+        np.testing.assert_array_equal(one, two)

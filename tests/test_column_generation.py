@@ -1,0 +1,497 @@
+"""The boosting loop: how it ends, what it keeps, and that nothing it keeps gets worse."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from directboost.binning import bin_features
+from directboost.callbacks import TimeLimit
+from directboost.certificate import lower_bound
+from directboost.column_generation import Plan, run
+from directboost.columns import DenseColumns, Proposals
+from directboost.feature_columns import FeatureColumns
+from directboost.losses import LOSSES, Rows
+from directboost.margins import MARGINS
+from directboost.masters import LBFGSB, FeatureBlocks, LinearProgram, Proximal
+from directboost.masters.base import Master, MasterResult
+from directboost.oracles import StumpOracle
+from directboost.oracles.base import Oracle, Pricing
+from directboost.penalties import L1, GroupNorm
+from directboost.problem import Objective, RestrictedProblem
+from directboost.status import Status
+from tests.conftest import make_blobs
+from tests.reference.stumps import enumerate_dictionary
+from tests.reference.twin import solve_twin
+
+K = 3
+COSTS = np.ones(4)
+DATA = make_blobs(K, m=30, missing=0.1)
+BINNED = bin_features(DATA.X, DATA.s, None)
+
+
+def objective(loss="logistic", margin="pairwise", penalty=None, nu=0.02):
+    """Return the objective on the common data."""
+    the_margin = MARGINS[margin].from_codes(DATA.y, K)
+    rows = Rows.weighted(DATA.s, K, the_margin.own)
+    return Objective(the_margin, LOSSES[loss](), penalty or L1(), nu, rows)
+
+
+def boost(master=None, oracle=None, goal=None, columns=None, **choices):
+    """Run the loop on single columns, four per round unless told otherwise."""
+    given = {"tol": 1e-6, "columns_per_round": 4} | choices
+    plan = Plan(
+        goal or objective(), oracle or StumpOracle(BINNED, COSTS), master or LBFGSB(), **given
+    )
+    columns = DenseColumns(BINNED, COSTS) if columns is None else columns
+    return run(plan, columns, np.zeros((0, K)))
+
+
+def boost_features(master=None, goal=None, **choices):
+    """Run the loop on whole features."""
+    plan = Plan(
+        goal or objective(),
+        StumpOracle(BINNED, COSTS),
+        master or FeatureBlocks(),
+        **({"tol": 1e-6} | choices),
+    )
+    return run(plan, FeatureColumns(BINNED, COSTS, K), [])
+
+
+def check_outcome(outcome, goal=None):
+    """The answer is feasible, its certificate is its own, and the best of the history."""
+    goal = goal or objective()
+    state, c = outcome.state, outcome.certificate
+    problem = RestrictedProblem(goal, state.columns)
+    assert (state.columns.rows(state.W)[0] >= 0.0).all()
+    assert c.primal == pytest.approx(problem.value(state.W), rel=1e-12)
+    np.testing.assert_allclose(outcome.F, state.columns.scores(state.W), atol=1e-12)
+    assert c.gap >= 0.0
+    assert c.dual <= c.primal
+    if state.history:
+        assert c.primal <= min(r.primal for r in state.history) * (1.0 + 1e-9)
+        assert c.dual >= max(r.dual for r in state.history) - 1e-12
+
+
+def check_history(outcome):
+    """The best objective never rises, the best bound never falls, the gap is what lies between."""
+    history = outcome.state.history
+    assert [r.round for r in history] == list(range(len(history)))
+    for a, b in itertools.pairwise(history):
+        assert b.primal <= a.primal
+        assert b.dual >= a.dual
+        assert b.seconds >= a.seconds
+    for r in history:
+        assert r.gap >= 0.0
+        assert r.gap == max(r.primal - r.dual, 0.0)
+        assert r.relative_gap == pytest.approx(objective().relative(r.gap, r.primal))
+
+
+class Wrapped(Master):
+    """A master that lets another one work and then changes its answer."""
+
+    name = "wrapped"
+
+    def __init__(self, change, inner=None):
+        self.inner, self.change, self.calls = inner or LBFGSB(), change, 0
+
+    def supports(self, loss, margin, penalty):
+        return None
+
+    def solve(self, problem, start, accuracy):
+        self.calls += 1
+        return self.change(self.calls, problem, self.inner.solve(problem, start, accuracy))
+
+
+class Adversary(Oracle):
+    """An oracle with the exact price, but proposals of its own choice."""
+
+    dictionary = "all stumps"
+
+    def __init__(self, choose):
+        self.exact, self.choose, self.calls = StumpOracle(BINNED, COSTS), choose, 0
+
+    def price(self, A, penalty, rule="exact"):
+        self.calls += 1
+        found = self.exact.price(A, penalty, rule)
+        return Pricing(found.max_price, found.rounding, self.choose(self.calls, found, A))
+
+
+def named(*keys):
+    """Propose columns with a price that always violates."""
+    feature, jump, polarity = (np.array(part) for part in zip(*keys, strict=True))
+    return Proposals(feature, jump, polarity, np.full(len(keys), 10.0))
+
+
+class TestWholeRuns:
+    """Honest parts."""
+
+    @pytest.mark.parametrize("per_round", [1, 4, 16])
+    @pytest.mark.parametrize("rule", ["exact", "paper"])
+    def test_single_columns_reach_the_tolerance(self, per_round, rule):
+        outcome = boost(columns_per_round=per_round, rule=rule)
+        assert outcome.status is Status.OPTIMAL
+        assert outcome.certificate.converged
+        assert outcome.certificate.relative_gap <= 1e-6
+        check_outcome(outcome)
+        check_history(outcome)
+
+    @pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0), GroupNorm(math.inf)])
+    def test_whole_features_reach_the_tolerance(self, penalty):
+        goal = objective(penalty=penalty)
+        outcome = boost_features(goal=goal)
+        assert outcome.status is Status.OPTIMAL
+        assert outcome.certificate.relative_gap <= 1e-6
+        check_outcome(outcome, goal)
+        check_history(outcome)
+
+    def test_both_sets_of_columns_find_the_optimum(self):
+        H, costs, _ = enumerate_dictionary(DATA.X)
+        best, _ = solve_twin(H, DATA.y, K, DATA.s, "logistic", "pairwise", 1.0, 0.02, costs)
+        for outcome in (boost(), boost_features()):
+            assert outcome.certificate.primal == pytest.approx(best, rel=1e-6)
+            assert outcome.certificate.dual <= best + 1e-9
+
+    @pytest.mark.parametrize("margin", MARGINS)
+    def test_linear_programs_solve_the_hinge_to_the_end(self, margin):
+        goal = objective("hinge", margin)
+        outcome = boost(LinearProgram(), goal=goal, tol=1e-9)
+        assert outcome.status is Status.OPTIMAL
+        assert outcome.certificate.relative_gap <= 1e-9
+        check_outcome(outcome, goal)
+
+    def test_a_large_nu_needs_no_column(self):
+        outcome = boost(goal=objective(nu=0.9))
+        assert outcome.status is Status.OPTIMAL
+        assert len(outcome.state.columns) == 0
+        assert len(outcome.state.history) == 1
+
+    def test_one_column_per_round(self):
+        outcome = boost(columns_per_round=1, keep_stages=True)
+        columns = [r.columns for r in outcome.state.history]
+        assert columns == sorted(columns)
+        assert max(b - a for a, b in itertools.pairwise(columns)) == 1
+        stages = outcome.state.stages
+        assert len(stages) == len(columns) - 1
+        assert [W.shape[0] for W in stages] == columns[1:]
+        np.testing.assert_array_equal(stages[-1], outcome.state.W)
+
+    def test_a_start_near_the_end_saves_rounds(self):
+        first = boost()
+        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4)
+        again = run(plan, first.state.columns, first.state.W)
+        assert again.status is Status.OPTIMAL
+        assert len(again.state.history) <= 2
+        assert again.certificate.primal <= first.certificate.primal * (1.0 + 1e-12)
+
+    def test_an_earlier_run_is_carried_on(self):
+        """Records go on, and the bound that was proved before is not lost."""
+        first = boost(tol=1e-2)
+        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4)
+        before = len(first.state.history)
+        again = run(plan, first.state.columns, first.state.W, first)
+        assert len(again.state.history) > before
+        assert again.state.history[before].dual >= first.certificate.dual
+        assert again.certificate.relative_gap <= 1e-6
+        check_history(again)
+
+
+class TestBudgets:
+    """Ends other than the tolerance."""
+
+    @pytest.mark.parametrize(("per_round", "most"), [(1, 5), (4, 6), (4, 4)])
+    def test_max_columns(self, per_round, most):
+        outcome = boost(columns_per_round=per_round, max_columns=most)
+        assert outcome.status is Status.BUDGET
+        assert len(outcome.state.columns) == most
+        assert not outcome.certificate.converged
+        check_outcome(outcome)
+        check_history(outcome)
+
+    def test_a_reached_tolerance_comes_before_the_budget(self):
+        outcome = boost(goal=objective(nu=0.9), max_columns=1)
+        assert outcome.status is Status.OPTIMAL
+
+    def test_max_rounds(self):
+        outcome = boost(columns_per_round=1, max_rounds=3)
+        assert outcome.status is Status.MAX_ITER
+        assert [r.round for r in outcome.state.history] == [0, 1, 2, 3]
+        check_outcome(outcome)
+
+    def test_a_true_answer_of_a_callback_stops(self):
+        seen = []
+        outcome = boost(
+            callbacks=[seen.append, lambda record: record.round == 2], columns_per_round=1
+        )
+        assert outcome.status is Status.STOPPED
+        assert seen == outcome.state.history
+        assert [r.round for r in seen] == [0, 1, 2]
+        check_outcome(outcome)
+
+    def test_a_callback_may_name_the_status(self):
+        outcome = boost(callbacks=[lambda record: Status.BUDGET if record.round else None])
+        assert outcome.status is Status.BUDGET
+
+    def test_falsy_answers_do_not_stop(self):
+        outcome = boost(callbacks=[lambda record: None, lambda record: False, lambda record: 0])
+        assert outcome.status is Status.OPTIMAL
+
+    def test_time_limit(self):
+        outcome = boost(callbacks=[TimeLimit(0.0)])
+        assert outcome.status is Status.TIME_LIMIT
+        assert len(outcome.state.history) == 1
+        check_outcome(outcome)
+        assert boost(callbacks=[TimeLimit(1e3)]).status is Status.OPTIMAL
+
+    def test_an_error_in_a_callback_is_not_hidden(self):
+        def broken(record):
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            boost(callbacks=[broken])
+
+
+class TestInterrupts:
+    """Ctrl-C keeps the best model so far, with its certificate."""
+
+    @staticmethod
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def check(self, outcome, rounds):
+        """The answer is whole, and no worse than the last record."""
+        assert outcome.status is Status.INTERRUPTED
+        assert len(outcome.state.history) == rounds
+        assert math.isfinite(outcome.certificate.gap)
+        check_outcome(outcome)
+
+    @pytest.mark.parametrize("number", [0, 1, 4])
+    def test_in_a_callback(self, number):
+        def stop(record):
+            if record.round == number:
+                raise KeyboardInterrupt
+
+        self.check(boost(callbacks=[stop], columns_per_round=1), number + 1)
+        if number < 2:
+            self.check(boost_features(callbacks=[stop]), number + 1)
+
+    @pytest.mark.parametrize("number", [1, 3])
+    def test_in_the_master(self, number):
+        def change(call, problem, result):
+            if call == number:
+                raise KeyboardInterrupt
+            return result
+
+        self.check(boost(Wrapped(change), columns_per_round=1), number)
+        if number == 1:
+            self.check(boost_features(Wrapped(change, FeatureBlocks())), number)
+
+    @pytest.mark.parametrize("number", [1, 3])
+    def test_in_the_oracle(self, number):
+        def choose(call, found, A):
+            if call == number:
+                raise KeyboardInterrupt
+            return found.proposals
+
+        self.check(boost(oracle=Adversary(choose), columns_per_round=1), number - 1)
+
+    @pytest.mark.parametrize("number", [1, 3, 6])
+    def test_while_columns_come_in(self, number):
+        """The new columns have no weights yet."""
+
+        class Slow:
+            n_rows, calls = BINNED.n_rows, 0
+            learner = BINNED.learner
+
+            def response(self, *key):
+                self.calls += 1
+                if self.calls == number:
+                    raise KeyboardInterrupt
+                return BINNED.response(*key)
+
+        outcome = boost(columns=DenseColumns(Slow(), COSTS))
+        assert outcome.status is Status.INTERRUPTED
+        check_outcome(outcome)
+
+    def test_after_features_came_in(self, monkeypatch):
+        extend = FeatureColumns.extend
+
+        def stop(columns, proposals, W):
+            extend(columns, proposals, W)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(FeatureColumns, "extend", stop)
+        outcome = boost_features()
+        assert outcome.status is Status.INTERRUPTED
+        check_outcome(outcome)
+
+
+class TestBadOracles:
+    """Oracles made to be the worst case: the loop ends, and says why."""
+
+    def test_the_same_column_for_ever(self):
+        """The master gets some more tries at a higher accuracy, then the loop gives up."""
+        oracle = Adversary(lambda call, found, A: named((1, 3, 1)))
+        outcome = boost(oracle=oracle)
+        assert outcome.status is Status.MAX_ITER
+        assert len(outcome.state.columns) == 1
+        assert oracle.calls <= 8
+        assert not outcome.certificate.converged
+        check_outcome(outcome)
+
+    def test_the_same_column_for_ever_by_the_paper(self):
+        oracle = Adversary(lambda call, found, A: named((1, 3, 1)))
+        outcome = boost(oracle=oracle, rule="paper")
+        assert outcome.status is Status.NO_BETTER_COLUMN
+        assert len(outcome.state.history) == 2
+        check_outcome(outcome)
+
+    def test_no_proposal_at_all(self):
+        oracle = Adversary(lambda call, found, A: found.proposals.take(slice(0)))
+        assert boost(oracle=oracle).status is Status.MAX_ITER
+        assert boost(oracle=oracle, rule="paper").status is Status.NO_BETTER_COLUMN
+
+    def test_proposals_that_do_not_violate(self):
+        """By the exact rule a column with a price of nu or less does not come in."""
+        none = np.zeros(1, dtype=np.int64)
+        oracle = Adversary(lambda call, found, A: Proposals(none + 1, none, none + 1, none + 0.02))
+        outcome = boost(oracle=oracle)
+        assert outcome.status is Status.MAX_ITER
+        assert len(outcome.state.columns) == 0
+
+    def test_useless_columns_first(self):
+        """Each round the worst stumps that are not there yet: slow, but the end is the optimum."""
+        keys = [(f, j, s) for f in range(4) for j in range(BINNED.n_jumps(f)) for s in (1, -1)]
+        H = np.stack([BINNED.response(*key) for key in keys])
+        there = np.zeros(len(keys), dtype=bool)
+
+        def choose(call, found, A):
+            order = np.argsort(np.where(there, np.inf, (H @ A).max(axis=1)), kind="stable")[:8]
+            there[order] = True
+            return named(*[keys[j] for j in order])
+
+        outcome = boost(oracle=Adversary(choose), columns_per_round=8, tol=1e-5)
+        assert outcome.status is Status.OPTIMAL
+        assert len(outcome.state.columns) > 0.9 * len(keys)
+        assert outcome.certificate.primal == pytest.approx(boost().certificate.primal, rel=1e-5)
+        check_history(outcome)
+
+    def test_useless_columns_within_a_budget(self):
+        """Copies of the constant: the model stays as good as one column makes it."""
+        oracle = Adversary(lambda call, found, A: named((3, call, 1)))
+
+        class Constants:
+            n_rows, learner = BINNED.n_rows, BINNED.learner
+
+            def response(self, feature, jump, polarity):
+                return np.ones(self.n_rows)
+
+        columns = DenseColumns(Constants(), COSTS)
+        outcome = boost(oracle=oracle, columns=columns, max_columns=6, columns_per_round=1)
+        assert outcome.status is Status.BUDGET
+        assert len(columns) == 6
+        check_history(outcome)
+
+
+class TestBadMasters:
+    """The loop does not lean on the master."""
+
+    def test_a_worse_answer_is_left_aside(self):
+        """Every other answer is far off; the objective never rises, and the end is the same."""
+
+        def change(call, problem, result):
+            if call % 2:
+                return result
+            return MasterResult(result.W + 1.0, result.U, True, 1)
+
+        outcome = boost(Wrapped(change), columns_per_round=2)
+        assert outcome.status is Status.OPTIMAL
+        check_outcome(outcome)
+        check_history(outcome)
+
+    def test_a_master_that_does_nothing(self):
+        def change(call, problem, result):
+            W = np.zeros_like(result.W)
+            return MasterResult(W, problem.objective.weights(problem.columns.scores(W)), True, 1)
+
+        outcome = boost(Wrapped(change))
+        assert outcome.status is Status.MAX_ITER
+        assert outcome.certificate.primal == pytest.approx(math.log(2.0))
+        assert not outcome.state.W.any()
+        check_outcome(outcome)
+
+    def test_a_master_that_lies_about_its_value(self):
+        """The certificate is computed anew, so it tells the truth."""
+
+        def change(call, problem, result):
+            return MasterResult(result.W + 0.5, result.U, True, 1, value=0.001)
+
+        outcome = boost(Wrapped(change), max_columns=4)
+        problem = RestrictedProblem(objective(), outcome.state.columns)
+        assert outcome.certificate.primal == pytest.approx(problem.value(outcome.state.W))
+        assert outcome.certificate.primal > 0.5
+
+    def test_not_a_number_is_left_aside(self):
+        def change(call, problem, result):
+            return MasterResult(np.full_like(result.W, np.nan), result.U, False, 1, math.nan)
+
+        outcome = boost(Wrapped(change), max_columns=8)
+        assert outcome.status is Status.BUDGET
+        assert not outcome.state.W.any()
+        assert math.isfinite(outcome.certificate.gap)
+
+    def test_the_dual_point_of_a_worse_answer_still_counts(self):
+        """W = 0 is kept, while the bound rises with the duals of the solver."""
+
+        def change(call, problem, result):
+            return MasterResult(result.W + 5.0, result.U, True, 1)
+
+        outcome = boost(Wrapped(change), max_columns=12)
+        first, last = outcome.state.history[0], outcome.state.history[-1]
+        assert last.primal == first.primal
+        assert last.dual > first.dual
+
+    def test_the_best_dual_point_is_kept(self):
+        """At the end the certificate has the best bound of all rounds, not the last one."""
+        goal, oracle = objective(), StumpOracle(BINNED, COSTS)
+        bounds = []
+
+        def change(call, problem, result):
+            U = result.U if call < 5 else goal.weights(6.0 * problem.columns.scores(result.W))
+            price = oracle.price(goal.coefficients(U), goal.penalty)
+            bounds.append(lower_bound(goal, U, price.max_price, price.rounding))
+            return MasterResult(result.W, U, True, 1)
+
+        outcome = boost(Wrapped(change), columns_per_round=1, max_columns=8)
+        best = max(outcome.state.history[0].dual, *bounds)
+        assert bounds[-1] < best
+        assert outcome.state.best_dual == pytest.approx(best, rel=1e-14)
+        assert outcome.certificate.dual >= best - 1e-12
+
+
+class TestForgetting:
+    """Columns that stay at zero may be dropped on the way."""
+
+    @pytest.mark.parametrize("master", [LBFGSB, LinearProgram, Proximal])
+    def test_the_optimum_is_the_same(self, master, monkeypatch):
+        """Masters that keep a model of the columns notice that some are gone."""
+        monkeypatch.setattr("directboost.columns._PATIENCE", 1)
+        goal = objective("hinge" if master is LinearProgram else "logistic", nu=0.004)
+        rng = np.random.default_rng(1)
+
+        def choose(call, found, A):
+            """Return the best proposal of all and three stumps of no use."""
+            best = found.proposals
+            first = int(best.feature[0]), int(best.jump[0]), int(best.polarity[0])
+            noise = [(1, int(rng.integers(0, BINNED.n_jumps(1))), 1) for _ in range(3)]
+            return named(first, *noise)
+
+        kept = boost(master(), goal=goal)
+        columns = DenseColumns(BINNED, COSTS, forget=True)
+        dropped = boost(master(), Adversary(choose), goal=goal, columns=columns)
+        assert columns.generation > 0
+        assert dropped.status is Status.OPTIMAL
+        assert dropped.certificate.relative_gap <= 1e-6
+        assert dropped.certificate.primal == pytest.approx(kept.certificate.primal, rel=1e-6)
+        check_outcome(dropped, goal)

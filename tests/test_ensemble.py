@@ -1,0 +1,86 @@
+"""The fitted model as tables: it answers what its weak classifiers answer together."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directboost.ensemble import Ensemble
+from directboost.learners import Constant, Stump
+
+stumps = st.builds(
+    Stump,
+    feature=st.integers(0, 2),
+    threshold=st.sampled_from([-1.0, 0.0, 0.5, 2.0, np.inf]),
+    polarity=st.sampled_from([1, -1]),
+    missing_right=st.booleans(),
+)
+learners = st.one_of(stumps, st.builds(Constant, st.sampled_from([1, -1])))
+
+
+def draw_rows(rng, m=60):
+    """Draw rows on, between and beyond the thresholds, with missing values."""
+    return rng.choice([-2.0, -1.0, -0.2, 0.0, 0.5, 1.0, 2.0, 9.0, np.nan], (m, 3))
+
+
+@given(members=st.lists(learners, max_size=12), k=st.integers(1, 4), seed=st.integers(0, 999))
+def test_scores_are_the_weighted_votes(members, k, seed):
+    """F(x) = sum_j h_j(x) W_j:, whatever shares a feature or a threshold."""
+    rng = np.random.default_rng(seed)
+    W, X = rng.uniform(0.0, 2.0, (len(members), k)), draw_rows(rng)
+    model = Ensemble(members, W)
+    expected = sum((np.outer(h.predict(X), w) for h, w in zip(members, W, strict=True)), 0.0)
+    for rows in (X, np.asfortranarray(X), X.astype(np.float32)):
+        np.testing.assert_allclose(model.scores(rows), expected + np.zeros((60, k)), atol=1e-12)
+
+
+@given(members=st.lists(learners, max_size=12), seed=st.integers(0, 999))
+def test_contributions_add_up_to_the_scores(members, seed):
+    """Intercept plus the parts of the features; features without a stump have none."""
+    rng = np.random.default_rng(seed)
+    model, X = Ensemble(members, rng.uniform(0.0, 2.0, (len(members), 3))), draw_rows(rng)
+    parts = model.contributions(X)
+    assert parts.shape == (60, 3, 3)
+    np.testing.assert_allclose(model.intercept + parts.sum(axis=1), model.scores(X), atol=1e-12)
+    unused = [f for f in range(3) if f not in model.features]
+    assert not parts[:, unused].any()
+
+
+def test_tables_by_hand():
+    """Two stumps of one feature and both constants, in numbers."""
+    model = Ensemble(
+        [Stump(1, 0.5, 1, False), Stump(1, 2.0, -1, True), Constant(1), Constant(-1)],
+        np.array([[1.0, 0.0], [0.0, 3.0], [0.25, 0.0], [0.0, 0.5]]),
+    )
+    assert model.features.tolist() == [1]
+    np.testing.assert_array_equal(model.thresholds[0], [0.5, 2.0])
+    expected = [[-1.0, 3.0], [1.0, 3.0], [1.0, -3.0], [-1.0, -3.0]]
+    np.testing.assert_array_equal(model.tables[0], expected)
+    np.testing.assert_array_equal(model.intercept, [0.25, -0.5])
+
+
+def test_a_missing_stump_needs_no_threshold():
+    model = Ensemble([Stump(0, np.inf, 1, True)], np.array([[2.0]]))
+    assert model.thresholds[0].size == 0
+    X = np.array([[1e308], [-1e308], [np.nan]])
+    np.testing.assert_array_equal(model.scores(X), [[-2.0], [-2.0], [2.0]])
+
+
+def test_the_empty_model():
+    model = Ensemble([], np.empty((0, 3)))
+    np.testing.assert_array_equal(model.scores(np.ones((4, 2))), np.zeros((4, 3)))
+    np.testing.assert_array_equal(model.contributions(np.ones((4, 2))), np.zeros((4, 2, 3)))
+
+
+def test_one_weight_row_per_learner():
+    with pytest.raises(ValueError, match="zip"):
+        Ensemble([Constant(1)], np.empty((0, 3)))
+
+
+def test_threads_change_no_bit(rng):
+    members = [Stump(f, t, 1, True) for f in range(3) for t in (-1.0, 0.0, 0.5)]
+    model, X = Ensemble(members, rng.uniform(size=(9, 3))), rng.normal(size=(40_000, 3))
+    with ThreadPoolExecutor(2) as pool:
+        np.testing.assert_array_equal(model.scores(X), model.scores(X, pool))

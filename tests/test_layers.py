@@ -1,0 +1,166 @@
+"""The order of the modules: who may import whom, written once and read from the import lines."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import directboost
+
+
+def folder(name, *files):
+    """Name the files of a folder, and the folder itself (its `__init__`) at the end."""
+    return [*(f"{name}.{file}" for file in files), name]
+
+
+#: Lowest layer first. A module imports only from lower layers and, inside a folder, from the files
+#: listed before it; other modules of one layer meet as arguments, never as imports.
+LAYERS = [
+    ["arrays", "status", "history", "memory", "plotting"],
+    folder(
+        "kernels",
+        *("work", "row_prox", "simplex", "split", "reference_block", "reference", "native"),
+    ),
+    [
+        *("learners", "inputs", "probabilities", "summary", "callbacks", "sklearn_callbacks"),
+        *folder("margins", "base", "pairwise", "one_vs_all"),
+        *folder(
+            "losses",
+            *("base", "elementwise", "multinomial", "hinge"),
+            *("exponential", "logistic", "squared_hinge", "smooth"),
+        ),
+        *folder("penalties", "base", "l1", "group"),
+    ],
+    ["binning", "columns", "ensemble"],
+    ["feature_columns", "problem"],
+    folder("oracles", "base", "stump"),
+    ["certificate"],
+    folder(
+        "masters",
+        *("base", "margin_rows", "linear_program", "cones", "conic"),
+        *("lbfgsb", "proximal", "newton_system", "newton", "feature_blocks"),
+    ),
+    ["column_generation", "settings"],
+    ["training"],
+    ["estimators"],
+    ["presets"],
+    [""],  # the public names
+]
+
+SOURCE = Path(directboost.__file__).parent
+PLACES = {
+    name: (layer, place) for layer, names in enumerate(LAYERS) for place, name in enumerate(names)
+}
+
+
+def module_of(path):
+    """Return the dotted name of a file below the package; "" is the package itself."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def folder_of(name):
+    """Return the folder a module lies in; a folder lies in itself."""
+    return name if (SOURCE / name).is_dir() else name.rpartition(".")[0]
+
+
+def imports_of(name, text=None):
+    """Return the modules of the package that the import lines of a module name."""
+    tree = ast.parse(FILES[name].read_text(encoding="utf-8") if text is None else text)
+    package = name if FILES[name].name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            full = [alias.name.split(".") for alias in node.names]
+            found |= {".".join(parts[1:]) for parts in full if parts[0] == "directboost"}
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(node, package)
+            if base is not None:
+                found |= _named(base, node.names)
+    return found
+
+
+def _base(node, package):
+    """Return the module after "from", relative to the package, or None for a foreign one."""
+    if node.level == 0:
+        first, _, rest = (node.module or "").partition(".")
+        return rest if first == "directboost" else None
+    parts = package.split(".") if package else []
+    parts = parts[: len(parts) - (node.level - 1)]
+    return ".".join([*parts, *((node.module or "").split(".") if node.module else [])])
+
+
+def _named(base, names):
+    """Return base.x for every imported x that is a module, and base for all other names."""
+    full = [f"{base}.{alias.name}".lstrip(".") for alias in names]
+    return {name if name in FILES else base for name in full}
+
+
+def faults_of(name, imports):
+    """Return the imports that go up, or sideways to another folder or a later file."""
+    layer, place = PLACES[name]
+    faults = []
+    for other in sorted(imports):
+        there, position = PLACES[other]
+        near = folder_of(other) == folder_of(name) != "" and position < place
+        if not (there < layer or (there == layer and near)):
+            faults.append(other)
+    return faults
+
+
+def test_every_module_has_a_place():
+    """A new file is put into LAYERS, and one that is gone is taken out."""
+    assert sorted(PLACES) == sorted(FILES)
+    assert len(PLACES) == sum(map(len, LAYERS))
+
+
+@pytest.mark.parametrize("name", FILES, ids=lambda name: name or "directboost")
+def test_imports_go_down(name):
+    assert faults_of(name, imports_of(name)) == []
+
+
+def test_the_certificate_knows_no_solver():
+    """What is proved does not lean on who found it, not even through others."""
+    seen, todo = set(), ["certificate"]
+    while todo:
+        for other in imports_of(todo.pop()) - seen:
+            seen.add(other)
+            todo.append(other)
+    assert "problem" in seen
+    assert not [name for name in seen if name.split(".")[0] in ("masters", "column_generation")]
+
+
+def test_the_estimators_are_on_top():
+    public = {"", "presets", "estimators"}
+    for name in FILES.keys() - public:
+        assert not imports_of(name) & public, name
+
+
+def test_prediction_needs_no_training_code():
+    """A fitted model is read by the ensemble, the learners and the kernels alone."""
+    assert imports_of("ensemble") <= {"arrays", "kernels", "learners"}
+    assert imports_of("learners") <= {"arrays"}
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "fault"),
+    [
+        ("arrays", "from .status import Status", ["status"]),
+        ("certificate", "from .masters.base import Master", ["masters.base"]),
+        ("certificate", "import directboost.masters", ["masters"]),
+        ("losses.hinge", "from .exponential import Exponential", ["losses.exponential"]),
+        ("losses.hinge", "from ..margins import Pairwise", ["margins"]),
+        ("losses.hinge", "from . import base, smooth", ["losses.smooth"]),
+        ("kernels.work", "from .. import problem", ["problem"]),
+        ("kernels", "from directboost.estimators import x", ["estimators"]),
+        ("problem", "def f():\n    from .training import train", ["training"]),
+        ("problem", "from .columns import Columns\nimport numpy", []),
+        ("losses", "from .smooth import SmoothLoss", []),
+    ],
+)
+def test_the_reader_sees_faults(name, line, fault):
+    """Every form of import line is read, at any depth."""
+    assert faults_of(name, imports_of(name, line)) == fault

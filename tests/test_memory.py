@@ -1,0 +1,62 @@
+"""A fit that cannot fit into memory refuses before it starts."""
+
+import numpy as np
+import pytest
+
+from directboost import DirectBoostClassifier
+from directboost.memory import check_memory, memory_limit, parse_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_"),
+    [
+        ("1e9", 1e9),
+        ("123", 123),
+        ("7B", 7),
+        ("2K", 2048),
+        ("2kb", 2048),
+        ("500MB", 500 * 2**20),
+        ("500 MB", 500 * 2**20),
+        ("1.5 gb", 1.5 * 2**30),
+        ("3G", 3 * 2**30),
+    ],
+)
+def test_sizes(text, bytes_):
+    assert parse_bytes(text) == bytes_
+
+
+@pytest.mark.parametrize("text", ["lots", "GB", "2TB", "1 2 MB", "5 GBK", ""])
+def test_other_texts_are_refused_by_name(text):
+    with pytest.raises(ValueError, match="DIRECTBOOST_MEMORY_LIMIT"):
+        parse_bytes(text)
+
+
+def test_the_limit_is_named_or_free_memory(monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", " 3MB ")
+    assert memory_limit() == 3 * 2**20
+    monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "")
+    assert memory_limit() > 2**20
+    monkeypatch.setattr("os.sysconf", _unknown, raising=False)
+    assert memory_limit() == float("inf")
+
+
+def _unknown(name):
+    raise ValueError(name)
+
+
+def test_the_need_counts_codes_scores_and_columns(monkeypatch):
+    """1000 rows, 9 features, 4 classes: 10 KB of codes, 250 KB of scores, 1000 KB of columns."""
+    codes, scores, columns = 1000 * 10, 8 * 8 * 1000 * 4, 8 * 128 * 1000
+    for dense, need in ((False, codes + scores), (True, codes + scores + columns)):
+        monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", str(need))
+        check_memory(1000, 9, 4, 1, dense)
+        monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", str(need - 1))
+        with pytest.raises(MemoryError, match="1000 rows, 9 features and 4 classes"):
+            check_memory(1000, 9, 4, 1, dense)
+
+
+def test_a_fit_refuses_and_says_what_helps(monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "10KB")
+    X = np.arange(200.0).reshape(100, 2)
+    with pytest.raises(MemoryError, match="max_bins"):
+        DirectBoostClassifier().fit(X, np.arange(100) % 2)
