@@ -186,7 +186,7 @@ class TestWholeRuns:
         assert again.certificate.primal <= first.certificate.primal * (1.0 + 1e-12)
 
     def test_an_earlier_run_is_carried_on(self):
-        """Records go on, and the bound that was proved before is not lost."""
+        """Records go on where they were."""
         first = boost(tol=1e-2)
         plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4)
         before = len(first.state.history)
@@ -195,6 +195,15 @@ class TestWholeRuns:
         assert again.state.history[before].dual >= first.certificate.dual
         assert again.certificate.relative_gap <= 1e-6
         check_history(again)
+
+    def test_a_proved_bound_is_not_lost(self):
+        """It holds for every W, also where an earlier answer is thrown away."""
+        first = boost()
+        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, max_rounds=0)
+        proved = first.certificate.dual
+        again = run(plan, DenseColumns(BINNED, COSTS), np.zeros((0, K)), first)
+        assert again.state.history[-1].dual == proved
+        assert again.certificate.dual == pytest.approx(proved, abs=1e-12)
 
 
 class TestBudgets:

@@ -48,7 +48,7 @@ class FeatureColumns(Columns):
         active = sum(bool(jumps.any()) for jumps in W)
         few = _FEW_OF_MANY if self.binned.n_features > _MANY_FEATURES else _FEW
         known = set(self.features)
-        new = [int(f) for f in proposals.feature if int(f) not in known]
+        new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in known))
         room = max(few, 2 * active)
         # In the order of the features, not of the prices, which differ by rounding.
         self.features.extend(sorted(new[:room]))

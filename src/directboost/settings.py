@@ -8,7 +8,7 @@ from typing import Any
 from .inputs import check_choice
 from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
-from .masters import MASTERS, Master
+from .masters import MASTERS, FeatureBlocks, Master
 from .penalties import L1, PENALTIES, GroupNorm, Penalty
 
 
@@ -56,7 +56,8 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
         reason = solver.supports(parts.loss, parts.margin, parts.penalty)
         if reason is not None:
             raise ValueError(f"solver={solver.name!r} does not fit {parts}: {reason}")
-        return solver
+        # Block descent takes its precision from the problem, so the class is all it gives.
+        return FeatureBlocks if isinstance(solver, FeatureBlocks) else solver
     check_choice("solver", solver, ("auto", *MASTERS))
     fitting = [name for name in MASTERS if _fits(name, parts, single_columns) is None]
     if not fitting:

@@ -99,6 +99,9 @@ def loss_pass(
         z = (F - F[index, rows.labels][:, None]).astype(np.float64)
     else:
         z = (-rows.targets * F).astype(np.float64)  # type: ignore[operator]
+    limit = 88.0 if F.dtype == np.float32 else 708.0
+    if rows.loss == 1 and rows.labels is None:
+        z = np.clip(z, -limit, limit)
     c = rows.c.astype(np.float64)
     value, u, h = _PASSES[rows.loss](z, c, rows.labels is not None)
     U, A, C = u.copy(), -u, h

@@ -55,8 +55,10 @@ def _prox_unit(X: Array, steps: Array, p: float, T: Array) -> Array:
         low, high = np.where(excess > 0.0, x, low), np.where(excess > 0.0, high, x)
         after = x + excess / np.maximum(slope, 1e-300)
         after = np.where((after > low) & (after < high), after, 0.5 * (low + high))
-        done = np.abs(after - x) <= 1e-15 * np.maximum(1.0, np.abs(x))
-        x = after
+        # Newton that has arrived finds no room in the bracket: do not send it back to the middle.
+        flat = np.abs(excess) <= 4e-16
+        done = flat | (np.abs(after - x) <= 1e-15 * np.maximum(1.0, np.abs(x)))
+        x = np.where(flat, x, after)
         if done.all():
             break
     N = np.exp(x)[:, None]
@@ -84,6 +86,6 @@ def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
         power = w ** (a - 1.0)
         change = (left * w + right * power * w - goal) / (left + right * a * power)
         w = np.maximum(w - change, 0.0)
-        if np.all(np.abs(change) <= 4e-16 * w):
+        if np.all(np.abs(change) <= 1e-15 * w):
             break
     return w if p >= 2.0 else np.asarray(w**a)

@@ -130,7 +130,7 @@ struct NormP {
       const double power = std::pow(w, a - 1.0);
       const double change = (left * w + right * power * w - goal) / (left + right * a * power);
       w = std::fmax(w - change, 0.0);
-      if (!(std::fabs(change) > 4e-16 * w)) break;
+      if (!(std::fabs(change) > 1e-15 * w)) break;
     }
     return p >= 2.0 ? w : std::pow(w, a);
   }
@@ -157,6 +157,7 @@ struct NormP {
         slope += share * T[r] * N / (T[r] * N + nu * (p - 1.0) * std::pow(u, p - 2.0));
       }
       const double excess = std::log(top) + std::log(sum) / p;
+      if (std::fabs(excess) <= 4e-16) break;
       (excess > 0.0 ? low : high) = x;
       double after = x + excess * sum / std::fmax(slope, 1e-300);
       if (!(after > low && after < high)) after = 0.5 * (low + high);
