@@ -41,6 +41,7 @@ LAYERS = [
         *("lbfgsb", "proximal", "newton_system", "newton", "feature_blocks"),
     ),
     ["column_generation", "settings"],
+    ["request"],
     ["training"],
     ["estimators"],
     ["presets"],

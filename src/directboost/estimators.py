@@ -13,20 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from .arrays import Array, Ints, Scores
-from .callbacks import Progress
-from .column_generation import Callback
 from .ensemble import Ensemble
 from .inputs import (
     TrainingRows,
-    check_choice,
-    check_count,
-    check_number,
     feature_costs,
     training_rows,
 )
 from .learners import Stump
 from .probabilities import class_probabilities, fit_factor
-from .settings import resolve_master, resolve_parts
+from .request import request_of
+from .settings import resolve_parts
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -35,7 +31,7 @@ from .sklearn_callbacks import (
     with_callbacks,
 )
 from .summary import describe
-from .training import Request, Trained, train
+from .training import Trained, train
 
 _SCALES = ("relative", "absolute", "paper")
 
@@ -192,71 +188,14 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         rows = training_rows(X, y, sample_weight, self.class_weight)
         costs = feature_costs(self.feature_costs, self._names())
         context = open_fit(self, X, y)
-        request = self._request(context)
+        bridge = [] if context is None else [round_callback(self, context)]
+        request = request_of(self, bridge)
         # The threads are ours: those of the linear algebra library would fight with them.
         with self._pool(X.size * rows.classes.size) as pool, threadpool_limits(1, "blas"):
             trained = train(request, rows, costs, pool)
         self._store(trained, rows, costs)
         close_fit(self, context, X, y)
         return self
-
-    def _request(self, context: Any) -> Request:
-        """Check the parameters and turn names into objects."""
-        check_choice("learner", self.learner, ("stump",))
-        parts = resolve_parts(self.loss, self.margin, self.penalty)
-        scale = check_choice("nu_scale", self.nu_scale, _SCALES)
-        nu = check_number("nu", self.nu, 0.0, strict=True, what="a positive number")
-        if scale == "relative" and nu > 1.0:
-            raise ValueError(
-                f"nu={self.nu!r} does not fit nu_scale='relative': it takes a fraction of nu_max, "
-                "above 0 and at most 1 (1 is the empty model)"
-            )
-        rule = check_choice("pricing", self.pricing, ("exact", "paper"))
-        per_round = self._columns_per_round()
-        single = per_round is not None or rule == "paper"
-        bins = self.max_bins
-        if bins is not None:
-            bins = check_count("max_bins", bins, 2, "None or a whole number of at least 2")
-        return Request(
-            parts=parts,
-            master=resolve_master(self.solver, parts, single),
-            nu=nu,
-            nu_scale=scale,
-            rule=rule,
-            columns_per_round=per_round,
-            max_columns=self._max_columns(per_round),
-            tol=check_number("tol", self.tol, 0.0, strict=True, what="a positive number"),
-            max_bins=bins,
-            callbacks=self._callbacks(context),
-        )
-
-    def _columns_per_round(self) -> int | None:
-        if isinstance(self.columns_per_round, str) and self.columns_per_round == "auto":
-            return None
-        what = "'auto' or a whole number of at least 1"
-        return check_count("columns_per_round", self.columns_per_round, 1, what)
-
-    def _max_columns(self, per_round: int | None) -> int | None:
-        if self.max_learners is None:
-            return None
-        if per_round is None:
-            raise ValueError(
-                f"max_learners={self.max_learners!r} needs a number for columns_per_round; "
-                "with 'auto' choose the size of the model by nu"
-            )
-        return check_count("max_learners", self.max_learners, 1, "None or a whole number >= 1")
-
-    def _callbacks(self, context: Any) -> list[Callback]:
-        given = [] if self.callbacks is None else self.callbacks
-        if callable(given):
-            given = [given]
-        if not isinstance(given, list | tuple) or not all(callable(c) for c in given):
-            raise ValueError(
-                f"callbacks={self.callbacks!r} does not fit: it takes a callable or a list of them"
-            )
-        shown = [Progress()] if self.verbose else []
-        bridge = [] if context is None else [round_callback(self, context)]
-        return [*shown, *given, *bridge]
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +13,7 @@ from . import kernels
 from .arrays import Array
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
-from .column_generation import Callback, Outcome, Plan, run
+from .column_generation import Outcome, Plan, run
 from .columns import Columns, DenseColumns, Proposals
 from .feature_columns import FeatureColumns
 from .history import Record
@@ -25,29 +24,13 @@ from .masters import Conic, FeatureBlocks, Master
 from .memory import check_memory
 from .oracles import StumpOracle
 from .problem import Objective
-from .settings import Parts
+from .request import Request
 from .status import Status
 
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
 _MOST_ROUNDS = 150  # rounds block descent gets on these
 _LARGE = 20_000_000  # (row, feature, class) triples from which single precision pays
-
-
-@dataclass(frozen=True)
-class Request:
-    """The checked parameters of a fit."""
-
-    parts: Parts
-    master: type[Master] | Master
-    nu: float
-    nu_scale: str
-    rule: str
-    columns_per_round: int | None
-    max_columns: int | None
-    tol: float
-    max_bins: int | None
-    callbacks: Sequence[Callback]
 
 
 @dataclass(frozen=True)

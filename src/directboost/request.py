@@ -1,0 +1,93 @@
+"""The parameters of an estimator, checked and turned into objects, before a fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .callbacks import Callback, Progress
+from .inputs import check_choice, check_count, check_number
+from .masters import Master
+from .settings import Parts, resolve_master, resolve_parts
+
+_SCALES = ("relative", "absolute", "paper")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The checked parameters of a fit."""
+
+    parts: Parts
+    master: type[Master] | Master
+    nu: float
+    nu_scale: str
+    rule: str
+    columns_per_round: int | None
+    max_columns: int | None
+    tol: float
+    max_bins: int | None
+    callbacks: Sequence[Callback]
+
+
+def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
+    """Read the parameters of an estimator; refuse by name what cannot serve."""
+    check_choice("learner", estimator.learner, ("stump",))
+    parts = resolve_parts(estimator.loss, estimator.margin, estimator.penalty)
+    rule = check_choice("pricing", estimator.pricing, ("exact", "paper"))
+    per_round = _columns_per_round(estimator.columns_per_round)
+    single = per_round is not None or rule == "paper"
+    scale = check_choice("nu_scale", estimator.nu_scale, _SCALES)
+    return Request(
+        parts=parts,
+        master=resolve_master(estimator.solver, parts, single),
+        nu=_nu(estimator.nu, scale),
+        nu_scale=scale,
+        rule=rule,
+        columns_per_round=per_round,
+        max_columns=_max_columns(estimator.max_learners, per_round),
+        tol=check_number("tol", estimator.tol, 0.0, strict=True, what="a positive number"),
+        max_bins=_max_bins(estimator.max_bins),
+        callbacks=[*_callbacks(estimator.callbacks, estimator.verbose), *more_callbacks],
+    )
+
+
+def _nu(value: Any, scale: str) -> float:
+    nu = check_number("nu", value, 0.0, strict=True, what="a positive number")
+    if scale == "relative" and nu > 1.0:
+        raise ValueError(
+            f"nu={value!r} does not fit nu_scale='relative': it takes a fraction of nu_max, "
+            "above 0 and at most 1 (1 is the empty model)"
+        )
+    return nu
+
+
+def _max_bins(value: Any) -> int | None:
+    if value is None:
+        return None
+    return check_count("max_bins", value, 2, "None or a whole number of at least 2")
+
+
+def _columns_per_round(value: Any) -> int | None:
+    if isinstance(value, str) and value == "auto":
+        return None
+    return check_count("columns_per_round", value, 1, "'auto' or a whole number of at least 1")
+
+
+def _max_columns(value: Any, per_round: int | None) -> int | None:
+    if value is None:
+        return None
+    if per_round is None:
+        raise ValueError(
+            f"max_learners={value!r} needs a number for columns_per_round; "
+            "with 'auto' choose the size of the model by nu"
+        )
+    return check_count("max_learners", value, 1, "None or a whole number >= 1")
+
+
+def _callbacks(value: Any, verbose: Any) -> list[Callback]:
+    given = [] if value is None else value
+    if callable(given):
+        given = [given]
+    if not isinstance(given, list | tuple) or not all(callable(c) for c in given):
+        raise ValueError(f"callbacks={value!r} does not fit: it takes a callable or a list of them")
+    shown: list[Callback] = [Progress()] if verbose else []
+    return [*shown, *given]
