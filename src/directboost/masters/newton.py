@@ -12,7 +12,8 @@ from .newton_system import NewtonSystem
 _STEPS = 4  # tries of the line search, each 0.4 times the one before
 _REPEATS = 6  # directions per call, each after an entry has left
 _SMALL = 4_000_000  # entries of the matrix of responses up to which it is built
-_MOST_EARLY, _MOST, _MOST_SMALL = 10, 40, 400  # iterations of conjugate gradients
+_FEW = 1000  # unknowns up to which many iterations are cheap
+_MOST_EARLY, _MOST, _MOST_FEW = 10, 40, 400  # iterations of conjugate gradients
 _DIRECT = 100  # unknowns up to which the matrix is built and solved directly
 _NOISE = 1e-14  # relative rise of the objective that is rounding
 _RIDGES = (1e-8, 1e-5, 1e-3)  # shares of the diagonal added to the second derivative, in turn
@@ -83,12 +84,10 @@ class NewtonStep:
         unknowns = int(self.mask.sum())
         if early:
             return system.solve_by_gradients(ridge, _MOST_EARLY, tolerance)
-        if self._R is None:
-            return system.solve_by_gradients(ridge, _MOST, tolerance)
-        if unknowns <= _DIRECT:
+        if self._R is not None and unknowns <= _DIRECT:
             return system.solve_directly(ridge)
-        most = max(_MOST, min(_MOST_SMALL, 4 * unknowns))
-        return system.solve_by_gradients(ridge, most, tolerance)
+        few = self._R is not None and unknowns <= _FEW
+        return system.solve_by_gradients(ridge, _MOST_FEW if few else _MOST, tolerance)
 
     def _step(self, direction: Array, before: float) -> bool:
         """Try steps with entries that change sign set to zero; keep the first that gains."""
