@@ -21,7 +21,7 @@ def main() -> None:
     print("digits: 8x8 images, 10 classes, 1347 rows to train on, 450 to test on\n")
     model = DirectBoostClassifier(n_jobs=-1)
     rows = [compare("directboost", model, parts)]
-    print(model.summary(max_rules=6), "\n")
+    print(model.summary(max_rules=6) + "\n")
     rows.append(compare("AdaBoost, stumps, 500", AdaBoostClassifier(n_estimators=500), parts))
     peer = HistGradientBoostingClassifier(max_leaf_nodes=2)
     rows.append(compare("HistGradientBoosting, stumps", peer, parts))

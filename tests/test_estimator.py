@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost import Certificate, DirectBoostClassifier, Record, Status, training
 from directboost.callbacks import Progress, TimeLimit
 from directboost.learners import Constant, Stump
-from directboost.losses import SmoothLoss
+from directboost.losses import Logistic, SmoothLoss
+from directboost.masters import LinearProgram
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 
@@ -185,15 +186,89 @@ def test_summary_names_features_classes_and_proof():
     X = pd.DataFrame(data.X, columns=NAMES)
     model = DirectBoostClassifier(nu=0.02).fit(X, words(data))
     text = model.summary()
-    for part in ("logistic", "pairwise", "l1,2", "all stumps", "relative gap", "optimal"):
+    for part in ("logistic", "pairwise", "l1,2", "all stumps", "reducible part", "optimal"):
         assert part in text
     strongest = model.learners_[int(model.coef_.sum(axis=1).argmax())]
     assert strongest.describe(NAMES[strongest.feature]) in text
     assert any(label in text for label in ("pear", "apple", "fig"))
-    assert f"{model.n_learners_} weak classifiers" in text
+    assert f"{model.n_learners_} stumps" in text
     short = model.summary(max_rules=1)
-    assert f"and {model.n_learners_ - 1} weaker ones" in short
+    assert f"and {model.n_learners_ - 1} weaker rules" in short
     assert len(short.splitlines()) < len(text.splitlines())
+
+
+def test_summary_tells_where_missing_values_go():
+    """Two stumps that differ only in the side of missing values read differently."""
+    data = make_blobs(3, missing=0.2)
+    model = DirectBoostClassifier(nu=0.01, penalty="l1,3").fit(data.X, data.y)
+    np.testing.assert_array_equal(model.missing_, np.isnan(data.X).any(axis=0))
+    lines = model.summary(max_rules=10_000).splitlines()[5:]  # after what is said of the whole
+    assert "l1,3 penalty" in model.summary()
+    assert any("or missing" in line for line in lines)
+    rules = [line.split("  ")[1] for line in lines]
+    assert len(set(rules)) == len(rules) == model.n_learners_
+
+
+def test_progress_ends_with_the_last_round(capsys):
+    """However quick the fit was, its last line shows the gap that was reached."""
+    data = make_blobs(3)
+    model = DirectBoostClassifier(verbose=1).fit(data.X, data.y)
+    last = capsys.readouterr().err.splitlines()[-1].split()
+    assert int(last[0]) == model.history_[-1].round
+
+
+def test_rows_that_are_not_aligned_are_read_rightly():
+    """A field of a structured array has strides that are no multiple of a number's size."""
+    data = make_blobs(3)
+    packed = np.zeros(len(data.y), dtype=[("x", "f8", (data.X.shape[1],)), ("pad", "i1")])
+    packed["x"] = data.X
+    model = DirectBoostClassifier().fit(packed["x"], data.y)
+    plain = DirectBoostClassifier().fit(data.X, data.y)
+    np.testing.assert_array_equal(model.decision_function(data.X), plain.decision_function(data.X))
+    np.testing.assert_array_equal(
+        model.decision_function(packed["x"]), model.decision_function(data.X)
+    )
+
+
+def test_a_master_handed_in_stays_as_it_was():
+    """A solver object is a parameter: clone and pickle work after the fit."""
+    data = make_blobs(2)
+    model = DirectBoostClassifier(loss="hinge", penalty="l1", solver=LinearProgram(), nu=0.1)
+    model.fit(data.X, data.y)
+    assert clone(model).solver is not model.solver
+    assert pickle.loads(pickle.dumps(model)).certificate_ == model.certificate_
+
+
+def test_a_loss_derived_from_a_built_in_one_is_solved_as_itself():
+    """The native pass and the cones of the parent do not serve its children."""
+
+    class Steep(Logistic):
+        def theta(self, z):
+            return super().theta(3.0 * z)
+
+        def slope(self, z):
+            return 3.0 * super().slope(3.0 * z)
+
+        def bend(self, z):
+            return 9.0 * super().bend(3.0 * z)
+
+        def conjugate(self, s):
+            return super().conjugate(s / 3.0)
+
+    data = make_blobs(3)
+    models = [fit(data, loss=Steep(), nu=0.02, tol=1e-5, solver=s) for s in ("auto", "prox")]
+    primals = [model.certificate_.primal for model in models]
+    assert primals[0] == pytest.approx(primals[1], rel=1e-5)
+
+
+def test_a_loss_that_breaks_its_contract_is_found_out():
+    """A forgotten infimum would make the bound false: no certificate is given."""
+    data = make_blobs(3)
+    loss = SmoothLoss(
+        lambda z: np.logaddexp(0, -z) - 0.3, lambda z: -1.0 / (1.0 + np.exp(np.clip(z, -700, 700)))
+    )
+    with pytest.raises(ValueError, match="breaks its contract"):
+        DirectBoostClassifier(loss=loss, nu=0.001).fit(data.X, data.y)
 
 
 def test_summary_of_a_loss_of_the_user():

@@ -22,7 +22,7 @@ LAYERS = [
         *("work", "row_prox", "simplex", "split", "reference_block", "reference", "native"),
     ),
     [
-        *("learners", "inputs", "probabilities", "summary", "callbacks", "sklearn_callbacks"),
+        *("learners", "inputs", "probabilities", "callbacks", "sklearn_callbacks"),
         *folder("margins", "base", "pairwise", "one_vs_all"),
         *folder(
             "losses",
@@ -31,7 +31,7 @@ LAYERS = [
         ),
         *folder("penalties", "base", "l1", "group"),
     ],
-    ["binning", "columns", "ensemble"],
+    ["binning", "columns", "ensemble", "summary"],
     ["feature_columns", "problem"],
     folder("oracles", "base", "stump"),
     ["certificate"],

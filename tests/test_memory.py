@@ -45,8 +45,9 @@ def _unknown(name):
 
 
 def test_the_need_counts_codes_scores_and_columns(monkeypatch):
-    """1000 rows, 9 features, 4 classes: 10 KB of codes, 250 KB of scores, 1000 KB of columns."""
-    codes, scores, columns = 1000 * 10, 8 * 8 * 1000 * 4, 8 * 128 * 1000
+    """1000 rows, 9 features, 4 classes: codes, scores and histograms, and columns if dense."""
+    codes, columns = 1000 * 10, 8 * 128 * 1000
+    scores = 8 * 8 * 1000 * 4 + 8 * 8 * 256 * 4
     for dense, need in ((False, codes + scores), (True, codes + scores + columns)):
         monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", str(need))
         check_memory(1000, 9, 4, 1, dense)

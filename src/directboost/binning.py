@@ -146,11 +146,12 @@ def _cut_feature(x: Scores, weight: Array, max_bins: int | None) -> _Cuts:
 def _quantile_cuts(mass: Array, max_bins: int) -> Ints:
     """Return the indices of the values after which the weighted quantiles lie.
 
-    The small slack keeps a quantile that falls on a value there whatever the rounding.
+    The small slack keeps a quantile that falls on a value there whatever the rounding. Quantiles
+    on the largest value cut before it: a feature whose mass sits there keeps a threshold.
     """
     targets = mass[-1] * np.arange(1, max_bins) / max_bins
-    cuts = np.unique(np.searchsorted(mass, targets * (1.0 - 1e-12)))
-    return cuts[cuts < mass.size - 1]
+    cuts = np.searchsorted(mass, targets * (1.0 - 1e-12))
+    return np.unique(np.minimum(cuts, mass.size - 2))
 
 
 def _between(low: Array, high: Array) -> Array:

@@ -26,6 +26,7 @@ class Progress:
         self.every = every
         self.stream = stream
         self._last = -float("inf")
+        self._held: Record | None = None
 
     def __call__(self, record: Record) -> None:
         """Print the record, unless a line was printed a moment ago."""
@@ -33,8 +34,18 @@ class Progress:
             self._last = -float("inf")
             self._print(" round  columns    objective  lower bound      gap   seconds")
         if record.seconds - self._last < self.every:
+            self._held = record
             return
         self._last = record.seconds
+        self._show(record)
+
+    def finish(self) -> None:
+        """Print the last record, if it was held back."""
+        if self._held is not None:
+            self._show(self._held)
+
+    def _show(self, record: Record) -> None:
+        self._held = None
         self._print(
             f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
             f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"

@@ -48,6 +48,13 @@ class Certificate:
     dictionary: str
     converged: bool
 
+    def __str__(self) -> str:
+        reached = "converged" if self.converged else "not converged"
+        return (
+            f"objective {self.primal:.6g}; no model over {self.dictionary} goes below "
+            f"{self.dual:.6g}; gap {self.relative_gap:.3g} of the reducible part ({reached})"
+        )
+
 
 def lower_bound(objective: Objective, U: Array, max_price: float, rounding: float) -> float:
     """Return a lower bound of the optimum over all columns with price <= max_price at U.
@@ -67,7 +74,14 @@ def certify(
     """Put an objective value and a lower bound into a certificate.
 
     The bound gives way by the rounding error of the objective, so that the gap is not negative.
+    A bound that lies above the objective by more than that would be no proof.
     """
+    if dual > primal + 1e-9 * max(1.0, abs(primal)):
+        raise ValueError(
+            f"the lower bound {dual:.9g} lies above the objective {primal:.9g}: the loss "
+            f"{objective.loss.name!r} breaks its contract (a conjugate or infimum that does not "
+            "belong to its value)"
+        )
     dual = min(dual - 8.0 * _EPS * abs(primal), primal)
     gap = primal - dual
     relative = objective.relative(gap, primal)

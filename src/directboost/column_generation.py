@@ -144,7 +144,9 @@ def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
     U = state.U.astype(np.float64, copy=False)
     dual = lower_bound(plan.objective, U, pricing.max_price, pricing.rounding)
     if dual > state.best_dual:
-        state.best_dual, state.best_U = dual, U
+        # A point rounded to single precision is not quite in the dual domain: no proof rests on it.
+        proof = U if state.U.dtype == np.float64 else None
+        state.best_dual, state.best_U = dual, proof
 
 
 def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Record:

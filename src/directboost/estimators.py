@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from .arrays import Array, Ints, Scores
+from .callbacks import Progress
 from .ensemble import Ensemble
 from .inputs import (
     TrainingRows,
@@ -22,7 +23,7 @@ from .inputs import (
 from .learners import Stump
 from .probabilities import class_probabilities, fit_factor
 from .request import request_of
-from .settings import resolve_parts
+from .settings import penalty_name, resolve_parts, resolve_penalty
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -32,8 +33,6 @@ from .sklearn_callbacks import (
 )
 from .summary import describe
 from .training import Trained, train
-
-_SCALES = ("relative", "absolute", "paper")
 
 
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -83,7 +82,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     verbose : int, default=0
-        1 prints a line per round, at most two per second.
+        1 prints rounds to standard error, at most two lines per second, and the last one.
     callbacks : callable or list of callables, optional
         Called with the `Record` of every round; a true answer stops the fit.
 
@@ -110,6 +109,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         Share of each feature in the sum of all weights.
     class_sharing_ : (n,) int array
         How many classes each weak classifier serves.
+    missing_ : (d,) bool array
+        Which features had missing values in training.
     nu_, nu_max_ : float
         Absolute penalty, and the one from which on the model is empty.
     cost_ : float
@@ -184,6 +185,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
+        X = np.require(X, requirements="A")
         check_classification_targets(y)
         rows = training_rows(X, y, sample_weight, self.class_weight)
         costs = feature_costs(self.feature_costs, self._names())
@@ -193,6 +195,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         # The threads are ours: those of the linear algebra library would fight with them.
         with self._pool(X.size * rows.classes.size) as pool, threadpool_limits(1, "blas"):
             trained = train(request, rows, costs, pool)
+        for callback in request.callbacks:
+            if isinstance(callback, Progress):
+                callback.finish()
         self._store(trained, rows, costs)
         close_fit(self, context, X, y)
         return self
@@ -221,6 +226,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self.history_ = trained.history
         self.status_ = trained.status
         self.n_iter_ = max(len(trained.history), 1)
+        self.missing_ = trained.missing
         self.nu_ = trained.nu
         self.nu_max_ = trained.nu_max
         self.n_learners_ = len(trained.learners)
@@ -250,9 +256,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     def _checked(self, X: Any) -> Scores:
         check_is_fitted(self)
-        return validate_data(  # type: ignore[no-any-return]
+        X = validate_data(
             self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=False
         )
+        return np.require(X, requirements="A")
 
     def _scores(self, X: Scores, ensemble: Ensemble) -> Array:
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
@@ -315,15 +322,23 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     def explain(self, X: Any) -> Array:
         """Return what every feature adds to every score, (m, d, k).
 
-        ``intercept_ + explain(X).sum(axis=1)`` are the scores of a model with weak classifiers.
+        ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
+        empty; for two classes `decision_function` is their difference F_1 - F_0.
         """
         X = self._checked(X)
         return self.ensemble_.contributions(X)
 
     def summary(self, max_rules: int = 12) -> str:
-        """Return the model in words a person can check, with its strongest rules."""
+        """Return the model in words a person can check.
+
+        Parameters
+        ----------
+        max_rules : int, default=12
+            How many of the strongest rules are listed.
+        """
         check_is_fitted(self)
-        return describe(self, self._names(), max_rules)
+        penalty = penalty_name(resolve_penalty(self.penalty))
+        return describe(self, self._names(), penalty, max_rules)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values are welcome."""

@@ -36,7 +36,8 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
         weight = weight * _class_weights(class_weight, y)
     largest = float(weight.max())
     weight = weight / (largest if largest > 0.0 else 1.0)
-    kept = weight > 0.0
+    # What is so small beside the largest weight cannot be told from zero in what follows.
+    kept = weight > 1e-290
     if not kept.any():
         name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
         raise ValueError(f"{name} is zero for every row; at least two classes need weight")
@@ -45,7 +46,7 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
-            f"y has one class only ({classes[0]!r}) among the rows with positive weight; "
+            f"y has one class only ({classes.tolist()[0]!r}) among the rows with positive weight; "
             "a classifier needs at least two classes"
         )
     total = largest * float(weight.sum())

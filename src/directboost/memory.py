@@ -34,10 +34,12 @@ def parse_bytes(text: str) -> float:
 def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool) -> None:
     """Refuse a fit whose arrays would not fit.
 
-    Counted are the codes, about eight matrices (rows, k) of doubles and, for masters on single
-    columns, a matrix of 128 of them.
+    Counted are the codes, about eight matrices (rows, k) of doubles, the histograms of a group of
+    features and, for masters on single columns, a matrix of 128 of them.
     """
-    need = rows * (features + 1) * code_bytes + 8 * 8 * rows * k + (8 * 128 * rows if dense else 0)
+    bins = min(rows, 256 ** min(code_bytes, 2))
+    need = rows * (features + 1) * code_bytes + 8 * 8 * rows * k + 8 * 8 * bins * k
+    need += 8 * 128 * rows if dense else 0
     limit = memory_limit()
     if need > limit:
         raise MemoryError(

@@ -40,7 +40,7 @@ class Objective:
     def curvature(self, F: Array) -> Array:
         """Return a diagonal model (m, k) of the second derivative of L in F.
 
-        Pairwise, class r != y_i carries its own term and class y_i the sum of all of them.
+        Pairwise, class r != y_i carries its own term and class y_i the sum of the others.
         """
         C = self.loss.curvature(self.margin.forward(F), self.rows)
         if self.margin.own is None:

@@ -21,8 +21,7 @@ class Parts:
     penalty: Penalty
 
     def __str__(self) -> str:
-        p = self.penalty.p
-        name = type(self.penalty).__name__ if p is None else _penalty_name(p)
+        name = penalty_name(self.penalty)
         return f"loss={self.loss.name!r}, margin={self.margin.name!r}, penalty={name!r}"
 
 
@@ -46,8 +45,20 @@ def resolve_penalty(penalty: Any) -> Penalty:
         return L1() if float(penalty) == 1.0 else GroupNorm(float(penalty))
     if isinstance(penalty, str) and penalty in PENALTIES:
         return PENALTIES[penalty]()
+    if isinstance(penalty, str) and _exponent(penalty) > 1.0:
+        return GroupNorm(_exponent(penalty))
     names = ", ".join(repr(name) for name in PENALTIES)
-    raise ValueError(f"penalty={penalty!r} is not known; it takes {names}, or a number p >= 1")
+    raise ValueError(
+        f"penalty={penalty!r} is not known; it takes {names}, 'l1,p' with p > 1, or a number p >= 1"
+    )
+
+
+def _exponent(name: str) -> float:
+    """Read the p of 'l1,p'; 0 where there is none."""
+    try:
+        return float(name.removeprefix("l1,")) if name.startswith("l1,") else 0.0
+    except ValueError:
+        return 0.0
 
 
 def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Master] | Master:
@@ -77,7 +88,10 @@ def _fits(name: str, parts: Parts, single_columns: bool) -> str | None:
     return MASTERS[name]().supports(parts.loss, parts.margin, parts.penalty)
 
 
-def _penalty_name(p: float) -> str:
-    if p == 1.0:
+def penalty_name(penalty: Penalty) -> str:
+    """Return the name users know a penalty by."""
+    if penalty.p is None:
+        return type(penalty).__name__
+    if penalty.p == 1.0:
         return "l1"
-    return "l1,inf" if math.isinf(p) else f"l1,{p:g}"
+    return "l1,inf" if math.isinf(penalty.p) else f"l1,{penalty.p:g}"

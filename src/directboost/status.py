@@ -13,4 +13,3 @@ class Status(StrEnum):
     TIME_LIMIT = "time_limit"
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
-    FAILED = "failed"

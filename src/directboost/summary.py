@@ -5,20 +5,26 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .learners import Learner, Stump
 
 
-def describe(model: Any, names: list[str], max_rules: int) -> str:
+def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
     """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
-    lines = [*_setting(model), *_proof(model), *_size(model), *_rules(model, names, max_rules)]
+    lines = [
+        *_setting(model, penalty),
+        *_proof(model),
+        *_size(model),
+        *_rules(model, names, max_rules),
+    ]
     return "\n".join(lines)
 
 
-def _setting(model: Any) -> list[str]:
+def _setting(model: Any, penalty: str) -> list[str]:
     loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
     relative = model.nu_ / model.nu_max_ if model.nu_max_ > 0.0 else np.inf
     return [
-        f"{type(model).__name__}: {loss} loss, {model.margin} margin, {model.penalty} penalty, "
-        f"nu = {model.nu_:.4g} ({relative:.4g} nu_max)"
+        f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, "
+        f"nu = {relative:.4g} * nu_max = {model.nu_:.4g}"
     ]
 
 
@@ -27,8 +33,8 @@ def _proof(model: Any) -> list[str]:
     return [
         f"certificate: objective {c.primal:.6g}, no model over {c.dictionary} goes below "
         f"{c.dual:.6g}",
-        f"             relative gap {c.relative_gap:.3%} (tol {model.tol:.3%}), "
-        f"status {model.status_}, {model.n_iter_} rounds",
+        f"             gap {c.relative_gap:.3g} of the reducible part (tol {model.tol:g}), "
+        f"status {model.status_}, {_count(model.n_iter_, 'round')}",
     ]
 
 
@@ -38,28 +44,41 @@ def _size(model: Any) -> list[str]:
     weights = int(np.count_nonzero(model.coef_))
     sharing = float(np.mean(model.class_sharing_))
     return [
-        f"model:       {model.n_learners_} weak classifiers on {model.n_features_used_} of "
-        f"{model.n_features_in_} features, {weights} weights; one serves {sharing:.1f} of "
-        f"{model.classes_.size} classes on average"
+        f"model:       {_count(model.n_learners_, 'stump')} on {model.n_features_used_} of "
+        f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a stump serves "
+        f"{sharing:.1f} of {model.classes_.size} classes on average"
     ]
 
 
 def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
-    strength = model.coef_.sum(axis=1)
-    order = np.argsort(-strength, kind="stable")[:max_rules]
-    lines = ["rules (each adds the votes where it holds and takes them away where not):"]
-    for j in order:
-        learner = model.learners_[j]
-        name = names[learner.feature] if hasattr(learner, "feature") else ""
-        lines.append(f"  {learner.describe(name):<28} {_votes(model.coef_[j], model.classes_)}")
+    if model.n_learners_ == 0:
+        return []
+    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
+    texts = [_rule(model.learners_[j], names, model.missing_) for j in order]
+    width = max((len(text) for text in texts), default=0)
+    lines = ["strongest rules (+v to each class where the rule holds, -v where it does not):"]
+    for text, j in zip(texts, order, strict=True):
+        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], model.classes_)}")
     left = model.n_learners_ - len(order)
-    if left > 0:
-        lines.append(f"  and {left} weaker ones")
-    return lines if model.n_learners_ else []
+    return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
+
+
+def _rule(learner: Learner, names: list[str], missing: Any) -> str:
+    """Return a rule in words; where the feature had missing values, with their side."""
+    if not isinstance(learner, Stump):
+        return learner.describe("")
+    text = learner.describe(names[learner.feature])
+    holds = learner.missing_right == (learner.polarity > 0)
+    known = bool(missing[learner.feature]) and np.isfinite(learner.threshold)
+    return f"{text} or missing" if known and holds else text
 
 
 def _votes(weights: Array, classes: Any, most: int = 5) -> str:
     order = np.argsort(-weights, kind="stable")
-    shown = [f"{classes[r]} {weights[r]:+.3f}" for r in order[:most] if weights[r] > 0.0]
+    shown = [f"{classes[r]}: {weights[r]:.3g}" for r in order[:most] if weights[r] > 0.0]
     more = int((weights > 0.0).sum()) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

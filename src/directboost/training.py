@@ -3,6 +3,7 @@
 import math
 import warnings
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
-from .arrays import Array
+from .arrays import Array, Bools
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
 from .column_generation import Outcome, Plan, run
@@ -30,6 +31,7 @@ from .status import Status
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
 _MOST_ROUNDS = 150  # rounds block descent gets on these
+_ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
 _LARGE = 20_000_000  # (row, feature, class) triples from which single precision pays
 
 
@@ -46,6 +48,7 @@ class Trained:
     nu: float
     nu_max: float
     stages: list[tuple[list[Learner], Array]] | None
+    missing: Bools
 
 
 def train(request: Request, rows: TrainingRows, costs: Array, pool: Executor | None) -> Trained:
@@ -64,7 +67,7 @@ def train(request: Request, rows: TrainingRows, costs: Array, pool: Executor | N
     nu = _absolute_nu(request, nu_max, rows.total_weight)
     objective = Objective(margin, base.loss, base.penalty, nu, weights)
     outcome = _solve(_Task(request, objective, oracle, binned, costs, pool))
-    return _result(request, outcome, nu, nu_max, k)
+    return _result(request, outcome, nu, nu_max, binned.missing[:-1])
 
 
 def _largest_nu(objective: Objective, oracle: StumpOracle) -> float:
@@ -123,7 +126,8 @@ def _solve(task: _Task) -> Outcome:
         return _solve_blocks(task)
     master = task.request.master
     columns = DenseColumns(task.binned, task.costs, forget=task.request.columns_per_round is None)
-    plan = task.plan(master() if isinstance(master, type) else master)
+    # A copy: a master may keep a living model, and the one handed in is a parameter.
+    plan = task.plan(master() if isinstance(master, type) else copy(master))
     return run(plan, columns, np.zeros((0, task.k)))
 
 
@@ -145,7 +149,7 @@ def _solve_blocks(task: _Task) -> Outcome:
             max_rounds=_MOST_ROUNDS if small else None,
         )
         outcome = run(plan, columns, outcome.state.W if outcome else [], outcome)
-        if outcome.certificate.converged or outcome.status is not Status.OPTIMAL:
+        if outcome.certificate.converged or outcome.status in _ENDED_BY_USER:
             break
     assert outcome is not None
     if outcome.status is Status.MAX_ITER and small:
@@ -165,7 +169,9 @@ def _finish_with_cones(task: _Task, features: FeatureColumns, outcome: Outcome) 
     return run(task.plan(conic), columns, np.array(rows).reshape(-1, task.k), outcome)
 
 
-def _result(request: Request, outcome: Outcome, nu: float, nu_max: float, k: int) -> Trained:
+def _result(
+    request: Request, outcome: Outcome, nu: float, nu_max: float, missing: Bools
+) -> Trained:
     state = outcome.state
     learners, coef = export(state.columns, state.W)
     stages = None
@@ -174,8 +180,8 @@ def _result(request: Request, outcome: Outcome, nu: float, nu_max: float, k: int
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
     return Trained(
-        learners, coef.reshape(-1, k), outcome.F, outcome.certificate, outcome.status,
-        state.history, nu, nu_max, stages,
+        learners, coef.reshape(-1, outcome.F.shape[1]), outcome.F, outcome.certificate,
+        outcome.status, state.history, nu, nu_max, stages, missing,
     )  # fmt: skip
 
 
@@ -193,9 +199,12 @@ def _warn(outcome: Outcome, tol: float) -> None:
         return
     gap = outcome.certificate.relative_gap
     shown = f"{gap:.3g}" if math.isfinite(gap) else "unknown"
+    hint = ""
+    if outcome.status is Status.NO_BETTER_COLUMN:
+        hint = "; the rule of the paper finds no further column, pricing='exact' would"
     warnings.warn(
         f"the fit ended with status '{outcome.status}' at a certified relative gap of {shown}, "
-        f"above tol={tol:g}; the best model so far is kept, with its certificate",
+        f"above tol={tol:g}; the best model so far is kept, with its certificate{hint}",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -69,6 +69,11 @@ class Loss(ABC):
     #: Probabilities are softmax(temper * F); None: the temperature is fitted.
     temper: ClassVar[float | None] = None
 
+    @classmethod
+    def is_built_in(cls) -> bool:
+        """Whether the class itself, not one it derives from, says which native pass serves it."""
+        return "native" in vars(cls)
+
     @abstractmethod
     def value(self, rho: Array, rows: Rows) -> float:
         """Return L(rho)."""

@@ -22,6 +22,7 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "hinge"
     smooth: ClassVar[bool] = False
+    native: ClassVar[int | None] = None
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return the weighted mean of the slacks."""

@@ -43,7 +43,7 @@ class Conic(Master):
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Return None for a loss with a conic form and an l1,p penalty, else the reason."""
-        if loss.name not in LOSS_CONES:
+        if loss.name not in LOSS_CONES or not loss.is_built_in():
             return f"it has no cones for the loss {loss.name!r}, which 'prox' would take"
         if margin.name not in loss.margins:
             return f"the loss {loss.name!r} has no {margin.name} form, only {loss.margins[0]}"

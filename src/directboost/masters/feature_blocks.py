@@ -27,7 +27,7 @@ class FeatureBlocks(Master):
     A call takes a Newton step on the non-zero weights (not for l1,inf), then two epochs. Every
     block minimises a quadratic model of the loss with the diagonal curvature, by coordinate
     descent over the jumps of the feature; the next pass over the rows shows the objective, and a
-    step that raised it is halved. Works on `FeatureColumns`.
+    step that gained too little is halved. Works on `FeatureColumns`.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _damping(objective: Objective) -> float:
 
 def _pass_rows(objective: Objective, precision: np.dtype[Any]) -> PassRows | None:
     """Return the rows as the fused pass takes them, or None where the loss has no such pass."""
-    if objective.loss.native is None:
+    if objective.loss.native is None or not objective.loss.is_built_in():
         return None
     margin = objective.margin
     targets = margin.targets if isinstance(margin, OneVsAll) else None

@@ -57,7 +57,7 @@ class LinearProgram(Master):
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Return None for the hinge with l1 or l1,inf, else the reason."""
-        if loss.name != "hinge":
+        if loss.name != "hinge" or not loss.is_built_in():
             return f"it needs the hinge loss, not {loss.name!r}, which 'prox' would take"
         if penalty.p not in (1.0, np.inf):
             return "it needs the penalty l1 or l1,inf; 'conic' takes the hinge with any l1,p"

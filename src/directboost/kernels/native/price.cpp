@@ -1,4 +1,6 @@
 // Pricing: the best stump of every feature for given coefficients A.
+#include <cmath>
+
 #include "common.h"
 
 namespace DB_SPACE {
@@ -25,7 +27,7 @@ inline Pair dual_norms(const double* total, const double* prefix, int32_t k, int
     minus += q == 1 ? down : down * down;
   }
   if (q == 1) return {plus, minus};
-  return {__builtin_sqrt(plus), __builtin_sqrt(minus)};
+  return {std::sqrt(plus), std::sqrt(minus)};
 }
 
 // Walks over the jumps of a feature in their order and hands the prefix sum of each to `visit`.
@@ -88,11 +90,12 @@ void price_features(const Code* codes, int64_t m, const int32_t* n_bins, const u
   int32_t widest = 2;
   for (int32_t f = begin; f < end; ++f) widest = n_bins[f] > widest ? n_bins[f] : widest;
   const size_t stride = static_cast<size_t>(widest) * k;
-  Scratch<Real> hist(kTogether * stride);
+  const int32_t group = end - begin < kTogether ? end - begin : kTogether;
+  Scratch<Real> hist(group * stride);
   Scratch<double> prices(4 * static_cast<size_t>(widest)), total(k), prefix(k);
-  for (int32_t first = begin; first < end; first += kTogether) {
-    const int32_t last = first + kTogether < end ? first + kTogether : end;
-    std::memset(hist.get(), 0, sizeof(Real) * kTogether * stride);
+  for (int32_t first = begin; first < end; first += group) {
+    const int32_t last = first + group < end ? first + group : end;
+    std::memset(hist.get(), 0, sizeof(Real) * group * stride);
     gather_together(codes, m, first, last, A, k, stride, hist.get());
     for (int32_t f = first; f < last; ++f) {
       price[f] = 0.0;
