@@ -20,6 +20,7 @@ from ..arrays import Array, Bools, Ints, Scores
 from .work import BlockWork, LossPass, PassRows, Sweeps, ranges, spread
 
 _ROWS = 16384  # rows per piece of a pass
+_GROUP = 8  # features that share a pass over A in the pricing kernel
 _PIECE = 400_000  # (row, feature, class) triples per piece of pricing
 _NAMES = (
     "price",
@@ -159,7 +160,7 @@ def price(
              best.ctypes.data, jump.ctypes.data, polarity.ctypes.data)  # fmt: skip
         return 0.0
 
-    spread(pool, run, list(ranges(d, max(1, _PIECE // max(1, m * A.shape[1])))))
+    spread(pool, run, list(ranges(d, max(_GROUP, _PIECE // max(1, m * A.shape[1])))))
     return best, jump, polarity
 
 
