@@ -1,7 +1,5 @@
 """From a matrix of numbers to codes: the dictionary of stumps, made once per fit."""
 
-from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
 from .kernels import encode
+from .kernels.team import Team
 from .learners import Constant, Learner, Stump
 
 
@@ -86,7 +85,7 @@ class BinnedData:
 
 
 def bin_features(
-    X: Scores, sample_weight: Array, max_bins: int | None, pool: Executor | None = None
+    X: Scores, sample_weight: Array, max_bins: int | None, team: Team | None = None
 ) -> BinnedData:
     """Code every feature of X (m, d); NaN is missing, all weights are positive.
 
@@ -98,8 +97,7 @@ def bin_features(
     def cut(f: int) -> "_Cuts":
         return _cut_feature(X[:, f], sample_weight, max_bins)
 
-    run: Callable[..., object] = pool.map if pool is not None else map
-    cuts: list[_Cuts] = list(run(cut, range(d)))  # type: ignore[call-overload]
+    cuts = [cut(f) for f in range(d)]
     thresholds = [c.thresholds for c in cuts]
     missing = np.array([c.missing for c in cuts] + [False])
     n_bins = np.array([c.n_bins for c in cuts] + [2], dtype=np.int32)
@@ -109,7 +107,8 @@ def bin_features(
     def fill(f: int) -> None:
         encode(X[:, f], thresholds[f], int(n_bins[f]) - 1, codes[f])
 
-    list(run(fill, range(d)))  # type: ignore[call-overload]
+    for f in range(d):
+        fill(f)
     centre = np.array([c.centre for c in cuts], dtype=np.int64)
     return BinnedData(codes, n_bins, missing, thresholds, centre, all(c.exact for c in cuts))
 

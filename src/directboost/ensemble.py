@@ -1,12 +1,12 @@
 """A fitted model: weak classifiers with weights, compiled into one table per used feature."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 
 import numpy as np
 
 from .arrays import Array, Ints, Scores
 from .kernels import predict
+from .kernels.team import Team
 from .learners import Constant, Learner, Stump
 
 
@@ -38,9 +38,9 @@ class Ensemble:
         self.thresholds = [cuts for cuts, _ in compiled]
         self.tables = [table for _, table in compiled]
 
-    def scores(self, X: Scores, pool: Executor | None = None) -> Array:
+    def scores(self, X: Scores, team: Team | None = None) -> Array:
         """Return F, (m, k)."""
-        F = predict(X, self.features, self.thresholds, self.tables, self.k, pool)
+        F = predict(X, self.features, self.thresholds, self.tables, self.k, team)
         return F + self.intercept
 
     def contributions(self, X: Scores) -> Array:

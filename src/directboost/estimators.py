@@ -1,8 +1,6 @@
 """The public estimator."""
 
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +18,7 @@ from .inputs import (
     feature_costs,
     training_rows,
 )
+from .kernels.team import Team
 from .learners import Stump
 from .probabilities import class_probabilities, fit_factor
 from .request import request_of
@@ -33,6 +32,9 @@ from .sklearn_callbacks import (
 )
 from .summary import describe
 from .training import Trained, train
+
+
+_ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
 
 
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -193,8 +195,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         bridge = [] if context is None else [round_callback(self, context)]
         request = request_of(self, bridge)
         # The threads are ours: those of the linear algebra library would fight with them.
-        with self._pool(X.size * rows.classes.size) as pool, threadpool_limits(1, "blas"):
-            trained = train(request, rows, costs, pool)
+        with self._team(X.size * rows.classes.size) as team, threadpool_limits(1, "blas"):
+            trained = train(request, rows, costs, team)
         for callback in request.callbacks:
             if isinstance(callback, Progress):
                 callback.finish()
@@ -206,15 +208,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         names = getattr(self, "feature_names_in_", None)
         return [f"x{f}" for f in range(self.n_features_in_)] if names is None else list(names)
 
-    @contextmanager
-    def _pool(self, size: int) -> Iterator[Executor | None]:
+    def _team(self, size: int) -> Team:
         """Hand out threads for one public call, where there is enough to do for them."""
-        threads = effective_n_jobs(self.n_jobs)
-        if threads == 1 or size < 100_000:
-            yield None
-            return
-        with ThreadPoolExecutor(threads) as pool:
-            yield pool
+        return Team(effective_n_jobs(self.n_jobs) if size >= _ENOUGH_FOR_THREADS else 1)
 
     def _store(self, trained: Trained, rows: TrainingRows, costs: Array) -> None:
         self.classes_ = rows.classes
@@ -265,8 +261,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
         if not ensemble.learners:
             return np.tile(np.log(self._prior), (X.shape[0], 1))
-        with self._pool(X.shape[0] * ensemble.features.size * ensemble.k) as pool:
-            return ensemble.scores(X, pool)
+        with self._team(X.shape[0] * ensemble.features.size * ensemble.k) as team:
+            return ensemble.scores(X, team)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""

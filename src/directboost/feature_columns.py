@@ -1,6 +1,5 @@
 """Columns as whole features: all thresholds of a feature at once, in bin space."""
 
-from concurrent.futures import Executor
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -9,7 +8,8 @@ from .arrays import Array, Ints, Scores
 from .binning import BinnedData
 from .columns import Columns, Proposals
 from .kernels import add_tables
-from .kernels.split import table_of
+from .kernels.jumps import table_of
+from .kernels.team import Team
 from .learners import Learner
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).
@@ -32,12 +32,12 @@ class FeatureColumns(Columns):
     whole_features: ClassVar[bool] = True
 
     def __init__(
-        self, binned: BinnedData, feature_costs: Array, k: int, pool: Executor | None = None
+        self, binned: BinnedData, feature_costs: Array, k: int, team: Team | None = None
     ) -> None:
         self.binned = binned
         self.feature_costs = feature_costs
         self.features: list[int] = []
-        self.pool = pool
+        self.team = team
         self._k = k
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class FeatureColumns(Columns):
     def add_scores(self, W: Jumps, F: Scores) -> None:
         """Add the scores of the jumps to F, in place and in its precision."""
         features = np.array(self.features, dtype=np.int32)
-        add_tables(self.binned.codes, features, self.tables(W), F, self.pool)
+        add_tables(self.binned.codes, features, self.tables(W), F, self.team)
 
     def edges(self, A: Scores) -> Array:
         """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from concurrent.futures import Executor
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
+from .kernels.team import Team
 from .arrays import Array, Bools
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
@@ -51,22 +51,22 @@ class Trained:
     missing: Bools
 
 
-def train(request: Request, rows: TrainingRows, costs: Array, pool: Executor | None) -> Trained:
+def train(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Trained:
     """Fit a model to rows with feature costs (d + 1,)."""
     kernels.announce()
     k = rows.classes.size
     dense = request.master is not FeatureBlocks
     code_bytes = 1 if request.max_bins is not None and request.max_bins <= 255 else 4
     check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
-    binned = bin_features(rows.X, rows.weight, request.max_bins, pool)
-    oracle = StumpOracle(binned, costs, pool)
+    binned = bin_features(rows.X, rows.weight, request.max_bins, team)
+    oracle = StumpOracle(binned, costs, team)
     margin = request.parts.margin.from_codes(rows.codes, k)
     weights = Rows.weighted(rows.weight, k, margin.own)
     base = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(base, oracle)
     nu = _absolute_nu(request, nu_max, rows.total_weight)
     objective = Objective(margin, base.loss, base.penalty, nu, weights)
-    outcome = _solve(_Task(request, objective, oracle, binned, costs, pool))
+    outcome = _solve(_Task(request, objective, oracle, binned, costs, team))
     return _result(request, outcome, nu, nu_max, binned.missing[:-1])
 
 
@@ -101,7 +101,7 @@ class _Task:
     oracle: StumpOracle
     binned: BinnedData
     costs: Array
-    pool: Executor | None
+    team: Team | None
 
     @property
     def k(self) -> int:
@@ -140,7 +140,7 @@ def _solve_blocks(task: _Task) -> Outcome:
     size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
     small = task.binned.n_rows * task.k <= _SMALL
     single = task.request.tol >= 1e-3 and size >= _LARGE
-    columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.pool)
+    columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.team)
     outcome: Outcome | None = None
     for precision in (np.float32, np.float64) if single else (np.float64,):
         plan = task.plan(

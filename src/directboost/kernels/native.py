@@ -8,7 +8,6 @@ interpreter lock, so the pieces run at the same time on the pool that is handed 
 import ctypes
 import os
 import sys
-from concurrent.futures import Executor
 from ctypes import POINTER, Structure, byref, c_double, c_int32, c_int64, c_void_p
 from pathlib import Path
 from typing import Any
@@ -17,20 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from .work import BlockWork, LossPass, PassRows, Sweeps, ranges, spread
+from .work import LiveJumps, LossPass, ModelWork, PassRows, Sweeps, Team
 
-_ROWS = 16384  # rows per piece of a pass
-_GROUP = 8  # features that share a pass over A in the pricing kernel
-_PIECE = 400_000  # (row, feature, class) triples per piece of pricing
 _NAMES = (
     "price",
     "edges",
-    "histogram",
+    "histograms",
     "add_tables",
     "encode",
     "loss_pass",
     "solve_block",
-    "epoch",
+    "model_epoch",
+    "recode",
+    "model_product",
+    "model_move",
+    "model_gather",
     "predict",
 )
 
@@ -46,24 +46,46 @@ class _Rows(Structure):
     ]
 
 
-class _Epoch(Structure):
+class _Model(Structure):
     _fields_ = [
         ("codes", c_void_p),
         ("code_bytes", c_int32),
         ("real_bytes", c_int32),
+        ("n", c_int64),
+        ("k", c_int32),
+        ("coupling", c_int32),
+        ("labels", c_void_p),
+        ("H", c_void_p),
+        ("weight", c_void_p),
+        ("Q", c_void_p),
         ("n_work", c_int32),
-        ("features", c_void_p),
+        ("rows", c_void_p),
         ("n_bins", c_void_p),
         ("missing", c_void_p),
         ("nu", c_void_p),
         ("jumps", c_void_p),
-        ("F", c_void_p),
+        ("G", c_void_p),
+        ("D", c_void_p),
+        ("ridge", c_void_p),
+        ("change", c_void_p),
         ("p", c_double),
-        ("damping", c_double),
-        ("slack", c_double),
         ("full_sweeps", c_int32),
         ("segment_sweeps", c_int32),
         ("block_tolerance", c_double),
+    ]
+
+
+class _Live(Structure):
+    _fields_ = [
+        ("segments", c_void_p),
+        ("segment_bytes", c_int32),
+        ("n_work", c_int32),
+        ("n_segments", c_void_p),
+        ("missing", c_void_p),
+        ("offsets", c_void_p),
+        ("position", c_void_p),
+        ("left", c_void_p),
+        ("ridge", c_void_p),
     ]
 
 
@@ -89,9 +111,15 @@ class _Library:
         self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
         for name in _NAMES:
             setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        self.loss_pass.restype = c_double
+        for name in ("loss_pass", "model_epoch", "model_move"):
+            getattr(self, name).restype = c_double
         for name in _NAMES:
             getattr(self, name).argtypes = _ARGUMENTS[name]
+        for name in ("new", "serve", "dismiss", "delete"):
+            function = getattr(library, f"db_team_{name}")
+            function.argtypes = [] if name == "new" else [c_void_p]
+            function.restype = c_void_p if name == "new" else None
+            setattr(self, f"team_{name}", function)
 
     def __getattr__(self, name: str) -> "ctypes._NamedFuncPointer":
         raise AttributeError(name)
@@ -105,16 +133,21 @@ def _usable(library: ctypes.CDLL, isa: str) -> bool:
 
 
 _P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
+_M, _V = POINTER(_Model), POINTER(_Live)
 _ARGUMENTS = {
-    "price": [_P, _I, _L, _P, _P, _I, _I, _P, _I, _I, _I, _P, _D, _P, _P, _P],
+    "price": [_P, _P, _I, _L, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
     "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
-    "histogram": [_P, _I, _L, _I, _P, _I, _I, _P],
-    "add_tables": [_P, _I, _L, _P, _P, _I, _P, _I, _L, _L, _P, _I],
+    "histograms": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _I, _P],
+    "add_tables": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _P, _I],
     "encode": [_P, _I, _L, _L, _P, _L, ctypes.c_uint32, _P, _I],
-    "loss_pass": [POINTER(_Rows), _P, _I, _D, _L, _L, _P, _P, _P, POINTER(_D)],
+    "loss_pass": [_P, POINTER(_Rows), _P, _I, _D, _P, _P, _P, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
-    "epoch": [POINTER(_Rows), POINTER(_Epoch), POINTER(_D)],
-    "predict": [_P, _I, _L, _L, _P, _I, _P, _P, _P, _I, _L, _L, _P],
+    "model_epoch": [_P, _M],
+    "recode": [_P, _M, _P, _P, _I],
+    "model_product": [_P, _M, _V, _P, _P],
+    "model_move": [_P, _M, _V, _P],
+    "model_gather": [_P, _M, _V, _P],
+    "predict": [_P, _P, _I, _L, _L, _L, _P, _I, _P, _P, _P, _I, _P],
 }
 _loaded: list[_Library] = []
 
@@ -133,8 +166,36 @@ def instruction_set() -> str:
     return _lib().isa
 
 
+def new_team() -> int:
+    """Return the handle of a new team of threads."""
+    return int(_lib().team_new())
+
+
+def serve_team(handle: int) -> None:
+    """Work for a team until it is dismissed."""
+    _lib().team_serve(handle)
+
+
+def dismiss_team(handle: int) -> None:
+    """Let the threads of a team go."""
+    _lib().team_dismiss(handle)
+
+
+def delete_team(handle: int) -> None:
+    """Free a team that no thread serves any more."""
+    _lib().team_delete(handle)
+
+
 def _at(array: npt.NDArray[Any] | None) -> int | None:
     return None if array is None else array.ctypes.data
+
+
+def _pointers(arrays: list[Array]) -> npt.NDArray[np.uintp]:
+    return np.array([array.ctypes.data for array in arrays], dtype=np.uintp)
+
+
+def _handle(team: Team | None) -> int | None:
+    return None if team is None else team.handle
 
 
 def price(
@@ -144,7 +205,7 @@ def price(
     A: Scores,
     q: float,
     costs: Array,
-    pool: Executor | None = None,
+    team: Team | None = None,
 ) -> tuple[Array, Ints, Ints]:
     """Return the best price, jump and polarity of every feature; see `reference.price`."""
     d, m = codes.shape
@@ -152,15 +213,9 @@ def price(
     tie = 1e-12 if A.dtype == np.float64 else 1e-6
     bins, gone = n_bins.astype(np.int32), missing.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
-    call = _lib().price
-
-    def run(begin: int, end: int) -> float:
-        call(codes.ctypes.data, codes.itemsize, m, bins.ctypes.data, gone.ctypes.data, begin, end,
-             A.ctypes.data, A.itemsize, A.shape[1], norm, costs.ctypes.data, tie,
-             best.ctypes.data, jump.ctypes.data, polarity.ctypes.data)  # fmt: skip
-        return 0.0
-
-    spread(pool, run, list(ranges(d, max(_GROUP, _PIECE // max(1, m * A.shape[1])))))
+    _lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, d, bins.ctypes.data,
+                 gone.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm, costs.ctypes.data,
+                 tie, best.ctypes.data, jump.ctypes.data, polarity.ctypes.data)  # fmt: skip
     return best, jump, polarity
 
 
@@ -173,16 +228,21 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
     return out
 
 
-def histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
-    """Return the sums of the rows of A per code; see `reference.histogram`."""
-    out = np.empty((n_bins, A.shape[1]))
-    _lib().histogram(codes.ctypes.data, codes.itemsize, codes.size, n_bins, A.ctypes.data,
-                     A.itemsize, A.shape[1], out.ctypes.data)  # fmt: skip
+def histograms(
+    codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
+) -> list[Array]:
+    """Return the sums of the rows of A per code of each feature; see `reference.histograms`."""
+    which = np.ascontiguousarray(features, dtype=np.int32)
+    bins = np.ascontiguousarray(n_bins, dtype=np.int32)
+    out = [np.empty((size, A.shape[1])) for size in bins.tolist()]
+    _lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
+                      which.ctypes.data, bins.ctypes.data, which.size, A.ctypes.data, A.itemsize,
+                      A.shape[1], _pointers(out).ctypes.data)  # fmt: skip
     return out
 
 
 def add_tables(
-    codes: Ints, features: Ints, tables: list[Array], F: Scores, pool: Executor | None = None
+    codes: Ints, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
 ) -> None:
     """Add the table rows of the listed features to F, in place; see `reference.add_tables`."""
     if not tables:
@@ -190,15 +250,9 @@ def add_tables(
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.array([table.shape[0] for table in tables], dtype=np.int32)
     joined = np.ascontiguousarray(np.concatenate(tables, axis=0))
-    m, call = codes.shape[1], _lib().add_tables
-
-    def run(begin: int, end: int) -> float:
-        call(codes.ctypes.data, codes.itemsize, m, which.ctypes.data, bins.ctypes.data,
-             len(tables), joined.ctypes.data, F.shape[1], begin, end, F.ctypes.data,
-             F.itemsize)  # fmt: skip
-        return 0.0
-
-    spread(pool, run, list(ranges(m, _ROWS)))
+    _lib().add_tables(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
+                      which.ctypes.data, bins.ctypes.data, len(tables), joined.ctypes.data,
+                      F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
 
 
 def encode(x: Scores, thresholds: Array, missing_code: int, codes: Ints) -> None:
@@ -213,31 +267,23 @@ def _rows(rows: PassRows) -> _Rows:
 
 
 def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", pool: Executor | None = None
+    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
 ) -> LossPass:
     """Return the loss at F and the wanted ones of U, A and C; see `reference.loss_pass`."""
     out = {name: np.empty_like(F) if name in wanted else None for name in "UAC"}
-    record, call = _rows(rows), _lib().loss_pass
-    pieces = list(ranges(F.shape[0], _ROWS))
-    tops = np.empty(len(pieces))
+    record, top = _rows(rows), c_double()
 
-    def sweep(shift: float, results: bool) -> float:
-        outputs = [_at(out[name]) if results else None for name in "UAC"]
+    def sweep(shift: float, *outputs: int | None) -> float:
+        value = _lib().loss_pass(_handle(team), byref(record), F.ctypes.data, F.itemsize, shift,
+                                 *outputs, byref(top))  # fmt: skip
+        return float(value)
 
-        def run(begin: int, end: int) -> float:
-            top = c_double()
-            value = call(byref(record), F.ctypes.data, F.itemsize, shift, begin, end, *outputs,
-                         byref(top))  # fmt: skip
-            tops[begin // _ROWS] = top.value
-            return float(value)
-
-        return float(sum(spread(pool, run, pieces)))
-
+    places = [_at(out[name]) for name in "UAC"]
     if rows.loss != 1 or rows.labels is None:
-        return LossPass(sweep(0.0, True), out["U"], out["A"], out["C"])
-    sweep(0.0, False)
-    shift = float(tops.max())
-    total = sweep(shift, True)
+        return LossPass(sweep(0.0, *places), out["U"], out["A"], out["C"])
+    sweep(0.0, None, None, None)
+    shift = float(top.value)
+    total = sweep(shift, *places)
     for array in out.values():
         if array is not None:
             np.multiply(array, 1.0 / total, out=array)
@@ -256,20 +302,78 @@ def solve_block(
     return change
 
 
-def epoch(
-    rows: PassRows, work: BlockWork, F: Scores, objective: tuple[float, float]
-) -> tuple[float, float]:
-    """Run one epoch of block descent in place; see `reference.epoch`."""
+class _Held:
+    """A record for C, with the arrays it points to."""
+
+    def __init__(self, record: Structure, *arrays: npt.NDArray[Any] | None) -> None:
+        self.record = record
+        self.arrays = arrays
+
+
+def _model(work: ModelWork) -> _Held:
+    lists = [_pointers(x) for x in (work.jumps, work.G, work.D, work.ridge, work.change)]
     missing = work.missing.astype(np.uint8)
-    pointers = np.array([jumps.ctypes.data for jumps in work.jumps], dtype=np.uintp)
-    value = (c_double * 2)(*objective)
-    record = _Epoch(
-        _at(work.codes), work.codes.itemsize, F.itemsize, work.features.size, _at(work.features),
-        _at(work.n_bins), _at(missing), _at(work.nu), _at(pointers), _at(F), work.p, work.damping,
-        work.slack, work.sweeps.full, work.sweeps.segment, work.sweeps.tolerance,
+    record = _Model(
+        _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
+        work.Q.shape[1], work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
+        _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
+        _at(work.nu), *(_at(x) for x in lists), work.p, work.sweeps.full, work.sweeps.segment,
+        work.sweeps.tolerance,
     )  # fmt: skip
-    _lib().epoch(byref(_rows(rows)), byref(record), value)
-    return float(value[0]), float(value[1])
+    return _Held(record, missing, *lists)
+
+
+def model_epoch(work: ModelWork, team: Team | None = None) -> float:
+    """Visit every feature of a model once, in place; see `reference_model.model_epoch`."""
+    held = _model(work)
+    return float(_lib().model_epoch(_handle(team), byref(held.record)))
+
+
+def recode(work: ModelWork, segment_of: list[Ints], team: Team | None = None) -> Ints:
+    """Return the segments of the rows of a model; see `reference_model.recode`."""
+    largest = max((int(codes.max()) for codes in segment_of), default=0)
+    kind = np.uint8 if largest < 256 else np.uint32
+    out = np.empty((len(segment_of), work.codes.shape[1]), dtype=kind)
+    maps = [np.ascontiguousarray(codes, dtype=np.int32) for codes in segment_of]
+    held, pointers = _model(work), np.array([x.ctypes.data for x in maps], dtype=np.uintp)
+    _lib().recode(_handle(team), byref(held.record), _at(pointers), _at(out), out.itemsize)
+    return out
+
+
+def _live(live: LiveJumps) -> _Held:
+    missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
+    record = _Live(
+        _at(live.segments), live.segments.itemsize, live.n_segments.size, _at(live.n_segments),
+        _at(missing), _at(live.offsets), _at(live.position), _at(left), _at(live.ridge),
+    )  # fmt: skip
+    return _Held(record, missing, left)
+
+
+def model_product(
+    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
+) -> Array:
+    """Return the second derivative times a direction; see `reference_model.model_product`."""
+    out, held, jumps = np.empty_like(direction), _model(work), _live(live)
+    _lib().model_product(_handle(team), byref(held.record), byref(jumps.record), _at(direction),
+                         _at(out))  # fmt: skip
+    return out
+
+
+def model_move(
+    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
+) -> float:
+    """Move the live jumps of a model, in place; see `reference_model.model_move`."""
+    held, jumps = _model(work), _live(live)
+    size = _lib().model_move(_handle(team), byref(held.record), byref(jumps.record),
+                             _at(direction))  # fmt: skip
+    return float(size)
+
+
+def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
+    """Return the edges of the live jumps at Q; see `reference_model.model_gather`."""
+    out, held, jumps = np.empty((live.position.size, work.Q.shape[1])), _model(work), _live(live)
+    _lib().model_gather(_handle(team), byref(held.record), byref(jumps.record), _at(out))
+    return out
 
 
 def predict(
@@ -278,7 +382,7 @@ def predict(
     thresholds: list[Array],
     tables: list[Array],
     k: int,
-    pool: Executor | None = None,
+    team: Team | None = None,
 ) -> Array:
     """Return the scores of the rows of X; see `reference.predict`."""
     F = np.zeros((X.shape[0], k))
@@ -289,13 +393,7 @@ def predict(
     cuts = np.ascontiguousarray(np.concatenate(thresholds))
     joined = np.ascontiguousarray(np.concatenate(tables, axis=0))
     row, column = (stride // X.itemsize for stride in X.strides)
-    call = _lib().predict
-
-    def run(begin: int, end: int) -> float:
-        call(X.ctypes.data, X.itemsize, row, column, which.ctypes.data, which.size,
-             counts.ctypes.data, cuts.ctypes.data, joined.ctypes.data, k, begin, end,
-             F.ctypes.data)  # fmt: skip
-        return 0.0
-
-    spread(pool, run, list(ranges(X.shape[0], _ROWS)))
+    _lib().predict(_handle(team), X.ctypes.data, X.itemsize, X.shape[0], row, column,
+                   which.ctypes.data, which.size, counts.ctypes.data, cuts.ctypes.data,
+                   joined.ctypes.data, k, F.ctypes.data)  # fmt: skip
     return F

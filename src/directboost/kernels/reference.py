@@ -3,21 +3,40 @@
 Same names and signatures as in `native`; threads are accepted and not used.
 """
 
-from concurrent.futures import Executor
-
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
 from ..arrays import Array, Bools, Ints, Scores
-from . import reference_block
-from .split import split_epoch
-from .work import BlockWork, LossPass, PassRows
+from .reference_block import solve_block
+from .reference_model import model_epoch, model_gather, model_move, model_product, recode
+from .work import LossPass, PassRows, Team
 
-solve_block = reference_block.solve_block
+__all__ = [
+    "add_tables",
+    "dual_norm",
+    "edges",
+    "encode",
+    "histograms",
+    "loss_pass",
+    "model_epoch",
+    "model_gather",
+    "model_move",
+    "model_product",
+    "predict",
+    "price",
+    "recode",
+    "solve_block",
+]
 
 
-def histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
-    """Return the sums of the rows of A (m, k) per code, (n_bins, k)."""
+def histograms(
+    codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
+) -> list[Array]:
+    """Return for every listed feature the sums of the rows of A (m, k) per code, (n_bins, k)."""
+    return [_histogram(codes[f], int(n), A) for f, n in zip(features, n_bins, strict=True)]
+
+
+def _histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
     return np.stack(
         [np.bincount(codes, weights=column, minlength=n_bins) for column in A.T], axis=1
     ).astype(np.float64)
@@ -29,7 +48,7 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
     The edges of a jump are the sum of A over the rows it answers +1 minus the sum over the rest:
     total - 2 prefix. With a missing code the jumps with missing to the left follow.
     """
-    sums = histogram(codes, n_bins, A)
+    sums = _histogram(codes, n_bins, A)
     if n_bins < 2:
         return np.zeros((0, A.shape[1]))
     total, prefix = sums.sum(axis=0), np.cumsum(sums, axis=0)
@@ -51,7 +70,7 @@ def price(
     A: Scores,
     q: float,
     costs: Array,
-    pool: Executor | None = None,
+    team: Team | None = None,
 ) -> tuple[Array, Ints, Ints]:
     """Return for every feature the largest price, and the jump and polarity that have it.
 
@@ -73,7 +92,7 @@ def price(
 
 
 def add_tables(
-    codes: Ints, features: Ints, tables: list[Array], F: Scores, pool: Executor | None = None
+    codes: Ints, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
 ) -> None:
     """Add to F (m, k), in place, the table row of every listed feature at the row's code."""
     for feature, table in zip(features, tables, strict=True):
@@ -87,7 +106,7 @@ def encode(x: Scores, thresholds: Array, missing_code: int, codes: Ints) -> None
 
 
 def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", pool: Executor | None = None
+    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
 ) -> LossPass:
     """Return the loss at F, and the wanted ones of U, A = -dL/dF and C.
 
@@ -148,34 +167,13 @@ def _squared_hinge(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Ar
 _PASSES = {0: _logistic, 1: _exponential, 2: _multinomial, 3: _squared_hinge}
 
 
-class _Kernels:
-    histogram = staticmethod(histogram)
-    add_tables = staticmethod(add_tables)
-    solve_block = staticmethod(solve_block)
-
-
-def epoch(
-    rows: PassRows, work: BlockWork, F: Scores, objective: tuple[float, float]
-) -> tuple[float, float]:
-    """Run one epoch of block descent over the working set, in place.
-
-    `objective` is the loss and the penalty on entry; returned is the same on exit.
-    """
-
-    def evaluate(scores: Scores) -> tuple[float, Scores, Scores]:
-        result = loss_pass(rows, scores, "AC")
-        return result.value, result.A, result.C  # type: ignore[return-value]
-
-    return split_epoch(_Kernels(), evaluate, work, F, objective[1])
-
-
 def predict(
     X: Scores,
     features: Ints,
     thresholds: list[Array],
     tables: list[Array],
     k: int,
-    pool: Executor | None = None,
+    team: Team | None = None,
 ) -> Array:
     """Return the scores (m, k): per used feature one look-up in its table.
 

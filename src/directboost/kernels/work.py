@@ -1,10 +1,15 @@
 """What the kernels work on, as plain records of arrays."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..arrays import Array, Bools, Ints, Scores
+
+
+class Team(Protocol):
+    """The threads that help inside the kernels; see `team.Team`."""
+
+    handle: int | None
 
 
 @dataclass(frozen=True)
@@ -52,23 +57,37 @@ class Sweeps:
 
 
 @dataclass(frozen=True)
-class BlockWork:
-    """The working set of block descent.
+class ModelWork:
+    """A quadratic model of the loss on a few rows, and the features that may change.
+
+    With dF the change of the scores so far, the model is -<A, dF> + dF' H dF / 2 plus half the
+    ridge times the squared changes of the tables, plus the penalty of the jumps.
 
     Attributes
     ----------
-    codes : (features, m) array of codes
-    features, n_bins : (n,) int32 arrays
-    missing : (n,) bool array
-    nu : (n,) array
+    codes : (rows of codes, n) array
+        Codes of the n rows of the model.
+    features : (w,) int32 array
+        Which row of `codes` belongs to each feature of the working set.
+    n_bins : (w,) int32 array
+    missing : (w,) bool array
+    nu : (w,) array
         nu times the cost of each feature.
-    jumps : list of n arrays (n_jumps, k)
+    jumps : list of w arrays (n_jumps, k)
         Changed in place.
+    G, D, ridge : lists of w arrays (n_bins, k)
+        Sums of A over the bins; the diagonal curvature a block is solved with; what is added to
+        the curvature of the rows.
+    change : list of w arrays (n_bins, k)
+        Change of the tables so far, in place.
+    coupling : int
+        0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
+    labels : (n,) int32 array or None
+    H : (n, k) array
+    weight : (n,) array or None
+    Q : (n, k) array
+        H dF, in place.
     p : float
-    damping : float
-        Factor on the diagonal curvature.
-    slack : float
-        Relative rise of the objective that still counts as none.
     sweeps : Sweeps
     """
 
@@ -78,22 +97,45 @@ class BlockWork:
     missing: Bools
     nu: Array
     jumps: list[Array]
+    G: list[Array]
+    D: list[Array]
+    ridge: list[Array]
+    change: list[Array]
+    coupling: int
+    labels: Ints | None
+    H: Scores
+    weight: Scores | None
+    Q: Scores
     p: float
-    damping: float
-    slack: float
     sweeps: Sweeps
 
 
-def ranges(total: int, size: int) -> Iterator[tuple[int, int]]:
-    """Cut 0..total into pieces of a fixed size, whatever the number of threads."""
-    for begin in range(0, total, size):
-        yield begin, min(begin + size, total)
+@dataclass(frozen=True)
+class LiveJumps:
+    """The jumps of a model that are not zero, stacked over the features of the working set.
 
+    The bins of a feature between two live jumps form a segment; a missing code is a segment of
+    its own, the last.
 
-def spread(
-    pool: Executor | None, task: Callable[[int, int], float], pieces: list[tuple[int, int]]
-) -> list[float]:
-    """Run a task on every piece, on the pool where there is one, and keep the order."""
-    if pool is None or len(pieces) < 2:
-        return [task(begin, end) for begin, end in pieces]
-    return list(pool.map(lambda piece: task(*piece), pieces))
+    Attributes
+    ----------
+    segments : (w, n) array
+        The segments of the rows.
+    n_segments : (w,) int32 array
+    missing : (w,) bool array
+    offsets : (w + 1,) int32 array
+        Where the jumps of a feature begin.
+    position : (jumps,) int32 array
+        The segment each jump lies after.
+    left : (jumps,) bool array
+        Whether the jump sends missing values to the left.
+    ridge : (sum of n_segments, k) array
+    """
+
+    segments: Ints
+    n_segments: Ints
+    missing: Bools
+    offsets: Ints
+    position: Ints
+    left: Bools
+    ridge: Array

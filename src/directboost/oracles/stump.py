@@ -1,6 +1,5 @@
 """Exact pricing of all decision stumps on binned data."""
 
-from concurrent.futures import Executor
 
 import numpy as np
 
@@ -8,6 +7,7 @@ from ..arrays import Array, Ints, Scores
 from ..binning import BinnedData
 from ..columns import Proposals
 from ..kernels import edges, price
+from ..kernels.team import Team
 from ..penalties import L1, Penalty
 from .base import Oracle, Pricing
 
@@ -29,17 +29,17 @@ class StumpOracle(Oracle):
     binned : BinnedData
     feature_costs : (d + 1,) array
         Cost of every feature, and of the constant at the end.
-    pool : Executor, optional
+    team : Team, optional
         Threads for the kernels.
     """
 
     def __init__(
-        self, binned: BinnedData, feature_costs: Array, pool: Executor | None = None
+        self, binned: BinnedData, feature_costs: Array, team: Team | None = None
     ) -> None:
         self.binned = binned
         self.dictionary = binned.dictionary
         self._costs = feature_costs
-        self._pool = pool
+        self._team = team
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price all stumps for coefficients A (m, k)."""
@@ -58,7 +58,7 @@ class StumpOracle(Oracle):
             q = _NATIVE_NORMS[penalty.p]
             contiguous = np.ascontiguousarray(A)
             return price(
-                data.codes, data.n_bins, data.missing, contiguous, q, self._costs, self._pool
+                data.codes, data.n_bins, data.missing, contiguous, q, self._costs, self._team
             )
         return self._best_by_edges(np.ascontiguousarray(A), penalty)
 

@@ -34,31 +34,56 @@ struct DbRows {
   const void* c;           // (m,) weights s_i / (S k) in the real type
 };
 
-// What one block descent epoch works on.
-struct DbEpoch {
-  const void* codes;
+// A quadratic model of the loss around the current scores, on a few rows: its value at a change dF
+// of the scores is -<A, dF> + dF' H dF / 2. The working set holds the features that may change.
+struct DbModel {
+  const void* codes;         // (features, n) codes of the rows of the model
   int32_t code_bytes;
   int32_t real_bytes;
+  int64_t n;
+  int32_t k;
+  int32_t coupling;          // how H couples the classes of a row: see model.h
+  const int32_t* labels;     // (n,) own classes of pairwise margins, or null
+  const void* H;             // (n, k) second derivatives in the margins; 0 at the own class
+  const void* weight;        // (n,) weights of the rows where H holds probabilities, or null
+  void* Q;                   // (n, k) H dF so far
   int32_t n_work;            // features in the working set
-  const int32_t* features;   // (n_work,) rows of codes
+  const int32_t* rows;       // (n_work,) rows of codes
   const int32_t* n_bins;     // (n_work,)
   const uint8_t* missing;    // (n_work,)
   const double* nu;          // (n_work,) nu times the cost of the feature
-  double* const* jumps;      // (n_work,) pointers to (n_jumps, k)
-  void* F;                   // (m, k) scores, kept equal to what the jumps say
+  double* const* jumps;      // (n_work,) pointers to (n_jumps, k): changed
+  const double* const* G;    // (n_work,) pointers to (n_bins, k): sums of A over the bins
+  const double* const* D;    // (n_work,) pointers to (n_bins, k): diagonal curvature of a block
+  const double* const* ridge;  // (n_work,) pointers to (n_bins, k): added to the curvature
+  double* const* change;     // (n_work,) pointers to (n_bins, k): change of the tables so far
   double p;                  // inner norm of the penalty, 1 <= p <= infinity
-  double damping;            // factor on the diagonal curvature
-  double slack;              // relative rise of the objective that still counts as none
   int32_t full_sweeps;       // sweeps over all jumps of a block
   int32_t segment_sweeps;    // sweeps over the non-zero jumps after each of them
   double block_tolerance;    // a block is solved when its change falls below this share
 };
 
-// For every feature of a range, the best price over its jumps and both polarities.
+// The live jumps of a model's working set. Bins between two of them form a segment; a missing code
+// is a segment of its own, the last.
+struct DbLive {
+  const void* segments;      // (n_work, n) segments of the rows
+  int32_t segment_bytes;
+  int32_t n_work;
+  const int32_t* n_segments;  // (n_work,)
+  const uint8_t* missing;    // (n_work,)
+  const int32_t* offsets;    // (n_work + 1,) where the jumps of a feature begin
+  const int32_t* position;   // (jumps,) the jump lies after this segment
+  const uint8_t* left;       // (jumps,) whether missing goes to the left
+  const double* ridge;       // (all segments, k)
+};
+
+struct DbTeam;
+
+// For every feature, the best price over its jumps and both polarities.
 // q: 1, 2, or 0 for infinity. Ties within `tie` go to the first jump, then to polarity +1.
-DB_EXPORT void DB_NAME(price)(const void* codes, int32_t code_bytes, int64_t m,
-                              const int32_t* n_bins, const uint8_t* missing, int32_t begin,
-                              int32_t end, const void* A, int32_t real_bytes, int32_t k, int32_t q,
+DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                              int32_t n_features, const int32_t* n_bins, const uint8_t* missing,
+                              const void* A, int32_t real_bytes, int32_t k, int32_t q,
                               const double* costs, double tie, double* price, int32_t* jump,
                               int8_t* polarity);
 
@@ -67,27 +92,28 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
                               int32_t missing, const void* A, int32_t real_bytes, int32_t k,
                               double* out);
 
-// Sums of the rows of A (m, k) per code of one feature: out is (n_bins, k).
-DB_EXPORT void DB_NAME(histogram)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
-                                  const void* A, int32_t real_bytes, int32_t k, double* out);
+// Sums of the rows of A (m, k) per code of the listed features: out[w] is (n_bins, k).
+DB_EXPORT void DB_NAME(histograms)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
+                                   const void* A, int32_t real_bytes, int32_t k,
+                                   double* const* out);
 
 // F += table of every listed feature at the row's code; tables lie one after the other.
-DB_EXPORT void DB_NAME(add_tables)(const void* codes, int32_t code_bytes, int64_t m,
+DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                    const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const double* tables, int32_t k, int64_t begin, int64_t end,
-                                   void* F, int32_t real_bytes);
+                                   const double* tables, int32_t k, void* F, int32_t real_bytes);
 
 // Codes of x: the number of thresholds below it; NaN gets `missing_code`. `stride` in elements.
 DB_EXPORT void DB_NAME(encode)(const void* x, int32_t real_bytes, int64_t stride, int64_t m,
                                const double* thresholds, int64_t n_thresholds,
                                uint32_t missing_code, void* codes, int32_t code_bytes);
 
-// Loss of rows begin..end at F, and (where not null) U, A and the diagonal curvature in F.
+// Loss at F and (where not null) U, A and the diagonal curvature in F.
 // `shift` is subtracted in the exponent of the exponential loss; its value, U, A and curvature are
 // then unnormalised and the caller divides. `top` gets the largest -rho.
-DB_EXPORT double DB_NAME(loss_pass)(const DbRows* rows, const void* F, int32_t real_bytes,
-                                    double shift, int64_t begin, int64_t end, void* U, void* A,
-                                    void* C, double* top);
+DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void* F,
+                                    int32_t real_bytes, double shift, void* U, void* A, void* C,
+                                    double* top);
 
 // One block: minimise the quadratic model with gradient -G and curvature D, both (n_bins, k), plus
 // nu N_p of the positive and of the negative part of every jump. Writes the new jumps and the
@@ -97,16 +123,31 @@ DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_
                                     int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
                                     double* jumps, double* change);
 
-// One epoch of block descent over the working set. `objective` holds {loss, penalty} on entry and
-// on exit; returns the number of halved steps.
-DB_EXPORT int32_t DB_NAME(epoch)(const DbRows* rows, const DbEpoch* epoch, double* objective);
+// Visits every feature of the model once: block descent. Returns by how much the model fell.
+DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
+
+// Segments of the rows of the model: segment_of[w] maps the codes of a feature to its segments.
+DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, const int32_t* const* segment_of,
+                               void* segments, int32_t segment_bytes);
+
+// The second derivative of the model in the live jumps times a direction, both (jumps, k).
+DB_EXPORT void DB_NAME(model_product)(DbTeam* team, const DbModel* model, const DbLive* live,
+                                      const double* direction, double* out);
+
+// Moves the live jumps along a direction: Q += H dF. Returns dF' H dF, the ridge included.
+DB_EXPORT double DB_NAME(model_move)(DbTeam* team, const DbModel* model, const DbLive* live,
+                                     const double* direction);
+
+// Edges of the live jumps at Q, (jumps, k).
+DB_EXPORT void DB_NAME(model_gather)(DbTeam* team, const DbModel* model, const DbLive* live,
+                                     double* out);
 
 // F (m, k) += tables of the used features; X has strides in elements, tables hold one row per bin
 // and one for missing.
-DB_EXPORT void DB_NAME(predict)(const void* X, int32_t real_bytes, int64_t row_stride,
-                                int64_t column_stride, const int32_t* features, int32_t n_used,
-                                const int32_t* n_thresholds, const double* thresholds,
-                                const double* tables, int32_t k, int64_t begin, int64_t end,
+DB_EXPORT void DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
+                                int64_t row_stride, int64_t column_stride, const int32_t* features,
+                                int32_t n_used, const int32_t* n_thresholds,
+                                const double* thresholds, const double* tables, int32_t k,
                                 double* F);
 
 // Whether the processor can run the functions of this suffix.

@@ -1,5 +1,6 @@
 // Passes over the rows: losses from scores, and scores from tables.
 #include "losses.h"
+#include "team.h"
 
 namespace DB_SPACE {
 
@@ -54,28 +55,58 @@ void add_rows_of_tables(const Code* codes, int64_t m, const int32_t* features,
 
 }  // namespace DB_SPACE
 
-DB_EXPORT double DB_NAME(loss_pass)(const DbRows* rows, const void* F, int32_t real_bytes,
-                                    double shift, int64_t begin, int64_t end, void* U, void* A,
-                                    void* C, double* top) {
-  double loss = 0.0;
-  DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
+namespace DB_SPACE {
+
+constexpr int64_t kPassRows = 4096;  // rows per piece of a pass
+
+inline int32_t pass_pieces(int64_t m) {
+  return static_cast<int32_t>((m + kPassRows - 1) / kPassRows);
+}
+
+// Calls f(begin, end, piece) for every piece of m rows.
+template <class Function>
+inline void share_rows(DbTeam* team, int64_t m, Function f) {
+  share(team, pass_pieces(m), [&](int32_t piece) {
+    const int64_t begin = piece * kPassRows;
+    f(begin, begin + kPassRows < m ? begin + kPassRows : m, piece);
+  });
+}
+
+}  // namespace DB_SPACE
+
+DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void* F,
+                                    int32_t real_bytes, double shift, void* U, void* A, void* C,
+                                    double* top) {
+  using namespace DB_SPACE;
+  Scratch<double> losses(pass_pieces(rows->m)), tops(pass_pieces(rows->m));
+  with_types(1, real_bytes, [&](auto*, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    DB_SPACE::with_width(rows->k, [&](auto width) {
-      loss = DB_SPACE::loss_rows<decltype(width)::value>(
-          *rows, static_cast<const Real*>(F), static_cast<Real>(shift), begin, end,
-          static_cast<Real*>(U), static_cast<Real*>(A), static_cast<Real*>(C), top);
+    with_width(rows->k, [&](auto width) {
+      share_rows(team, rows->m, [&](int64_t begin, int64_t end, int32_t piece) {
+        losses[piece] = loss_rows<decltype(width)::value>(
+            *rows, static_cast<const Real*>(F), static_cast<Real>(shift), begin, end,
+            static_cast<Real*>(U), static_cast<Real*>(A), static_cast<Real*>(C), &tops[piece]);
+      });
     });
   });
+  double loss = 0.0;
+  *top = -1e30;
+  for (int32_t piece = 0; piece < pass_pieces(rows->m); ++piece) {
+    loss += losses[piece];
+    *top = tops[piece] > *top ? tops[piece] : *top;
+  }
   return loss;
 }
 
-DB_EXPORT void DB_NAME(add_tables)(const void* codes, int32_t code_bytes, int64_t m,
+DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                    const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const double* tables, int32_t k, int64_t begin, int64_t end,
-                                   void* F, int32_t real_bytes) {
-  DB_SPACE::with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
+                                   const double* tables, int32_t k, void* F, int32_t real_bytes) {
+  using namespace DB_SPACE;
+  with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    DB_SPACE::add_rows_of_tables(static_cast<decltype(code)>(codes), m, features, n_bins, n_work,
-                                 tables, k, begin, end, static_cast<Real*>(F));
+    share_rows(team, m, [&](int64_t begin, int64_t end, int32_t) {
+      add_rows_of_tables(static_cast<decltype(code)>(codes), m, features, n_bins, n_work, tables, k,
+                         begin, end, static_cast<Real*>(F));
+    });
   });
 }

@@ -1,5 +1,6 @@
 // Numbers to codes, and numbers to scores.
 #include "common.h"
+#include "team.h"
 
 namespace DB_SPACE {
 
@@ -61,16 +62,20 @@ DB_EXPORT void DB_NAME(encode)(const void* x, int32_t real_bytes, int64_t stride
   });
 }
 
-DB_EXPORT void DB_NAME(predict)(const void* X, int32_t real_bytes, int64_t row_stride,
-                                int64_t column_stride, const int32_t* features, int32_t n_used,
-                                const int32_t* n_thresholds, const double* thresholds,
-                                const double* tables, int32_t k, int64_t begin, int64_t end,
+DB_EXPORT void DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
+                                int64_t row_stride, int64_t column_stride, const int32_t* features,
+                                int32_t n_used, const int32_t* n_thresholds,
+                                const double* thresholds, const double* tables, int32_t k,
                                 double* F) {
+  constexpr int64_t rows = 4096;
   DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
     DB_SPACE::with_width(k, [&](auto width) {
-      DB_SPACE::predict_rows<decltype(width)::value>(
-          static_cast<decltype(real)>(X), row_stride, column_stride, features, n_used,
-          n_thresholds, thresholds, tables, k, begin, end, F);
+      share(team, static_cast<int32_t>((m + rows - 1) / rows), [&](int32_t piece) {
+        const int64_t begin = piece * rows, end = begin + rows < m ? begin + rows : m;
+        DB_SPACE::predict_rows<decltype(width)::value>(
+            static_cast<decltype(real)>(X), row_stride, column_stride, features, n_used,
+            n_thresholds, thresholds, tables, k, begin, end, F);
+      });
     });
   });
 }

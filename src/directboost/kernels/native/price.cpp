@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "common.h"
+#include "team.h"
 
 namespace DB_SPACE {
 
@@ -67,6 +68,12 @@ inline int32_t first_of_best(const double* prices, int32_t n, double tie, double
 
 constexpr int32_t kTogether = 8;       // features that share one pass over A
 constexpr size_t kRowBytes = 1 << 14;  // of A that stay in the nearest cache meanwhile
+constexpr int64_t kPiece = 200000;     // (row, feature, class) triples that are worth a piece
+
+inline int32_t features_per_piece(int64_t entries) {
+  const int64_t features = kPiece / (entries > 0 ? entries : 1);
+  return features > kTogether ? static_cast<int32_t>(features) : kTogether;
+}
 
 // Histograms of features first..last-1: blocks of rows, all features on each, so that A is read
 // from memory once per group. Every sum still runs over the rows in order.
@@ -80,6 +87,25 @@ inline void gather_together(const Code* codes, int64_t m, int32_t first, int32_t
       histogram_rows(codes + static_cast<size_t>(f) * m + begin, n, k,
                      A + static_cast<size_t>(begin) * k, hist + (f - first) * stride);
   }
+}
+
+// The same for listed features, written out in double precision.
+template <class Real, class Code>
+void gather_listed(const Code* codes, int64_t m, const int32_t* features, const int32_t* n_bins,
+                   int32_t count, const Real* A, int32_t k, double* const* out) {
+  int32_t widest = 1;
+  for (int32_t f = 0; f < count; ++f) widest = n_bins[f] > widest ? n_bins[f] : widest;
+  const size_t stride = static_cast<size_t>(widest) * k;
+  Scratch<Real> hist(count * stride);
+  const int64_t rows = static_cast<int64_t>(kRowBytes / (sizeof(Real) * k)) + 1;
+  for (int64_t begin = 0; begin < m; begin += rows) {
+    const int64_t n = begin + rows < m ? rows : m - begin;
+    for (int32_t f = 0; f < count; ++f)
+      histogram_rows(codes + static_cast<size_t>(features[f]) * m + begin, n, k,
+                     A + static_cast<size_t>(begin) * k, hist.get() + f * stride);
+  }
+  for (int32_t f = 0; f < count; ++f)
+    for (size_t i = 0; i < static_cast<size_t>(n_bins[f]) * k; ++i) out[f][i] = hist[f * stride + i];
 }
 
 template <class Code, class Real>
@@ -121,15 +147,20 @@ void price_features(const Code* codes, int64_t m, const int32_t* n_bins, const u
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(price)(const void* codes, int32_t code_bytes, int64_t m,
-                              const int32_t* n_bins, const uint8_t* missing, int32_t begin,
-                              int32_t end, const void* A, int32_t real_bytes, int32_t k, int32_t q,
+DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                              int32_t n_features, const int32_t* n_bins, const uint8_t* missing,
+                              const void* A, int32_t real_bytes, int32_t k, int32_t q,
                               const double* costs, double tie, double* price, int32_t* jump,
                               int8_t* polarity) {
-  DB_SPACE::with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
-    DB_SPACE::price_features(static_cast<decltype(code)>(codes), m, n_bins, missing, begin, end,
-                             static_cast<decltype(real)>(A), k, q, costs, tie, price, jump,
-                             polarity);
+  using namespace DB_SPACE;
+  const int32_t size = features_per_piece(m * k);
+  with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
+    share(team, (n_features + size - 1) / size, [&](int32_t piece) {
+      const int32_t begin = piece * size;
+      const int32_t end = begin + size < n_features ? begin + size : n_features;
+      price_features(static_cast<decltype(code)>(codes), m, n_bins, missing, begin, end,
+                     static_cast<decltype(real)>(A), k, q, costs, tie, price, jump, polarity);
+    });
   });
 }
 
@@ -139,7 +170,10 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
   using namespace DB_SPACE;
   if (n_bins < 2) return;
   Scratch<double> hist(static_cast<size_t>(n_bins) * k), total(k), prefix(k);
-  DB_NAME(histogram)(codes, code_bytes, m, n_bins, A, real_bytes, k, hist.get());
+  const int32_t first = 0;
+  double* out_of_one = hist.get();
+  DB_NAME(histograms)(nullptr, codes, code_bytes, m, &first, &n_bins, 1, A, real_bytes, k,
+                      &out_of_one);
   sum_bins(hist.get(), n_bins, k, total.get());
   walk_jumps(hist.get(), n_bins, missing != 0, k, prefix.get(), [&](int32_t j) {
     for (int32_t r = 0; r < k; ++r)
@@ -147,14 +181,19 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
   });
 }
 
-DB_EXPORT void DB_NAME(histogram)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
-                                  const void* A, int32_t real_bytes, int32_t k, double* out) {
-  DB_SPACE::with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
+DB_EXPORT void DB_NAME(histograms)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
+                                   const void* A, int32_t real_bytes, int32_t k,
+                                   double* const* out) {
+  using namespace DB_SPACE;
+  const int32_t size = m * k < kPiece ? kTogether : kTogether / 2;
+  with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    DB_SPACE::Scratch<Real> hist(static_cast<size_t>(n_bins) * k);
-    DB_SPACE::histogram_rows(static_cast<decltype(code)>(codes), m, k,
-                             static_cast<const Real*>(A), hist.get());
-    for (size_t i = 0; i < static_cast<size_t>(n_bins) * k; ++i) out[i] = hist[i];
+    share(team, (n_work + size - 1) / size, [&](int32_t piece) {
+      const int32_t begin = piece * size, end = begin + size < n_work ? begin + size : n_work;
+      gather_listed<Real>(static_cast<decltype(code)>(codes), m, features + begin, n_bins + begin,
+                          end - begin, static_cast<const Real*>(A), k, out + begin);
+    });
   });
 }
 

@@ -1,0 +1,38 @@
+"""Jumps and tables: the two ways to write what the stumps of one feature add to the scores."""
+
+import numpy as np
+
+from ..arrays import Array, Bools
+
+
+def live_jumps(jumps: Array) -> Bools:
+    """Return which jumps are not zero, (n_jumps,)."""
+    return np.asarray((jumps != 0.0).any(axis=1))
+
+
+def jump_penalty(jumps: Array, p: float) -> float:
+    """Return the sum over the jumps of ||v_+||_p + ||v_-||_p."""
+    live = jumps[live_jumps(jumps)]
+    if live.size == 0:
+        return 0.0
+    parts = (np.maximum(live, 0.0), np.maximum(-live, 0.0))
+    return float(sum(np.linalg.norm(part, ord=p, axis=1).sum() for part in parts))
+
+
+def table_of(jumps: Array, n_bins: int, missing: bool) -> Array:
+    """Return the table (n_bins, k) of a feature from its jumps (n_jumps, k).
+
+    g[t] = sum of the jumps that answer +1 to code t minus the sum of those that answer -1.
+    """
+    present = n_bins - 1 if missing else n_bins
+    right = jumps[: max(n_bins - 1, 0)]
+    table = np.zeros((n_bins, jumps.shape[1]))
+    if n_bins < 2:
+        return table
+    table[1:] = 2.0 * np.cumsum(right, axis=0)
+    table -= right.sum(axis=0)
+    if missing and n_bins > 2:
+        left = jumps[n_bins - 1 :]
+        table[1:present] += 2.0 * np.cumsum(left, axis=0)
+        table -= left.sum(axis=0)
+    return table

@@ -1,0 +1,134 @@
+"""NumPy twins of the kernels on the quadratic model: block descent and its second derivative."""
+
+import numpy as np
+
+from ..arrays import Array, Ints, Scores
+from .jumps import jump_penalty, live_jumps
+from .reference_block import solve_block
+from .work import LiveJumps, ModelWork, Sweeps, Team
+
+FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
+ENOUGH = 0.6  # a step counts while the gain is this share of the curvature along it
+
+
+def bend(work: ModelWork, d: Scores) -> Scores:
+    """Return H d for every row, (n, k).
+
+    Diagonal: h d. Pairs: h_r (d_r - d_y), class y gets minus the sum. Simplex:
+    w h_r (d_r - sum_l h_l d_l).
+    """
+    if work.coupling == 0:
+        return work.H * d
+    if work.coupling == 1:
+        index = np.arange(d.shape[0])
+        image = work.H * (d - d[index, work.labels][:, None])
+        image[index, work.labels] -= image.sum(axis=1)
+        return image
+    mean = (work.H * d).sum(axis=1, keepdims=True)
+    return work.weight[:, None] * work.H * (d - mean)  # type: ignore[index]
+
+
+def model_epoch(work: ModelWork, team: Team | None = None) -> float:
+    """Visit every feature of the model once, in place; return by how much the model fell.
+
+    Per feature: what is left of its gradient, the block solve with the diagonal curvature, and,
+    where that step is too long for the whole curvature, a shorter one: along the step the model
+    is a parabola.
+    """
+    return sum(_visit(work, w) for w in range(work.features.size))
+
+
+def _visit(work: ModelWork, w: int) -> float:
+    jumps, codes = work.jumps[w], work.codes[work.features[w]]
+    if jumps.shape[0] == 0:
+        return 0.0
+    sums = np.zeros_like(work.G[w])
+    np.add.at(sums, codes, work.Q.astype(np.float64))
+    left = work.G[w] - sums - work.ridge[w] * work.change[w]
+    old, nu = jumps.copy(), float(work.nu[w])
+    change = solve_block(left, work.D[w], bool(work.missing[w]), nu, work.p, _effort(work, w), jumps)
+    if np.array_equal(old, jumps):
+        return 0.0
+    gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()
+    scores = change[codes].astype(work.Q.dtype)
+    image = bend(work, scores)
+    curvature = float((scores * image).sum() + (work.ridge[w] * change**2).sum())
+    step = 1.0
+    if gain < ENOUGH * curvature:
+        step = max(float(gain) / curvature, 0.0)
+        jumps[:] = old + step * (jumps - old)
+    work.Q[:] += step * image
+    work.change[w] += step * change
+    return float(step * gain - 0.5 * step**2 * curvature)
+
+
+def _effort(work: ModelWork, w: int) -> Sweeps:
+    """Give blocks with few bins and few live jumps one full sweep and few segment sweeps."""
+    live = int(live_jumps(work.jumps[w]).sum())
+    if int(work.n_bins[w]) <= FEW_BINS and live <= FEW_LIVE:
+        return Sweeps(1, FEW_SWEEPS, work.sweeps.tolerance)
+    return work.sweeps
+
+
+def recode(work: ModelWork, segment_of: list[Ints], team: Team | None = None) -> Ints:
+    """Return the segments of the rows, (w, n): segment_of[w] maps codes to segments."""
+    rows = [part[work.codes[f]] for f, part in zip(work.features, segment_of, strict=True)]
+    return np.array(rows, dtype=np.uint32).reshape(len(segment_of), work.codes.shape[1])
+
+
+def _signs(live: LiveJumps, w: int) -> Array:
+    """Return what every jump of a feature answers to its segments, (jumps, segments)."""
+    jumps = slice(live.offsets[w], live.offsets[w + 1])
+    n = int(live.n_segments[w])
+    signs = np.where(np.arange(n) > live.position[jumps, None], 1.0, -1.0)
+    if live.missing[w]:
+        signs[:, -1] = np.where(live.left[jumps], -1.0, 1.0)
+    return signs
+
+
+def _scores(work: ModelWork, live: LiveJumps, direction: Array) -> tuple[Scores, Array]:
+    """Return the scores (n, k) and the tables (segments, k) of a direction."""
+    scores, tables = np.zeros(work.Q.shape), []
+    for w in range(live.n_segments.size):
+        part = direction[live.offsets[w] : live.offsets[w + 1]]
+        tables.append(_signs(live, w).T @ part)
+        scores += tables[-1][live.segments[w]]
+    return scores.astype(work.Q.dtype), np.concatenate(tables)
+
+
+def _edges(work: ModelWork, live: LiveJumps, rows: Scores, extra: Array) -> Array:
+    """Return the edges of the live jumps for rows (n, k), plus those of sums over the segments."""
+    out, first = np.empty((live.position.size, rows.shape[1])), 0
+    for w in range(live.n_segments.size):
+        n = int(live.n_segments[w])
+        sums = extra[first : first + n].copy()
+        np.add.at(sums, live.segments[w], rows.astype(np.float64))
+        out[live.offsets[w] : live.offsets[w + 1]] = _signs(live, w) @ sums
+        first += n
+    return out
+
+
+def model_product(
+    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
+) -> Array:
+    """Return the second derivative of the model in the live jumps times a direction (jumps, k)."""
+    scores, tables = _scores(work, live, direction)
+    return _edges(work, live, bend(work, scores), live.ridge * tables)
+
+
+def model_move(
+    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
+) -> float:
+    """Add H dF of a direction to Q; return dF' H dF, the ridge included.
+
+    The jumps and the changes of the tables are left to the caller.
+    """
+    scores, tables = _scores(work, live, direction)
+    image = bend(work, scores)
+    work.Q[:] += image
+    return float((scores * image).sum() + (live.ridge * tables**2).sum())
+
+
+def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
+    """Return the edges of the live jumps at Q, (jumps, k)."""
+    return _edges(work, live, work.Q, np.zeros_like(live.ridge))

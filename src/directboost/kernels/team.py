@@ -1,0 +1,49 @@
+"""The threads of one public call, shared by all its kernels."""
+
+import threading
+from types import TracebackType
+
+from . import native
+
+
+class Team:
+    """Threads that help the caller inside the C++ kernels; none survives the `with` block.
+
+    The kernels cut their work into pieces of a fixed size, so results do not depend on the
+    number of threads. Without compiled kernels a team does nothing.
+
+    Parameters
+    ----------
+    threads : int
+        How many threads work, the caller included.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self.handle: int | None = None
+        self._helpers: list[threading.Thread] = []
+
+    def __enter__(self) -> "Team":
+        if self.threads > 1 and native.library_path() is not None:
+            self.handle = native.new_team()
+            for _ in range(self.threads - 1):
+                helper = threading.Thread(
+                    target=native.serve_team, args=(self.handle,), daemon=True
+                )
+                helper.start()
+                self._helpers.append(helper)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.handle is None:
+            return
+        native.dismiss_team(self.handle)
+        for helper in self._helpers:
+            helper.join()
+        native.delete_team(self.handle)
+        self.handle, self._helpers = None, []
