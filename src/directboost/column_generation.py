@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Scores
-from .certificate import Certificate, lower_bound, recertify
+from .certificate import Certificate, recertify
 from .columns import Columns, Proposals
 from .history import Record
+from .kernels.team import Team
 from .masters.base import Master
 from .oracles.base import Oracle, Pricing
 from .problem import Objective, RestrictedProblem
@@ -39,6 +40,8 @@ class Plan:
         Stop after so many rounds.
     keep_stages : bool
         Whether the weights of every round are kept, for staged predictions.
+    team : Team or None
+        The threads of the call.
     """
 
     objective: Objective
@@ -52,6 +55,7 @@ class Plan:
     max_rounds: int | None = None
     keep_stages: bool = False
     callbacks: Sequence[Callback] = ()
+    team: Team | None = None
 
 
 @dataclass
@@ -66,6 +70,7 @@ class State:
     W: Any
     U: Scores
     primal: float
+    A: Scores | None = None
     best_dual: float = -np.inf
     best_U: Array | None = None
     round: int = 0
@@ -120,7 +125,7 @@ def _resume(state: State, before: Outcome) -> None:
 def step(plan: Plan, state: State, started: float) -> Status | None:
     """Do one round; return why the loop should end, or None."""
     clock = time.perf_counter()
-    A = plan.objective.coefficients(state.U)
+    A = state.A if state.A is not None else plan.objective.coefficients(state.U)
     pricing = plan.oracle.price(A, plan.objective.penalty, plan.rule)
     _keep_best_dual(plan, state, pricing)
     state.seconds_pricing += time.perf_counter() - clock
@@ -141,11 +146,11 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
 
 
 def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
-    U = state.U.astype(np.float64, copy=False)
-    dual = lower_bound(plan.objective, U, pricing.max_price, pricing.rounding)
+    price = pricing.max_price + pricing.rounding
+    dual = plan.objective.dual_estimate(state.U, price, plan.team)
     if dual > state.best_dual:
         # A point rounded to single precision is not quite in the dual domain: no proof rests on it.
-        proof = U if state.U.dtype == np.float64 else None
+        proof = state.U if state.U.dtype == np.float64 else None
         state.best_dual, state.best_U = dual, proof
 
 
@@ -209,7 +214,7 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
     state.W = state.columns.grow(state.W)
     result = plan.master.solve(problem, state.W, accuracy)
     value = result.value if result.value is not None else problem.value(result.W)
-    state.U = result.U
+    state.U, state.A = result.U, result.A
     if value <= state.primal:
         state.W, state.primal = state.columns.prune(result.W), value
     if plan.keep_stages:

@@ -1,6 +1,7 @@
 """The public estimator."""
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .arrays import Array, Ints, Scores
 from .callbacks import Progress
@@ -35,6 +36,12 @@ from .training import Trained, train
 
 
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return the linear algebra libraries of the process; to look for them takes a while."""
+    return ThreadpoolController()
 
 
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -195,7 +202,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         bridge = [] if context is None else [round_callback(self, context)]
         request = request_of(self, bridge)
         # The threads are ours: those of the linear algebra library would fight with them.
-        with self._team(X.size * rows.classes.size) as team, threadpool_limits(1, "blas"):
+        with self._team(X.size * rows.classes.size) as team, _blas().limit(limits=1, user_api="blas"):
             trained = train(request, rows, costs, team)
         for callback in request.callbacks:
             if isinstance(callback, Progress):

@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .arrays import Array, Scores
 from .columns import Columns
+from .kernels.team import Team
+from .kernels.work import PassRows
 from .losses import Loss, Rows
-from .margins import Margin
+from .margins import Margin, OneVsAll
 from .penalties import Penalty
 
 
@@ -55,6 +58,21 @@ class Objective:
         """
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         return self.loss.dual_value(self.loss.shrink(U, tau, self.rows), self.rows)
+
+    def pass_rows(self, precision: np.dtype[Any]) -> PassRows | None:
+        """Return the rows as the fused kernels take them, or None where the loss has none."""
+        if self.loss.native is None or not self.loss.is_built_in():
+            return None
+        targets = self.margin.targets if isinstance(self.margin, OneVsAll) else None
+        c = self.rows.c.astype(precision)
+        return PassRows(self.loss.native, self.margin.k, self.margin.own, targets, c)
+
+    def dual_estimate(self, U: Scores, max_price: float, team: Team | None = None) -> float:
+        """Return `dual_bound` by the fused kernel where there is one, in the precision of U."""
+        rows = self.pass_rows(U.dtype)
+        if rows is None:
+            return self.dual_bound(U.astype(np.float64, copy=False), max_price)
+        return kernels.dual_pass(rows, U, min(1.0, self.nu / max_price), team)
 
     def relative(self, gap: float, primal: float) -> float:
         """Return gap / max(P - P_const, 1e-12), the unit of the parameter tol."""

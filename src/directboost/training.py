@@ -32,7 +32,7 @@ _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
 _MOST_ROUNDS = 150  # rounds block descent gets on these
 _ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
-_LARGE = 20_000_000  # (row, feature, class) triples from which single precision pays
+_LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,7 @@ class _Task:
             first_columns=1 if request.columns_per_round is None else None,
             max_columns=request.max_columns,
             keep_stages=request.columns_per_round is not None, callbacks=request.callbacks,
+            team=self.team,
         )  # fmt: skip
         return replace(plan, **changes)
 

@@ -11,6 +11,7 @@ NATIVE = native.library_path() is not None and os.environ.get("DIRECTBOOST_KERNE
 if NATIVE:
     from .native import (
         add_tables,
+        dual_pass,
         edges,
         encode,
         histograms,
@@ -27,6 +28,7 @@ if NATIVE:
 else:
     from .reference import (
         add_tables,
+        dual_pass,
         edges,
         encode,
         histograms,
@@ -58,6 +60,7 @@ __all__ = [
     "NATIVE",
     "add_tables",
     "announce",
+    "dual_pass",
     "edges",
     "encode",
     "histograms",

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from .work import LiveJumps, LossPass, ModelWork, PassRows, Sweeps, Team
+from .work import LiveJumps, LossPass, ModelWork, PassRows, Sweeps, Team, own_dual
 
 _NAMES = (
     "price",
@@ -25,6 +25,7 @@ _NAMES = (
     "add_tables",
     "encode",
     "loss_pass",
+    "dual_pass",
     "solve_block",
     "model_epoch",
     "recode",
@@ -111,7 +112,7 @@ class _Library:
         self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
         for name in _NAMES:
             setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        for name in ("loss_pass", "model_epoch", "model_move"):
+        for name in ("loss_pass", "dual_pass", "model_epoch", "model_move"):
             getattr(self, name).restype = c_double
         for name in _NAMES:
             getattr(self, name).argtypes = _ARGUMENTS[name]
@@ -141,6 +142,7 @@ _ARGUMENTS = {
     "add_tables": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _P, _I],
     "encode": [_P, _I, _L, _L, _P, _L, ctypes.c_uint32, _P, _I],
     "loss_pass": [_P, POINTER(_Rows), _P, _I, _D, _P, _P, _P, POINTER(_D)],
+    "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, _M],
     "recode": [_P, _M, _P, _P, _I],
@@ -190,10 +192,6 @@ def _at(array: npt.NDArray[Any] | None) -> int | None:
     return None if array is None else array.ctypes.data
 
 
-def _pointers(arrays: list[Array]) -> npt.NDArray[np.uintp]:
-    return np.array([array.ctypes.data for array in arrays], dtype=np.uintp)
-
-
 def _handle(team: Team | None) -> int | None:
     return None if team is None else team.handle
 
@@ -230,14 +228,14 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
 
 def histograms(
     codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
-) -> list[Array]:
+) -> Array:
     """Return the sums of the rows of A per code of each feature; see `reference.histograms`."""
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.ascontiguousarray(n_bins, dtype=np.int32)
-    out = [np.empty((size, A.shape[1])) for size in bins.tolist()]
+    out = np.empty((int(bins.sum()), A.shape[1]))
     _lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
                       which.ctypes.data, bins.ctypes.data, which.size, A.ctypes.data, A.itemsize,
-                      A.shape[1], _pointers(out).ctypes.data)  # fmt: skip
+                      A.shape[1], out.ctypes.data)  # fmt: skip
     return out
 
 
@@ -290,6 +288,14 @@ def loss_pass(
     return LossPass(float(np.log(total)) + shift, out["U"], out["A"], out["C"])
 
 
+def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
+    """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
+    record, mass = _rows(rows), c_double()
+    value = _lib().dual_pass(_handle(team), byref(record), U.ctypes.data, U.itemsize, tau,
+                             byref(mass))  # fmt: skip
+    return float(value) + own_dual(rows, mass.value)
+
+
 def solve_block(
     G: Array, D: Array, missing: bool, nu: float, p: float, sweeps: Sweeps, jumps: Array
 ) -> Array:
@@ -302,60 +308,56 @@ def solve_block(
     return change
 
 
-class _Held:
-    """A record for C, with the arrays it points to."""
-
-    def __init__(self, record: Structure, *arrays: npt.NDArray[Any] | None) -> None:
-        self.record = record
-        self.arrays = arrays
-
-
-def _model(work: ModelWork) -> _Held:
-    lists = [_pointers(x) for x in (work.jumps, work.G, work.D, work.ridge, work.change)]
-    missing = work.missing.astype(np.uint8)
-    record = _Model(
-        _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
-        work.Q.shape[1], work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
-        _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
-        _at(work.nu), *(_at(x) for x in lists), work.p, work.sweeps.full, work.sweeps.segment,
-        work.sweeps.tolerance,
-    )  # fmt: skip
-    return _Held(record, missing, *lists)
+def _model(work: ModelWork) -> Any:
+    """Return the record of a model for C; it is made once."""
+    held = work.__dict__.get("_record")
+    if held is None:
+        missing = work.missing.astype(np.uint8)
+        arrays = (work.jumps, work.G, work.D, work.ridge, work.change)
+        record = _Model(
+            _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
+            work.Q.shape[1], work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
+            _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
+            _at(work.nu), *(_at(array) for array in arrays), work.p, work.sweeps.full,
+            work.sweeps.segment, work.sweeps.tolerance,
+        )  # fmt: skip
+        held = work.__dict__["_record"] = (record, missing)
+    return byref(held[0])
 
 
 def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     """Visit every feature of a model once, in place; see `reference_model.model_epoch`."""
-    held = _model(work)
-    return float(_lib().model_epoch(_handle(team), byref(held.record)))
+    return float(_lib().model_epoch(_handle(team), _model(work)))
 
 
-def recode(work: ModelWork, segment_of: list[Ints], team: Team | None = None) -> Ints:
+def recode(work: ModelWork, segment_of: Ints, team: Team | None = None) -> Ints:
     """Return the segments of the rows of a model; see `reference_model.recode`."""
-    largest = max((int(codes.max()) for codes in segment_of), default=0)
-    kind = np.uint8 if largest < 256 else np.uint32
-    out = np.empty((len(segment_of), work.codes.shape[1]), dtype=kind)
-    maps = [np.ascontiguousarray(codes, dtype=np.int32) for codes in segment_of]
-    held, pointers = _model(work), np.array([x.ctypes.data for x in maps], dtype=np.uintp)
-    _lib().recode(_handle(team), byref(held.record), _at(pointers), _at(out), out.itemsize)
+    kind = np.uint8 if int(segment_of.max(initial=0)) < 256 else np.uint32
+    out = np.empty((work.features.size, work.codes.shape[1]), dtype=kind)
+    maps = np.ascontiguousarray(segment_of, dtype=np.int32)
+    _lib().recode(_handle(team), _model(work), _at(maps), _at(out), out.itemsize)
     return out
 
 
-def _live(live: LiveJumps) -> _Held:
-    missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
-    record = _Live(
-        _at(live.segments), live.segments.itemsize, live.n_segments.size, _at(live.n_segments),
-        _at(missing), _at(live.offsets), _at(live.position), _at(left), _at(live.ridge),
-    )  # fmt: skip
-    return _Held(record, missing, left)
+def _live(live: LiveJumps) -> Any:
+    held = live.__dict__.get("_record")
+    if held is None:
+        missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
+        record = _Live(
+            _at(live.segments), live.segments.itemsize, live.n_segments.size,
+            _at(live.n_segments), _at(missing), _at(live.offsets), _at(live.position), _at(left),
+            _at(live.ridge),
+        )  # fmt: skip
+        held = live.__dict__["_record"] = (record, missing, left)
+    return byref(held[0])
 
 
 def model_product(
     work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
 ) -> Array:
     """Return the second derivative times a direction; see `reference_model.model_product`."""
-    out, held, jumps = np.empty_like(direction), _model(work), _live(live)
-    _lib().model_product(_handle(team), byref(held.record), byref(jumps.record), _at(direction),
-                         _at(out))  # fmt: skip
+    out = np.empty_like(direction)
+    _lib().model_product(_handle(team), _model(work), _live(live), _at(direction), _at(out))
     return out
 
 
@@ -363,16 +365,13 @@ def model_move(
     work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
 ) -> float:
     """Move the live jumps of a model, in place; see `reference_model.model_move`."""
-    held, jumps = _model(work), _live(live)
-    size = _lib().model_move(_handle(team), byref(held.record), byref(jumps.record),
-                             _at(direction))  # fmt: skip
-    return float(size)
+    return float(_lib().model_move(_handle(team), _model(work), _live(live), _at(direction)))
 
 
 def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
     """Return the edges of the live jumps at Q; see `reference_model.model_gather`."""
-    out, held, jumps = np.empty((live.position.size, work.Q.shape[1])), _model(work), _live(live)
-    _lib().model_gather(_handle(team), byref(held.record), byref(jumps.record), _at(out))
+    out = np.empty((live.position.size, work.Q.shape[1]))
+    _lib().model_gather(_handle(team), _model(work), _live(live), _at(out))
     return out
 
 

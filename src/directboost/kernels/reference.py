@@ -4,16 +4,26 @@ Same names and signatures as in `native`; threads are accepted and not used.
 """
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
 from .reference_block import solve_block
 from .reference_model import model_epoch, model_gather, model_move, model_product, recode
-from .work import LossPass, PassRows, Team
+from .work import (
+    EXPONENTIAL,
+    LOGISTIC,
+    MULTINOMIAL,
+    SQUARED_HINGE,
+    LossPass,
+    PassRows,
+    Team,
+    own_dual,
+)
 
 __all__ = [
     "add_tables",
     "dual_norm",
+    "dual_pass",
     "edges",
     "encode",
     "histograms",
@@ -31,9 +41,10 @@ __all__ = [
 
 def histograms(
     codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
-) -> list[Array]:
-    """Return for every listed feature the sums of the rows of A (m, k) per code, (n_bins, k)."""
-    return [_histogram(codes[f], int(n), A) for f, n in zip(features, n_bins, strict=True)]
+) -> Array:
+    """Return the sums of the rows of A (m, k) per code of the listed features, (all bins, k)."""
+    sums = [_histogram(codes[f], int(n), A) for f, n in zip(features, n_bins, strict=True)]
+    return np.concatenate(sums) if sums else np.empty((0, A.shape[1]))
 
 
 def _histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
@@ -134,6 +145,30 @@ def loss_pass(
     out = {"U": U, "A": A, "C": C}
     kept = {n: out[n].astype(F.dtype) if n in wanted else None for n in out}
     return LossPass(value, kept["U"], kept["A"], kept["C"])
+
+
+def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
+    """Return the dual objective at U shrunk by tau.
+
+    The entries r != y_i are multiplied by tau; those at r = y_i are set as each loss asks.
+    """
+    unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
+    v = tau * U.astype(np.float64) / unit[:, None]
+    if rows.labels is not None:
+        v[np.arange(v.shape[0]), rows.labels] = 0.0
+    terms = _DUALS[rows.loss](v)
+    if rows.loss == MULTINOMIAL:
+        own = np.maximum(1.0 - v.sum(axis=1), 0.0)
+        terms = terms - xlogy(own, own)[:, None] / rows.k
+    return float(unit @ terms.sum(axis=1)) + own_dual(rows, float(unit @ v.sum(axis=1)))
+
+
+_DUALS = {
+    LOGISTIC: lambda v: -(xlogy(v, v) + xlogy(1.0 - v, np.maximum(1.0 - v, 0.0))),
+    EXPONENTIAL: lambda v: -xlogy(v, v),
+    MULTINOMIAL: lambda v: -xlogy(v, v),
+    SQUARED_HINGE: lambda v: v - 0.25 * v**2,
+}
 
 
 def _logistic(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:

@@ -39,41 +39,43 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
 
 
 def _visit(work: ModelWork, w: int) -> float:
-    jumps, codes = work.jumps[w], work.codes[work.features[w]]
+    bins = slice(work.first_bin[w], work.first_bin[w + 1])
+    jumps = work.jumps[work.first_jump[w] : work.first_jump[w + 1]]
+    codes, ridge = work.codes[work.features[w]], work.ridge[bins]
     if jumps.shape[0] == 0:
         return 0.0
-    sums = np.zeros_like(work.G[w])
+    sums = np.zeros_like(ridge)
     np.add.at(sums, codes, work.Q.astype(np.float64))
-    left = work.G[w] - sums - work.ridge[w] * work.change[w]
+    left = work.G[bins] - sums - ridge * work.change[bins]
     old, nu = jumps.copy(), float(work.nu[w])
-    change = solve_block(left, work.D[w], bool(work.missing[w]), nu, work.p, _effort(work, w), jumps)
+    effort = _effort(work, int(work.n_bins[w]), jumps)
+    change = solve_block(left, work.D[bins], bool(work.missing[w]), nu, work.p, effort, jumps)
     if np.array_equal(old, jumps):
         return 0.0
     gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()
     scores = change[codes].astype(work.Q.dtype)
     image = bend(work, scores)
-    curvature = float((scores * image).sum() + (work.ridge[w] * change**2).sum())
+    curvature = float((scores * image).sum() + (ridge * change**2).sum())
     step = 1.0
     if gain < ENOUGH * curvature:
         step = max(float(gain) / curvature, 0.0)
         jumps[:] = old + step * (jumps - old)
     work.Q[:] += step * image
-    work.change[w] += step * change
+    work.change[bins] += step * change
     return float(step * gain - 0.5 * step**2 * curvature)
 
 
-def _effort(work: ModelWork, w: int) -> Sweeps:
+def _effort(work: ModelWork, n_bins: int, jumps: Array) -> Sweeps:
     """Give blocks with few bins and few live jumps one full sweep and few segment sweeps."""
-    live = int(live_jumps(work.jumps[w]).sum())
-    if int(work.n_bins[w]) <= FEW_BINS and live <= FEW_LIVE:
+    if n_bins <= FEW_BINS and int(live_jumps(jumps).sum()) <= FEW_LIVE:
         return Sweeps(1, FEW_SWEEPS, work.sweeps.tolerance)
     return work.sweeps
 
 
-def recode(work: ModelWork, segment_of: list[Ints], team: Team | None = None) -> Ints:
-    """Return the segments of the rows, (w, n): segment_of[w] maps codes to segments."""
-    rows = [part[work.codes[f]] for f, part in zip(work.features, segment_of, strict=True)]
-    return np.array(rows, dtype=np.uint32).reshape(len(segment_of), work.codes.shape[1])
+def recode(work: ModelWork, segment_of: Ints, team: Team | None = None) -> Ints:
+    """Return the segments of the rows, (w, n): segment_of (all bins,) maps the codes."""
+    codes = work.codes[work.features].astype(np.int64)
+    return segment_of[codes + work.first_bin[:-1, None]].astype(np.uint32)
 
 
 def _signs(live: LiveJumps, w: int) -> Array:

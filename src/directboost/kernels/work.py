@@ -1,9 +1,15 @@
 """What the kernels work on, as plain records of arrays."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from ..arrays import Array, Bools, Ints, Scores
+
+
+LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the fused passes
 
 
 class Team(Protocol):
@@ -31,6 +37,22 @@ class PassRows:
     labels: Ints | None
     targets: Ints | None
     c: Scores
+
+
+def own_dual(rows: PassRows, mass: float) -> float:
+    """Return what the entries r = y_i add to the dual objective, given the mass of the others.
+
+    Logistic and squared hinge keep them at their value for margin 0; the exponential loss puts
+    what is left of the mass there, in proportion to the weights; the soft maxima do it by row.
+    One-vs-all has no such entries; there the exponential loss has the mass itself as a term.
+    """
+    if rows.loss == EXPONENTIAL:
+        rest = max(1.0 - mass, 0.0)
+        return mass if rows.labels is None else -rest * float(np.log(max(rest * rows.k, 1e-300)))
+    if rows.labels is None or rows.loss == MULTINOMIAL:
+        return 0.0
+    unit = float(np.log(2.0)) if rows.loss == LOGISTIC else 1.0
+    return unit * float(rows.c.sum(dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -73,12 +95,12 @@ class ModelWork:
     missing : (w,) bool array
     nu : (w,) array
         nu times the cost of each feature.
-    jumps : list of w arrays (n_jumps, k)
-        Changed in place.
-    G, D, ridge : lists of w arrays (n_bins, k)
-        Sums of A over the bins; the diagonal curvature a block is solved with; what is added to
-        the curvature of the rows.
-    change : list of w arrays (n_bins, k)
+    jumps : (all jumps, k) array
+        Feature after feature; changed in place.
+    G, D, ridge : (all bins, k) arrays
+        Feature after feature: sums of A over the bins; the diagonal curvature a block is solved
+        with; what is added to the curvature of the rows.
+    change : (all bins, k) array
         Change of the tables so far, in place.
     coupling : int
         0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
@@ -96,11 +118,11 @@ class ModelWork:
     n_bins: Ints
     missing: Bools
     nu: Array
-    jumps: list[Array]
-    G: list[Array]
-    D: list[Array]
-    ridge: list[Array]
-    change: list[Array]
+    jumps: Array
+    G: Array
+    D: Array
+    ridge: Array
+    change: Array
     coupling: int
     labels: Ints | None
     H: Scores
@@ -108,6 +130,18 @@ class ModelWork:
     Q: Scores
     p: float
     sweeps: Sweeps
+
+    @cached_property
+    def first_bin(self) -> Ints:
+        """Where the bins of every feature begin, and where the last ends, (w + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.n_bins, dtype=np.int64)])
+
+    @cached_property
+    def first_jump(self) -> Ints:
+        """Where the jumps of every feature begin, and where the last ends, (w + 1,)."""
+        counts = np.maximum(self.n_bins - 1, 0).astype(np.int64)
+        counts += np.where(self.missing, np.maximum(self.n_bins - 2, 0), 0)
+        return np.concatenate([[0], np.cumsum(counts)])
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,10 @@ class Loss(ABC):
     margins: ClassVar[tuple[str, ...]] = ("pairwise", "one-vs-all")
     #: Probabilities are softmax(temper * F); None: the temperature is fitted.
     temper: ClassVar[float | None] = None
+    #: Whether the second derivative of a row is that of a soft maximum: with U_i = w_i p_i and
+    #: rows p_i that sum to 1, d -> sharpness w_i p_ir (d_r - sum_l p_il d_l).
+    simplex: ClassVar[bool] = False
+    sharpness: float = 1.0
 
     @classmethod
     def is_built_in(cls) -> bool:

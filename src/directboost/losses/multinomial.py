@@ -21,6 +21,7 @@ class Multinomial(Loss):
     native: ClassVar[int | None] = 2
     margins: ClassVar[tuple[str, ...]] = ("pairwise",)
     temper: ClassVar[float | None] = 1.0
+    simplex: ClassVar[bool] = True
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return the weighted mean of log sum_r exp(-rho_ir)."""

@@ -26,6 +26,8 @@ class MasterResult:
     iterations : int
     value : float or None
         The objective at W where the master knows it.
+    A : (m, k) array or None
+        The coefficients of the edges at U where the master knows them.
     """
 
     W: Any
@@ -33,6 +35,7 @@ class MasterResult:
     solved: bool
     iterations: int
     value: float | None = None
+    A: Scores | None = None
 
 
 class Master(ABC):

@@ -1,33 +1,34 @@
-"""The default master for stumps: block descent per feature in bin space."""
+"""The default master for stumps: quadratic models of the loss, over whole features."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from .. import kernels
 from ..arrays import Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.split import split_epoch
-from ..kernels.work import BlockWork, PassRows, Sweeps
 from ..losses import Loss
-from ..margins import Margin, OneVsAll
+from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
 from .newton import NewtonStep
+from .quadratic import Point, QuadraticModel
+from .row_sample import RowSample, first_size
 
-_EPOCHS = 2
-_EARLY = 0.01  # accuracy asked for up to which a Newton step is worth many iterations
-_FORCING = 0.1  # largest relative residual of the conjugate gradients in a Newton step
+_CYCLES = 6  # most rounds of descent and Newton steps on one model
+_HALVINGS = 10
+_ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
 
 class FeatureBlocks(Master):
-    """Block descent over the features of the working set, each over all its thresholds.
+    """Minimises a quadratic model of the loss plus the penalty, again and again.
 
-    A call takes a Newton step on the non-zero weights (not for l1,inf), then two epochs. Every
-    block minimises a quadratic model of the loss with the diagonal curvature, by coordinate
-    descent over the jumps of the feature; the next pass over the rows shows the objective, and a
-    step that gained too little is halved. Works on `FeatureColumns`.
+    A call builds the model around the current weights: the gradient of all rows, the second
+    derivative of a sample. On it, block descent over the features of the working set (each over
+    all its thresholds at once) alternates with Newton steps on the non-zero weights. The way to
+    the minimum of the model is searched for a lower objective on all rows. Works on
+    `FeatureColumns`.
 
     Parameters
     ----------
@@ -39,8 +40,10 @@ class FeatureBlocks(Master):
 
     def __init__(self, precision: type = np.float64) -> None:
         self._precision = np.dtype(precision)
-        self._sweeps = Sweeps(2, 20, 1e-3)
-        self._slack = 1e-13 if self._precision == np.float64 else 1e-6
+        self._slack = 1e-14 if self._precision == np.float64 else 1e-7
+        self._point: Point | None = None
+        self._sample: RowSample | None = None
+        self._damping = 0.0
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept smooth losses with l1,p penalties."""
@@ -51,90 +54,89 @@ class FeatureBlocks(Master):
         return None
 
     def solve(self, problem: RestrictedProblem, start: Jumps, accuracy: float) -> MasterResult:
-        """Run a few epochs over the working set, from the jumps `start`."""
+        """Minimise one model of the objective, from the jumps `start`."""
         columns, objective = problem.columns, problem.objective
         if not isinstance(columns, FeatureColumns):
             raise TypeError("the master 'blocks' works on FeatureColumns")
-        W = self._newton(problem, start, accuracy)
-        F = np.zeros((columns.binned.n_rows, objective.margin.k), dtype=self._precision)
+        point = self._start(problem, columns, start)
+        sample = self._rows(objective, columns)
+        model = QuadraticModel(objective, columns, point, sample, self._damping)
+        promised = self._minimise(model, accuracy)
+        after = self._search(objective, columns, model, promised)
+        self._point = after
+        return MasterResult(after.W, after.U, True, 1, after.value, after.A)
+
+    def _start(self, problem: RestrictedProblem, columns: FeatureColumns, W: Jumps) -> Point:
+        """Return the point of the jumps W: that of the last call where they are the same."""
+        known = self._point
+        if known is not None and _same(known.W, W):
+            return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
+        F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self._precision)
         columns.add_scores(W, F)
-        work = self._work(columns, objective, W)
-        value = (0.0, problem.penalty_value(W))
-        rows = _pass_rows(objective, self._precision)
-        for _ in range(_EPOCHS):
-            if rows is not None:
-                value = kernels.epoch(rows, work, F, value)
-            else:
-                value = self._split(objective, work, F, value[1])
-        U = self._weights(objective, rows, F, columns)
-        return MasterResult(W, U, True, _EPOCHS, sum(value))
+        return self._evaluate(problem.objective, columns, W, F, problem.penalty_value(W))
 
-    @staticmethod
-    def _newton(problem: RestrictedProblem, start: Jumps, accuracy: float) -> Jumps:
-        """Take a Newton step on the non-zero weights where the penalty is smooth there."""
-        objective, columns = problem.objective, problem.columns
-        flat = objective.penalty.p == np.inf or not any(jumps.any() for jumps in start)
-        if flat or not isinstance(columns, FeatureColumns):
-            return [jumps.copy() for jumps in start]
-        forcing = min(_FORCING, float(np.sqrt(10.0 * accuracy)))
-        return NewtonStep(objective, columns, start).solve(forcing, accuracy > _EARLY)
+    def _evaluate(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
+    ) -> Point:
+        rows = objective.pass_rows(self._precision)
+        if rows is not None:
+            result = kernels.loss_pass(rows, F, "UAC", columns.team)
+            U, A, C = result.U, result.A, result.C
+            assert U is not None and A is not None and C is not None
+            return Point(W, F, result.value, penalty, U, A, C)
+        double = F.astype(np.float64, copy=False)
+        U = objective.weights(double)
+        A = np.ascontiguousarray(objective.coefficients(U), dtype=self._precision)
+        C = np.ascontiguousarray(objective.curvature(double), dtype=self._precision)
+        return Point(W, F, objective.loss_value(double), penalty, U, A, C)
 
-    def _work(self, columns: FeatureColumns, objective: Objective, W: Jumps) -> BlockWork:
+    def _rows(self, objective: Objective, columns: FeatureColumns) -> RowSample:
+        if self._sample is None:
+            m = columns.binned.n_rows
+            own = objective.margin.own
+            groups = np.zeros(m, dtype=np.int32) if own is None else own
+            self._sample = RowSample(columns.binned, groups, first_size(m))
+        return self._sample
+
+    def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
+        """Bring the model near its minimum; return by how much it fell."""
+        import os
+        early = accuracy > 0.0075
+        forcing = min(float(os.environ.get("FORCE","0.1")), max(10.0 * accuracy, 1e-6))
+        total = model.epoch()
+        for cycle in range(_CYCLES):
+            total += NewtonStep(model).solve(int(os.environ.get("CGE","10")) if early else int(os.environ.get("CG","20")), 0.1)
+            gained = model.epoch()
+            total += gained
+            if gained <= forcing * total:
+                break
+        return total
+
+    def _search(
+        self, objective: Objective, columns: FeatureColumns, model: QuadraticModel, promised: float
+    ) -> Point:
+        """Go towards the minimum of the model as far as the objective gains on all rows."""
+        point, work = model.point, model.work
+        change, start = np.zeros_like(point.F), np.concatenate(point.W)
         features = np.array(columns.features, dtype=np.int32)
-        return BlockWork(
-            codes=columns.binned.codes,
-            features=features,
-            n_bins=columns.n_bins(),
-            missing=columns.binned.missing[features],
-            nu=objective.nu * columns.feature_costs[features],
-            jumps=W,
-            p=float(objective.penalty.p or 0.0),
-            damping=_damping(objective),
-            slack=self._slack,
-            sweeps=self._sweeps,
-        )
-
-    @staticmethod
-    def _split(
-        objective: Objective, work: BlockWork, F: Scores, penalty: float
-    ) -> tuple[float, float]:
-        """Run an epoch with the loss evaluated in Python, for losses without a native pass."""
-
-        def evaluate(scores: Scores) -> tuple[float, Scores, Scores]:
-            double = scores.astype(np.float64, copy=False)
-            A = objective.coefficients(objective.weights(double))
-            return objective.loss_value(double), A, objective.curvature(double)
-
-        return split_epoch(kernels, evaluate, work, F, penalty)
-
-    @staticmethod
-    def _weights(
-        objective: Objective, rows: PassRows | None, F: Scores, columns: FeatureColumns
-    ) -> Scores:
-        if rows is None:
-            return objective.weights(F.astype(np.float64, copy=False))
-        U = kernels.loss_pass(rows, F, "U", columns.pool).U
-        assert U is not None
-        return U
+        tables = np.split(work.change, work.first_bin[1:-1])
+        kernels.add_tables(columns.binned.codes, features, tables, change, columns.team)
+        step, slack = 1.0, self._slack * abs(point.value)
+        for _ in range(_HALVINGS):
+            jumps = work.jumps if step == 1.0 else start + step * (work.jumps - start)
+            F = point.F + self._precision.type(step) * change
+            W = np.split(jumps, work.first_jump[1:-1])
+            trial = self._evaluate(objective, columns, W, F, model.penalty(jumps))
+            if trial.value <= point.value - _ENOUGH * step * promised + slack:
+                self._damping = 0.5 * self._damping if step == 1.0 else max(self._damping, 0.05)
+                return trial
+            step *= 0.4
+        self._damping = max(4.0 * self._damping, 0.1)
+        return point
 
 
-def _damping(objective: Objective) -> float:
-    """Return the factor on the diagonal curvature that makes up for the coupling of classes.
-
-    Pairwise, two classes move against each other with twice the curvature of the diagonal, many
-    hardly at all; the logarithm of the exponential loss couples all rows on top.
-    """
-    if objective.margin.own is None:
-        return 1.0
-    k = objective.margin.k
-    return k / (k - 1.0) * (1.3 if objective.loss.name == "exponential" else 1.0)
-
-
-def _pass_rows(objective: Objective, precision: np.dtype[Any]) -> PassRows | None:
-    """Return the rows as the fused pass takes them, or None where the loss has no such pass."""
-    if objective.loss.native is None or not objective.loss.is_built_in():
-        return None
-    margin = objective.margin
-    targets = margin.targets if isinstance(margin, OneVsAll) else None
-    c = objective.rows.c.astype(precision)
-    return PassRows(objective.loss.native, margin.k, margin.own, targets, c)
+def _same(known: Jumps, W: Jumps) -> bool:
+    """Whether W is `known` but for features without weight."""
+    alive = [jumps for jumps in known if jumps.any()]
+    others = [jumps for jumps in W if jumps.any()]
+    return len(alive) == len(others) and all(a is b for a, b in zip(alive, others, strict=True))

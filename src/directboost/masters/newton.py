@@ -1,195 +1,133 @@
-"""A Newton step on the weights that are not zero, by conjugate gradients in bin space."""
+"""A Newton step of the quadratic model on the weights that are not zero."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from .. import kernels
-from ..arrays import Array, Bools, Scores
-from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.split import live_jumps
-from ..problem import Objective
+from ..arrays import Array
 from .newton_system import NewtonSystem
+from .quadratic import QuadraticModel
+from .segments import edges_of, segments_of, tables_of
 
-_STEPS = 4  # tries of the line search, each 0.4 times the one before
-_REPEATS = 6  # directions per call, each after an entry has left
-_SMALL = 4_000_000  # entries of the matrix of responses up to which it is built
-_FEW = 1000  # unknowns up to which many iterations are cheap
-_MOST_EARLY, _MOST, _MOST_FEW = 10, 40, 400  # iterations of conjugate gradients
-_DIRECT = 100  # unknowns up to which the matrix is built and solved directly
-_NOISE = 1e-14  # relative rise of the objective that is rounding
-_RIDGES = (1e-8, 1e-5, 1e-3)  # shares of the diagonal added to the second derivative, in turn
+_RIDGE = 1e-6  # share of the diagonal added to the second derivative
 
 
 class NewtonStep:
-    """The smooth problem on the non-zero entries of the jumps of a working set.
+    """The model on the non-zero entries of the jumps, whose signs stay.
 
     Conventions. The live jumps of all features are stacked into V (n, k); unknowns are its
-    non-zero entries `mask`, whose signs stay. Second derivatives are applied through the tables:
-    direction to jumps to scores, the loss there, and back by histograms.
+    non-zero entries `mask`. With p = inf the largest entries of a sign part are tied: they move
+    together, and the penalty is linear.
     """
 
-    def __init__(self, objective: Objective, columns: FeatureColumns, W: Jumps) -> None:
-        self._objective, self._columns = objective, columns
-        self._sizes = [jumps.shape for jumps in W]
-        self._live: list[Bools] = [live_jumps(jumps) for jumps in W]
-        self.V = np.concatenate([jumps[live] for jumps, live in zip(W, self._live, strict=True)])
+    def __init__(self, model: QuadraticModel) -> None:
+        self._model, self._work = model, model.work
+        work = self._work
+        self._places = np.flatnonzero(work.jumps.any(axis=1))
+        self.V = work.jumps[self._places]
         self.mask = self.V != 0.0
-        counts = [int(live.sum()) for live in self._live]
-        self._cuts = np.cumsum(counts)[:-1]
-        costs = columns.feature_costs[np.repeat(np.array(columns.features, np.intp), counts)]
-        self._nu = objective.nu * costs
-        small = columns.binned.n_rows * self.V.shape[0] <= _SMALL
-        self._R = self._responses() if small else None
+        self._segments = segments_of(work, self._places, model.team)
+        self.live = self._segments.jumps
+        self._nu = np.repeat(work.nu, np.diff(self.live.offsets))
+        self._bend = _Bend(self.V, self._nu, work.p)
 
-    def _responses(self) -> Array:
-        """Return the responses of the live jumps, (m, n)."""
-        source = self._columns.binned
-        names = [
-            (f, int(jump))
-            for f, live in zip(self._columns.features, self._live, strict=True)
-            for jump in np.flatnonzero(live)
-        ]
-        return np.stack([source.response(f, jump, 1) for f, jump in names], axis=1)
+    def solve(self, iterations: int, tolerance: float) -> float:
+        """Move the jumps of the model; return by how much it fell."""
+        if not self.mask.any():
+            return 0.0
+        left = self._edges_left()
+        gradient = np.where(self.mask, self._bend.slope - left, 0.0)
+        system = NewtonSystem(self._product, -self._bend.tie(gradient), self._diagonal(), self.mask)
+        direction = system.solve_by_gradients(_RIDGE, iterations, tolerance)
+        target = self.V + direction
+        target = np.where(np.sign(target) == np.sign(self.V), target, 0.0)
+        return self._move(target - self.V, left)
 
-    def _scores(self, V: Array) -> Array:
-        """Return the scores of stacked jumps, (m, k)."""
-        if self._R is not None:
-            return np.asarray(self._R @ V)
-        return self._columns.scores(self._jumps(V))
+    def _product(self, direction: Array) -> Array:
+        image = kernels.model_product(self._work, self.live, direction, self._model.team)
+        return self._bend.tie(np.where(self.mask, image + self._bend(direction), 0.0))
 
-    def solve(self, tolerance: float, early: bool) -> Jumps:
-        """Return jumps that are no worse.
+    def _edges_left(self) -> Array:
+        """Return the edges of the live jumps at what is left of the gradient, (n, k)."""
+        work = self._work
+        bins = work.G - work.ridge * work.change
+        sums = np.add.reduceat(bins, self._segments.starts, axis=0)
+        return edges_of(self.live, sums) - kernels.model_gather(work, self.live, self._model.team)
 
-        A direction may drive an entry through zero although the others gain from it: then the
-        step ends where the first entry gets there, the entry leaves, and the rest tries again.
-        Where the loss is flat along a direction it may run far astray: a ridge draws it back.
-        `early` says that the gap is still wide.
-        """
-        for _ in range(1 if early else _REPEATS):
-            F = self._scores(self.V)
-            before, system = self._value(self.V, F), self._system(F)
-            for ridge in _RIDGES:
-                direction = self._direction(system, ridge, tolerance, early)
-                moved = self._step(direction, before)
-                if moved or self._step_to_zero(direction, before):
-                    break
-            if moved or np.array_equal(self.mask, self.V != 0.0):
-                break
-            self.mask = self.V != 0.0
-        return self._jumps(self.V)
+    def _diagonal(self) -> Array:
+        """Return the diagonal of the second derivative, about: every jump has the same."""
+        totals = np.add.reduceat(self._work.D, self._work.first_bin[:-1], axis=0)
+        counts = np.diff(self.live.offsets)
+        diagonal = np.repeat(totals, counts, axis=0) + self._bend.diagonal
+        return np.maximum(diagonal, 1e-12 * float(diagonal.max()))
 
-    def _direction(
-        self, system: NewtonSystem, ridge: float, tolerance: float, early: bool
-    ) -> Array:
-        """Solve the system with as many iterations as are worth it: few far from the optimum."""
-        unknowns = int(self.mask.sum())
-        if early:
-            return system.solve_by_gradients(ridge, _MOST_EARLY, tolerance)
-        if self._R is not None and unknowns <= _DIRECT:
-            return system.solve_directly(ridge)
-        few = self._R is not None and unknowns <= _FEW
-        return system.solve_by_gradients(ridge, _MOST_FEW if few else _MOST, tolerance)
-
-    def _step(self, direction: Array, before: float) -> bool:
-        """Try steps with entries that change sign set to zero; keep the first that gains."""
+    def _move(self, change: Array, left: Array) -> float:
+        """Go along a change of V to the lowest point of the model, at most to its end."""
+        gain = float((left * change).sum()) + self._penalty(self.V) - self._penalty(self.V + change)
+        curvature = kernels.model_move(self._work, self.live, change, self._model.team)
         step = 1.0
-        for _ in range(_STEPS):
-            V = self.V + step * direction
-            V = np.where(np.sign(V) == np.sign(self.V), V, 0.0)
-            if self._value(V) < before:
-                self.V = V
-                return True
-            step *= 0.4
-        return False
+        if gain < 0.5 * curvature:
+            step = max(gain / curvature, 0.0)
+            kernels.model_move(self._work, self.live, (step - 1.0) * change, self._model.team)
+        self._write(step * change, self.V + change if step == 1.0 else self.V + step * change)
+        return step * gain - 0.5 * step**2 * curvature
 
-    def _step_to_zero(self, direction: Array, before: float) -> bool:
-        """Go as far as the first entry that reaches zero, if that is on the way and no loss."""
-        falling = self.mask & (self.V * direction < 0.0)
-        if not falling.any():
-            return False
-        lengths = np.full(self.V.shape, np.inf)
-        lengths[falling] = -self.V[falling] / direction[falling]
-        first = lengths.min()
-        V = np.where(lengths <= first * (1.0 + 1e-12), 0.0, self.V + first * direction)
-        if first >= 1.0 or self._value(V) > before + _NOISE * abs(before):
-            return False
-        self.V = np.where(self.mask, V, 0.0)
-        return True
-
-    def _value(self, V: Array, F: Array | None = None) -> float:
-        scores = self._scores(V) if F is None else F
-        return self._objective.loss_value(scores) + self._penalty(V)
-
-    def _jumps(self, V: Array) -> Jumps:
-        """Return the stacked jumps as the weights of the working set."""
-        W = [np.zeros(size) for size in self._sizes]
-        for jumps, live, rows in zip(W, self._live, np.split(V, self._cuts), strict=True):
-            jumps[live] = rows
-        return W
-
-    def _edges(self, A: Scores) -> Array:
-        """Return the edges of the live jumps, (n, k)."""
-        if self._R is not None:
-            return np.asarray(self._R.T @ A)
-        binned, A = self._columns.binned, np.ascontiguousarray(A)
-        found = [
-            kernels.edges(binned.codes[f], int(binned.n_bins[f]), bool(binned.missing[f]), A)[live]
-            for f, live in zip(self._columns.features, self._live, strict=True)
-        ]
-        return np.concatenate(found)
-
-    def _system(self, F: Array) -> NewtonSystem:
-        """Return the second derivative and the gradient at the scores F."""
-        objective = self._objective
-        rho = objective.margin.forward(F)
-        A = objective.coefficients(objective.loss.weights(rho, objective.rows))
-        bend = self._penalty_bend()
-        gradient = np.where(self.mask, self._penalty_slope() - self._edges(A), 0.0)
-        curve = objective.loss.curvature_map(rho, objective.rows)
-        diagonal = objective.curvature(F).sum(axis=0) + bend.diagonal
-
-        def product(direction: Array) -> Array:
-            scores = self._scores(direction)
-            image = objective.margin.adjoint(curve(objective.margin.forward(scores)))
-            return np.where(self.mask, self._edges(image) + bend(direction), 0.0)
-
-        floor = 1e-12 * float(diagonal.max())
-        return NewtonSystem(product, -gradient, np.maximum(diagonal, floor), self.mask)
+    def _write(self, change: Array, V: Array) -> None:
+        """Store the new jumps, and what they change in the tables."""
+        work = self._work
+        work.jumps[self._places] = V
+        tables = tables_of(self.live, change)
+        sizes = np.diff(np.append(self._segments.starts, work.first_bin[-1]))
+        work.change[:] += np.repeat(tables, sizes, axis=0)
 
     def _penalty(self, V: Array) -> float:
-        rows = np.concatenate([np.maximum(V, 0.0), np.maximum(-V, 0.0)])
-        return self._objective.penalty.value(rows, np.concatenate([self._nu, self._nu]))
-
-    def _parts(self) -> tuple[Array, Array]:
-        """Return for every entry |v| and the norm of the sign part it belongs to."""
-        norms = self._objective.penalty.norms
-        plus, minus = norms(np.maximum(self.V, 0.0)), norms(np.maximum(-self.V, 0.0))
-        own = np.where(self.V > 0.0, plus[:, None], minus[:, None])
-        return np.abs(self.V), np.where(self.mask, own, 1.0)
-
-    def _penalty_slope(self) -> Array:
-        size, norm = self._parts()
-        p = float(self._objective.penalty.p or 1.0)
-        return np.asarray(self._nu[:, None] * np.sign(self.V) * (size / norm) ** (p - 1.0))
-
-    def _penalty_bend(self) -> "_Bend":
-        size, norm = self._parts()
-        return _Bend(self.V, size / norm, norm, self._nu, float(self._objective.penalty.p or 1.0))
+        parts = (np.maximum(V, 0.0), np.maximum(-V, 0.0))
+        norms = sum(np.linalg.norm(part, ord=self._work.p, axis=1) for part in parts)
+        return float(self._nu @ np.asarray(norms))
 
 
 class _Bend:
-    """Second derivative of nu sum (||v_+||_p + ||v_-||_p) on the non-zero entries."""
+    """Slope and second derivative of nu sum (||v_+||_p + ||v_-||_p) on the non-zero entries."""
 
-    def __init__(self, V: Array, unit: Array, norm: Array, nu: Array, p: float) -> None:
+    def __init__(self, V: Array, nu: Array, p: float) -> None:
+        self._positive, self._negative = V > 0.0, V < 0.0
+        self._p, size = p, np.abs(V)
+        norm = self._of_part(V, lambda part: np.linalg.norm(part, ord=p, axis=1))
+        norm = np.where(V != 0.0, norm, 1.0)
+        unit = size / norm
+        self._tied = (unit >= 1.0 - 1e-9) & (V != 0.0) if np.isinf(p) else None
+        if self._tied is not None:
+            self._counts = np.maximum(self._sums(self._tied.astype(np.float64)), 1.0)
+            self.slope = np.where(self._tied, nu[:, None] * np.sign(V) / self._counts, 0.0)
+            self.diagonal = np.zeros_like(V)
+            return
+        self.slope = nu[:, None] * np.sign(V) * unit ** (p - 1.0)
         powers = np.where(unit > 0.0, np.maximum(unit, 1e-300) ** (p - 2.0), 0.0)
         self.diagonal = nu[:, None] * (p - 1.0) * powers / norm
         self._scale = nu[:, None] * (p - 1.0) / norm
         self._unit = unit ** (p - 1.0) * np.sign(V)
-        self._positive, self._negative = V > 0.0, V < 0.0
+
+    def _of_part(self, V: Array, function: Callable[[Array], Array]) -> Array:
+        plus, minus = function(np.maximum(V, 0.0)), function(np.maximum(-V, 0.0))
+        return np.where(self._positive, plus[:, None], minus[:, None])
+
+    def _sums(self, x: Array) -> Array:
+        """Return for every entry the sum of x over its sign part."""
+        plus = np.where(self._positive, x, 0.0).sum(axis=1, keepdims=True)
+        minus = np.where(self._negative, x, 0.0).sum(axis=1, keepdims=True)
+        return np.where(self._positive, plus, minus)
 
     def __call__(self, d: Array) -> Array:
-        """Return the second derivative times d (n, k)."""
-        along = self._unit * d
-        plus = np.where(self._positive, along, 0.0).sum(axis=1, keepdims=True)
-        minus = np.where(self._negative, along, 0.0).sum(axis=1, keepdims=True)
-        own = np.where(self._positive, plus, minus)
-        return np.asarray(self.diagonal * d - self._scale * self._unit * own)
+        """Return the second derivative of the penalty times d (n, k)."""
+        if self._tied is not None or self._p == 1.0:
+            return np.zeros_like(d)
+        return np.asarray(self.diagonal * d - self._scale * self._unit * self._sums(self._unit * d))
+
+    def tie(self, d: Array) -> Array:
+        """Return d with the entries at the maximum of a part set to their mean (p = inf)."""
+        if self._tied is None:
+            return d
+        signed = np.where(self._tied, np.where(self._negative, -d, d), 0.0)
+        mean = self._sums(signed) / self._counts
+        return np.where(self._tied, np.where(self._negative, -mean, mean), d)

@@ -33,15 +33,18 @@ struct Work {
 template <class Norm>
 class BlockSolver {
  public:
-  BlockSolver(int32_t widest, int32_t k)
-      : k_(k),
-        small_(7 * static_cast<size_t>(k)),
-        runs_(static_cast<size_t>(widest) * k),
-        merged_(3 * static_cast<size_t>(widest) * k),
+  BlockSolver(int32_t widest, int32_t classes)
+      : classes_(classes),
+        k_((classes + 3) / 4 * 4),
+        small_(7 * static_cast<size_t>(k_)),
+        runs_(static_cast<size_t>(widest) * k_),
+        merged_(3 * static_cast<size_t>(widest) * k_),
         order_(8 * static_cast<size_t>(widest)),
-        left_(2 * static_cast<size_t>(widest) * k),
+        left_(3 * static_cast<size_t>(widest) * k_),
+        jumps_(2 * static_cast<size_t>(widest) * k_),
         live_(2 * static_cast<size_t>(widest)) {
     double* s = small_.get();
+    const int32_t k = k_;
     work_ = {s, s + k, s + 2 * k, s + 3 * k, s + 4 * k, s + 5 * k, s + 6 * k, runs_.get()};
     widest_ = widest;
   }
@@ -55,28 +58,50 @@ class BlockSolver {
     nu_ = nu;
     p_ = p;
     const size_t size = static_cast<size_t>(n) * k_;
-    std::memset(change, 0, size * sizeof(double));
-    for (size_t i = 0; i < size; ++i) left_[i] = G[i];
-    for (size_t i = 0; i < size; ++i) left_[size + i] = D[i];
-    set_curvature(D);
-    mark_live(jumps);
-    const Level all{n, left_.get(), left_.get() + size, change};
+    Level all{n, left_.get(), left_.get() + size, left_.get() + 2 * size};
+    widen(G, n, all.G);
+    widen(D, n, all.D);
+    widen(jumps, n_jumps(), jumps_.get());
+    std::memset(all.change, 0, size * sizeof(double));
+    set_curvature(all.D);
+    mark_live(jumps_.get());
+    run(all, full_sweeps, segment_sweeps, tolerance);
+    narrow(all.change, n, change);
+    narrow(jumps_.get(), n_jumps(), jumps);
+  }
+
+ private:
+  void run(const Level& all, int32_t full_sweeps, int32_t segment_sweeps, double tolerance) {
     const int32_t views = full_views();
     double first = 0.0;
     for (int32_t round = 0; round < full_sweeps; ++round) {
       double moved = 0.0;
-      for (int32_t v = 0; v < views; ++v) moved += sweep(all, view_[v], jumps);
+      for (int32_t v = 0; v < views; ++v) moved += sweep(all, view_[v], jumps_.get());
       if (moved == 0.0) break;
       if (round == 0) first = moved;
       if (round > 0 && moved <= tolerance * tolerance * first) break;
-      sweep_segments(all, segment_sweeps, tolerance, jumps);
+      sweep_segments(all, segment_sweeps, tolerance, jumps_.get());
     }
   }
 
-  // Number of jumps that are not zero, as of the last solve.
-  int32_t live() const { return live_count_; }
+  // Rows of `classes` numbers to rows of k_, a multiple of four: vectors without remainders.
+  void widen(const double* from, int32_t rows, double* to) const {
+    for (int32_t i = 0; i < rows; ++i) {
+      for (int32_t r = 0; r < classes_; ++r) to[r] = from[r];
+      for (int32_t r = classes_; r < k_; ++r) to[r] = 0.0;
+      from += classes_;
+      to += k_;
+    }
+  }
 
- private:
+  void narrow(const double* from, int32_t rows, double* to) const {
+    for (int32_t i = 0; i < rows; ++i) {
+      for (int32_t r = 0; r < classes_; ++r) to[r] = from[r];
+      from += k_;
+      to += classes_;
+    }
+  }
+
   void set_curvature(const double* D) {
     double top = 0.0;
     for (int32_t r = 0; r < k_; ++r) work_.T[r] = 0.0;
@@ -115,18 +140,20 @@ class BlockSolver {
 
   // One sweep over a view; returns sum T d^2, the size of what it changed.
   double sweep(const Level& level, const View& view, double* jumps) {
-    const size_t k = static_cast<size_t>(k_);
-    for (size_t r = 0; r < k; ++r)
-      work_.total[r] = work_.prefix[r] = work_.curve[r] = work_.run[r] = 0.0;
+    const size_t k = 4 * static_cast<size_t>(k_ / 4);
+    double *__restrict total = work_.total, *__restrict prefix = work_.prefix,
+           *__restrict curve = work_.curve, *__restrict run = work_.run;
+    for (size_t r = 0; r < k; ++r) total[r] = prefix[r] = curve[r] = run[r] = 0.0;
     for (int32_t t = 0; t < level.n; ++t)
-      for (size_t r = 0; r < k; ++r) work_.total[r] += level.G[t * k + r];
+      for (size_t r = 0; r < k; ++r) total[r] += level.G[t * k + r];
     double moved = 0.0;
     for (int32_t i = 0; i + 1 < level.n; ++i) {
-      const size_t bin = view.bin[i] * k;
+      const double *__restrict G = level.G + view.bin[i] * k, *__restrict D = level.D + view.bin[i] * k;
+      double* __restrict runs = work_.runs + i * k;
       for (size_t r = 0; r < k; ++r) {
-        work_.runs[i * k + r] = work_.run[r];
-        work_.prefix[r] += level.G[bin + r] - level.D[bin + r] * work_.run[r];
-        work_.curve[r] += level.D[bin + r];
+        runs[r] = run[r];
+        prefix[r] += G[r] - D[r] * run[r];
+        curve[r] += D[r];
       }
       if (view.row[i] >= 0) moved += visit(view.row[i], jumps);
     }
@@ -136,30 +163,36 @@ class BlockSolver {
 
   // Moves one jump to its best value; returns sum T d^2.
   double visit(int32_t row, double* jumps) {
-    double* v = jumps + static_cast<size_t>(row) * k_;
-    for (int32_t r = 0; r < k_; ++r) work_.edge[r] = work_.total[r] - 2.0 * work_.prefix[r];
-    if (!live_[row] && Norm::quiet(work_.edge, k_, nu_, p_)) return 0.0;
-    double* z = work_.edge;
-    for (int32_t r = 0; r < k_; ++r) {
-      z[r] = v[r] + work_.edge[r] / work_.T[r];
-      work_.target[r] = 0.0;
+    const int32_t k = 4 * (k_ / 4);
+    double *__restrict total = work_.total, *__restrict prefix = work_.prefix,
+           *__restrict edge = work_.edge;
+    for (int32_t r = 0; r < k; ++r) edge[r] = total[r] - 2.0 * prefix[r];
+    if (!live_[row] && Norm::quiet(edge, k, nu_, p_)) return 0.0;
+    double *__restrict v = jumps + static_cast<size_t>(row) * k, *__restrict target = work_.target;
+    const double *__restrict T = work_.T, *__restrict curve = work_.curve;
+    double* __restrict run = work_.run;
+    for (int32_t r = 0; r < k; ++r) {
+      edge[r] = v[r] + edge[r] / T[r];
+      target[r] = 0.0;
     }
-    Norm::prox(z, work_.T, k_, 1.0, nu_, p_, work_.target);
-    Norm::prox(z, work_.T, k_, -1.0, nu_, p_, work_.target);
-    double moved = 0.0;
-    uint8_t alive = 0;
-    for (int32_t r = 0; r < k_; ++r) {
-      const double d = work_.target[r] - v[r];
-      alive |= work_.target[r] != 0.0;
-      moved += work_.T[r] * d * d;
-      v[r] = work_.target[r];
-      work_.total[r] -= d * (work_.T[r] - 2.0 * work_.curve[r]);
-      work_.prefix[r] += d * work_.curve[r];
-      work_.run[r] += d;
+    Norm::prox(edge, T, k, 1.0, nu_, p_, target);
+    Norm::prox(edge, T, k, -1.0, nu_, p_, target);
+    double sizes[4] = {0, 0, 0, 0};
+    bool alive = false;
+    for (int32_t r = 0; r < k; r += 4) {
+      for (int j = 0; j < 4; ++j) {
+        const double d = target[r + j] - v[r + j];
+        sizes[j] += T[r + j] * d * d;
+        v[r + j] = target[r + j];
+        total[r + j] -= d * (T[r + j] - 2.0 * curve[r + j]);
+        prefix[r + j] += d * curve[r + j];
+        run[r + j] += d;
+      }
     }
+    for (int32_t r = 0; r < k; ++r) alive |= target[r] != 0.0;
     live_count_ += static_cast<int32_t>(alive) - static_cast<int32_t>(live_[row]);
     live_[row] = alive;
-    return moved;
+    return (sizes[0] + sizes[2]) + (sizes[1] + sizes[3]);
   }
 
   // Writes the changes of a sweep into the bins: position i moves by 2 runs_i - run.
@@ -242,12 +275,13 @@ class BlockSolver {
     return missing_ && n_ > 2 ? 2 : 1;
   }
 
-  int32_t k_, widest_ = 0, n_ = 0, live_count_ = 0;
+  const int32_t classes_, k_;
+  int32_t widest_ = 0, n_ = 0, live_count_ = 0;
   bool missing_ = false;
   double nu_ = 0.0, p_ = 1.0;
   Scratch<double> small_, runs_, merged_;
   Scratch<int32_t> order_;
-  Scratch<double> left_;
+  Scratch<double> left_, jumps_;
   Scratch<uint8_t> live_;
   Work work_{};
   View view_[2]{}, segment_view_[2]{};

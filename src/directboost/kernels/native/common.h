@@ -9,6 +9,12 @@
 
 #include "directboost.h"
 
+#if defined(__GNUC__)
+#define DB_INLINE inline __attribute__((always_inline))
+#else
+#define DB_INLINE inline
+#endif
+
 namespace DB_SPACE {
 
 // Scratch memory. Not std::vector: a template of the standard library compiled for a new processor
@@ -76,14 +82,14 @@ inline void with_width(int32_t k, Function f) {
 // into[r] += from[r]. All loads come before the stores: the compiler need not fear that the two
 // overlap, which makes it 2 to 4 times faster.
 template <int K, class Real, class Other>
-inline void add_block(Real* into, const Other* from) {
+DB_INLINE void add_block(Real* into, const Other* from) {
   Real sum[K];
   for (int r = 0; r < K; ++r) sum[r] = into[r] + static_cast<Real>(from[r]);
   for (int r = 0; r < K; ++r) into[r] = sum[r];
 }
 
 template <int K, class Real, class Other>
-inline void add_row(Real* into, const Other* from, int32_t k) {
+DB_INLINE void add_row(Real* into, const Other* from, int32_t k) {
   if constexpr (K > 0) {
     add_block<K>(into, from);
   } else {

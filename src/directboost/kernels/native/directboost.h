@@ -52,11 +52,11 @@ struct DbModel {
   const int32_t* n_bins;     // (n_work,)
   const uint8_t* missing;    // (n_work,)
   const double* nu;          // (n_work,) nu times the cost of the feature
-  double* const* jumps;      // (n_work,) pointers to (n_jumps, k): changed
-  const double* const* G;    // (n_work,) pointers to (n_bins, k): sums of A over the bins
-  const double* const* D;    // (n_work,) pointers to (n_bins, k): diagonal curvature of a block
-  const double* const* ridge;  // (n_work,) pointers to (n_bins, k): added to the curvature
-  double* const* change;     // (n_work,) pointers to (n_bins, k): change of the tables so far
+  double* jumps;             // (all jumps, k), feature after feature: changed
+  const double* G;           // (all bins, k), feature after feature: sums of A over the bins
+  const double* D;           // (all bins, k): diagonal curvature a block is solved with
+  const double* ridge;       // (all bins, k): added to the curvature
+  double* change;            // (all bins, k): change of the tables so far
   double p;                  // inner norm of the penalty, 1 <= p <= infinity
   int32_t full_sweeps;       // sweeps over all jumps of a block
   int32_t segment_sweeps;    // sweeps over the non-zero jumps after each of them
@@ -92,11 +92,10 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
                               int32_t missing, const void* A, int32_t real_bytes, int32_t k,
                               double* out);
 
-// Sums of the rows of A (m, k) per code of the listed features: out[w] is (n_bins, k).
+// Sums of the rows of A (m, k) per code of the listed features: (all bins, k), feature by feature.
 DB_EXPORT void DB_NAME(histograms)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                    const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const void* A, int32_t real_bytes, int32_t k,
-                                   double* const* out);
+                                   const void* A, int32_t real_bytes, int32_t k, double* out);
 
 // F += table of every listed feature at the row's code; tables lie one after the other.
 DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
@@ -115,6 +114,11 @@ DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void
                                     int32_t real_bytes, double shift, void* U, void* A, void* C,
                                     double* top);
 
+// Terms of the dual objective at tau U, without the own classes (soft maxima: with them); `mass`
+// gets the sum of those entries of tau U.
+DB_EXPORT double DB_NAME(dual_pass)(DbTeam* team, const DbRows* rows, const void* U,
+                                    int32_t real_bytes, double tau, double* mass);
+
 // One block: minimise the quadratic model with gradient -G and curvature D, both (n_bins, k), plus
 // nu N_p of the positive and of the negative part of every jump. Writes the new jumps and the
 // change of the table, (n_bins, k).
@@ -126,8 +130,8 @@ DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_
 // Visits every feature of the model once: block descent. Returns by how much the model fell.
 DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
 
-// Segments of the rows of the model: segment_of[w] maps the codes of a feature to its segments.
-DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, const int32_t* const* segment_of,
+// Segments of the rows of the model: segment_of (all bins,) maps the codes of every feature.
+DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, const int32_t* segment_of,
                                void* segments, int32_t segment_bytes);
 
 // The second derivative of the model in the live jumps times a direction, both (jumps, k).

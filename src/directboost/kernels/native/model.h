@@ -16,7 +16,7 @@ enum Coupling : int32_t {
 
 // Sum of k numbers in a fixed order that leaves eight independent chains.
 template <int K, class Real>
-inline Real sum_of(const Real* x, int32_t width) {
+DB_INLINE Real sum_of(const Real* x, int32_t width) {
   const int32_t k = K > 0 ? K : width;
   Real lane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   int32_t r = 0;
@@ -41,7 +41,7 @@ class RowCurvature {
 
   // out = H_i d, and sizes[r] += the terms of d' H_i d. `out` and `d` must not overlap.
   template <int K, int kCoupling>
-  void apply(int64_t i, const Real* __restrict d, Real* __restrict out,
+  DB_INLINE void apply(int64_t i, const Real* __restrict d, Real* __restrict out,
              Real* __restrict sizes) const {
     const int32_t k = K > 0 ? K : k_;
     const Real* __restrict h = h_ + i * k;

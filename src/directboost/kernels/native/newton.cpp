@@ -208,11 +208,13 @@ inline void write_edges(const DbLive& live, const double* sums, int32_t k, doubl
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, const int32_t* const* segment_of,
+DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, const int32_t* segment_of,
                                void* segments, int32_t segment_bytes) {
   using namespace DB_SPACE;
+  Scratch<size_t> begin_of(static_cast<size_t>(model->n_work) + 1);
+  for (int32_t w = 0; w < model->n_work; ++w) begin_of[w + 1] = begin_of[w] + model->n_bins[w];
   share(team, model->n_work, [&](int32_t w) {
-    const int32_t* map = segment_of[w];
+    const int32_t* map = segment_of + begin_of[w];
     with_codes(model->code_bytes, [&](auto* code) {
       auto codes = static_cast<decltype(code)>(model->codes) +
                    static_cast<size_t>(model->rows[w]) * model->n;

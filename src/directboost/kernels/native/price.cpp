@@ -92,7 +92,7 @@ inline void gather_together(const Code* codes, int64_t m, int32_t first, int32_t
 // The same for listed features, written out in double precision.
 template <class Real, class Code>
 void gather_listed(const Code* codes, int64_t m, const int32_t* features, const int32_t* n_bins,
-                   int32_t count, const Real* A, int32_t k, double* const* out) {
+                   int32_t count, const Real* A, int32_t k, double* out) {
   int32_t widest = 1;
   for (int32_t f = 0; f < count; ++f) widest = n_bins[f] > widest ? n_bins[f] : widest;
   const size_t stride = static_cast<size_t>(widest) * k;
@@ -104,8 +104,11 @@ void gather_listed(const Code* codes, int64_t m, const int32_t* features, const 
       histogram_rows(codes + static_cast<size_t>(features[f]) * m + begin, n, k,
                      A + static_cast<size_t>(begin) * k, hist.get() + f * stride);
   }
-  for (int32_t f = 0; f < count; ++f)
-    for (size_t i = 0; i < static_cast<size_t>(n_bins[f]) * k; ++i) out[f][i] = hist[f * stride + i];
+  for (int32_t f = 0; f < count; ++f) {
+    const size_t size = static_cast<size_t>(n_bins[f]) * k;
+    for (size_t i = 0; i < size; ++i) out[i] = hist[f * stride + i];
+    out += size;
+  }
 }
 
 template <class Code, class Real>
@@ -171,9 +174,8 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
   if (n_bins < 2) return;
   Scratch<double> hist(static_cast<size_t>(n_bins) * k), total(k), prefix(k);
   const int32_t first = 0;
-  double* out_of_one = hist.get();
   DB_NAME(histograms)(nullptr, codes, code_bytes, m, &first, &n_bins, 1, A, real_bytes, k,
-                      &out_of_one);
+                      hist.get());
   sum_bins(hist.get(), n_bins, k, total.get());
   walk_jumps(hist.get(), n_bins, missing != 0, k, prefix.get(), [&](int32_t j) {
     for (int32_t r = 0; r < k; ++r)
@@ -183,16 +185,18 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
 
 DB_EXPORT void DB_NAME(histograms)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                    const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const void* A, int32_t real_bytes, int32_t k,
-                                   double* const* out) {
+                                   const void* A, int32_t real_bytes, int32_t k, double* out) {
   using namespace DB_SPACE;
   const int32_t size = m * k < kPiece ? kTogether : kTogether / 2;
+  Scratch<size_t> begin_of(static_cast<size_t>(n_work) + 1);
+  for (int32_t w = 0; w < n_work; ++w)
+    begin_of[w + 1] = begin_of[w] + static_cast<size_t>(n_bins[w]) * k;
   with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
     share(team, (n_work + size - 1) / size, [&](int32_t piece) {
       const int32_t begin = piece * size, end = begin + size < n_work ? begin + size : n_work;
       gather_listed<Real>(static_cast<decltype(code)>(codes), m, features + begin, n_bins + begin,
-                          end - begin, static_cast<const Real*>(A), k, out + begin);
+                          end - begin, static_cast<const Real*>(A), k, out + begin_of[begin]);
     });
   });
 }

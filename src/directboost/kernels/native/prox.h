@@ -3,7 +3,7 @@
 // A jump v (k,) stands for the weights max(v, 0) of polarity + and max(-v, 0) of polarity -, so its
 // penalty is nu (||v_+||_p + ||v_-||_p). The prox minimises sum_r T_r / 2 (v_r - z_r)^2 plus that;
 // it keeps signs, so the two parts separate. Per part, with a_r = T_r |z_r|, the solution is zero
-// where ||a||_q <= nu.
+// where ||a||_q <= nu. `quiet` and `prox` take k as a multiple of four: spare entries have z = 0.
 #pragma once
 
 #include <cmath>
@@ -33,14 +33,17 @@ struct Norm1 {
 };
 
 struct Norm2 {
-  static bool quiet(const double* e, int32_t k, double nu, double) {
-    double up = 0.0, down = 0.0;
-    for (int32_t r = 0; r < k; ++r) {
-      const double p = e[r] > 0.0 ? e[r] : 0.0, n = e[r] < 0.0 ? e[r] : 0.0;
-      up += p * p;
-      down += n * n;
+  static bool quiet(const double* __restrict e, int32_t k, double nu, double) {
+    double up[4] = {0, 0, 0, 0}, down[4] = {0, 0, 0, 0};
+    for (int32_t r = 0; r < k; r += 4) {
+      for (int j = 0; j < 4; ++j) {
+        const double p = e[r + j] > 0.0 ? e[r + j] : 0.0, n = e[r + j] - p;
+        up[j] += p * p;
+        down[j] += n * n;
+      }
     }
-    return up <= nu * nu && down <= nu * nu;
+    const double limit = nu * nu;
+    return lanes(up) <= limit && lanes(down) <= limit;
   }
   static double part(const double* v, int32_t k, double sign, double) {
     double sum = 0.0;
@@ -49,25 +52,32 @@ struct Norm2 {
   }
   // v_r = a_r eta / (T_r eta + nu) with eta = ||v||: sum (a_r / (T_r eta + nu))^2 = 1. Newton on
   // the inverse root of the sum, which is nearly linear in eta, from eta = 0.
-  static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double,
-                   double* v) {
+  static void prox(const double* __restrict z, const double* __restrict T, int32_t k, double sign,
+                   double nu, double, double* __restrict v) {
     double eta = 0.0;
     for (int step = 0; step < 40; ++step) {
-      double sum = 0.0, slope = 0.0;
-      for (int32_t r = 0; r < k; ++r) {
-        if (!(sign * z[r] > 0.0)) continue;
-        const double inverse = 1.0 / (T[r] * eta + nu), x = T[r] * z[r] * inverse;
-        sum += x * x;
-        slope += x * x * T[r] * inverse;
+      double sums[4] = {0, 0, 0, 0}, slopes[4] = {0, 0, 0, 0};
+      for (int32_t r = 0; r < k; r += 4) {
+        for (int j = 0; j < 4; ++j) {
+          const double side = sign * z[r + j] > 0.0 ? z[r + j] : 0.0;
+          const double inverse = 1.0 / (T[r + j] * eta + nu), x = T[r + j] * side * inverse;
+          sums[j] += x * x;
+          slopes[j] += x * x * T[r + j] * inverse;
+        }
       }
+      const double sum = lanes(sums);
       if (step == 0 && sum <= 1.0) break;
-      const double change = (1.0 - 1.0 / std::sqrt(sum)) * sum * std::sqrt(sum) / slope;
+      const double root = std::sqrt(sum), change = (root - 1.0) * sum / lanes(slopes);
       eta += change;
-      if (!(std::fabs(change) > 1e-15 * eta)) break;
+      // Newton doubles the correct digits: the next change would be below rounding.
+      if (!(std::fabs(change) > 1e-8 * eta)) break;
     }
-    for (int32_t r = 0; r < k; ++r)
-      if (sign * z[r] > 0.0) v[r] = T[r] * z[r] * eta / (T[r] * eta + nu);
+    for (int32_t r = 0; r < k; ++r) {
+      const double x = T[r] * z[r] * eta / (T[r] * eta + nu);
+      v[r] = sign * z[r] > 0.0 ? x : v[r];
+    }
   }
+  static double lanes(const double* x) { return (x[0] + x[2]) + (x[1] + x[3]); }
 };
 
 struct NormInf {

@@ -20,7 +20,14 @@ class Descent {
         change_(static_cast<size_t>(widest) * k_),
         part_(static_cast<size_t>(widest) * k_),
         old_(2 * static_cast<size_t>(widest) * k_),
-        new_(2 * static_cast<size_t>(widest) * k_) {}
+        new_(2 * static_cast<size_t>(widest) * k_),
+        first_bin_(static_cast<size_t>(model.n_work) + 1),
+        first_jump_(static_cast<size_t>(model.n_work) + 1) {
+    for (int32_t w = 0; w < model.n_work; ++w) {
+      first_bin_[w + 1] = first_bin_[w] + table_size(w);
+      first_jump_[w + 1] = first_jump_[w] + jump_count(w) * k_;
+    }
+  }
 
   // Visits every feature once; returns by how much the model fell.
   double run() {
@@ -51,7 +58,8 @@ class Descent {
     double curvature = pass_.run(pending_, change_.get(), next, G_.get());
     if (pending_ >= 0) settle(curvature, next);
     if (next < 0) return;
-    const double *G = model_.G[next], *ridge = model_.ridge[next], *moved = model_.change[next];
+    const double *G = model_.G + first_bin_[next], *ridge = model_.ridge + first_bin_[next],
+                 *moved = model_.change + first_bin_[next];
     for (size_t i = 0; i < table_size(next); ++i) G_[i] = G[i] - G_[i] - ridge[i] * moved[i];
   }
 
@@ -60,19 +68,19 @@ class Descent {
   void settle(double curvature, int32_t next) {
     const int32_t w = pending_;
     pending_ = -1;
-    const double* ridge = model_.ridge[w];
+    const double* ridge = model_.ridge + first_bin_[w];
     for (size_t i = 0; i < table_size(w); ++i) curvature += ridge[i] * change_[i] * change_[i];
     double step = 1.0;
     if (gain_ < 0.6 * curvature) {
       step = gain_ > 0.0 ? gain_ / curvature : 0.0;
       for (size_t i = 0; i < table_size(w); ++i) part_[i] = (step - 1.0) * change_[i];
       pass_.run(w, part_.get(), next, G_.get());
-      double* jumps = model_.jumps[w];
+      double* jumps = model_.jumps + first_jump_[w];
       const size_t size = jump_count(w) * k_;
       for (size_t i = 0; i < size; ++i)
         jumps[i] = step == 0.0 ? old_[i] : old_[i] + step * (new_[i] - old_[i]);
     }
-    double* moved = model_.change[w];
+    double* moved = model_.change + first_bin_[w];
     for (size_t i = 0; i < table_size(w); ++i) moved[i] += step * change_[i];
     gained_ += step * gain_ - 0.5 * step * step * curvature;
   }
@@ -80,10 +88,10 @@ class Descent {
   // Solves the block of feature w and leaves its change pending.
   void solve(int32_t w) {
     const size_t size = jump_count(w) * k_;
-    double* jumps = model_.jumps[w];
+    double* jumps = model_.jumps + first_jump_[w];
     std::memcpy(old_.get(), jumps, size * sizeof(double));
     const bool easy = model_.n_bins[w] <= kFewBins && live_count(jumps, w) <= kFewLive;
-    solver_.solve(G_.get(), model_.D[w], model_.n_bins[w], model_.missing[w] != 0, model_.nu[w],
+    solver_.solve(G_.get(), model_.D + first_bin_[w], model_.n_bins[w], model_.missing[w] != 0, model_.nu[w],
                   model_.p, easy ? 1 : model_.full_sweeps,
                   easy ? kFewSweeps : model_.segment_sweeps, model_.block_tolerance, jumps,
                   change_.get());
@@ -111,6 +119,7 @@ class Descent {
   const int32_t k_;
   BlockSolver<Norm> solver_;
   Scratch<double> G_, change_, part_, old_, new_;
+  Scratch<size_t> first_bin_, first_jump_;
   double gain_ = 0.0, gained_ = 0.0;
   int32_t pending_ = -1;
 };

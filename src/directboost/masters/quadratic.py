@@ -1,0 +1,138 @@
+"""A quadratic model of the loss over the features of a working set, and its block descent."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..arrays import Array, Scores
+from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.work import ModelWork, Sweeps
+from ..problem import Objective
+from .row_sample import RowSample
+
+_SWEEPS = Sweeps(2, 5, 1e-3)
+DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the descent: the jumps, their scores, and the loss there.
+
+    A = -dL/dF and the diagonal curvature C in F are (m, k) in the precision of the scores.
+    """
+
+    W: Jumps
+    F: Scores
+    loss: float
+    penalty: float
+    U: Scores
+    A: Scores
+    C: Scores
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        return self.loss + self.penalty
+
+
+class QuadraticModel:
+    """The model -<A, dF> + dF' H dF / 2 of the loss around a point, plus the penalty.
+
+    The gradient is that of all rows; the second derivative H that of a sample of them. A bin with
+    few or no rows in the sample would look flat, and the step there would be without bound: the
+    curvature of every bin is known from all rows, and what the sample lacks of it is added as a
+    ridge on the table of its feature.
+
+    Parameters
+    ----------
+    objective : Objective
+    columns : FeatureColumns
+    point : Point
+    sample : RowSample
+    damping : float
+        Share of the curvature of every bin added to the ridge: shortens the step.
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        point: Point,
+        sample: RowSample,
+        damping: float,
+    ) -> None:
+        self.team = columns.team
+        self.point = point
+        features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
+        codes, places = sample.codes(columns.features)
+        binned = columns.binned
+        G = kernels.histograms(binned.codes, features, n_bins, point.A, self.team)
+        full = kernels.histograms(binned.codes, features, n_bins, point.C, self.team)
+        D, ridge = full, damping * full
+        if not sample.whole:
+            D = kernels.histograms(codes, places, n_bins, sample.take(point.C), self.team)
+            ridge += np.maximum(full - D, 0.0)
+        coupling, H, weight = row_curvature(objective, point, sample)
+        self.work = ModelWork(
+            codes=codes,
+            features=places,
+            n_bins=n_bins,
+            missing=binned.missing[features],
+            nu=objective.nu * columns.feature_costs[features],
+            jumps=np.concatenate(point.W),
+            G=G,
+            D=_factor(objective) * D + ridge,
+            ridge=ridge,
+            change=np.zeros_like(G),
+            coupling=coupling,
+            labels=None if objective.margin.own is None else sample.pick(objective.margin.own),
+            H=H,
+            weight=weight,
+            Q=np.zeros_like(H),
+            p=float(objective.penalty.p or 0.0),
+            sweeps=_SWEEPS,
+        )
+
+    def epoch(self) -> float:
+        """Visit every feature once; return by how much the model fell."""
+        return kernels.model_epoch(self.work, self.team)
+
+    def penalty(self, jumps: Array) -> float:
+        """Return the penalty of stacked jumps of the working set, (all jumps, k)."""
+        live = np.flatnonzero(jumps.any(axis=1))
+        feature = np.searchsorted(self.work.first_jump, live, side="right") - 1
+        rows = jumps[live]
+        parts = (np.maximum(rows, 0.0), np.maximum(-rows, 0.0))
+        norms = sum(np.linalg.norm(part, ord=self.work.p, axis=1) for part in parts)
+        return float(self.work.nu[feature] @ np.asarray(norms))
+
+
+def row_curvature(
+    objective: Objective, point: Point, sample: RowSample
+) -> tuple[int, Scores, Scores | None]:
+    """Return how the classes of a row couple, and the second derivatives of the sampled rows."""
+    own = objective.margin.own
+    if own is None:
+        return DIAGONAL, np.ascontiguousarray(sample.take(point.C)), None
+    labels = sample.pick(own)
+    index = np.arange(labels.size)
+    if objective.loss.simplex:
+        share = objective.rows.share.astype(point.U.dtype)
+        P = sample.take(point.U) / sample.take(share)[:, None]
+        weight = sample.take(share * objective.loss.sharpness)
+        return SIMPLEX, np.ascontiguousarray(P), np.ascontiguousarray(weight.astype(P.dtype))
+    H = np.array(sample.take(point.C))
+    H[index, labels] = 0.0
+    return PAIRS, H, None
+
+
+def _factor(objective: Objective) -> float:
+    """Return the factor on the diagonal curvature that makes up for the coupling of classes.
+
+    Pairwise, two classes move against each other with twice the curvature of the diagonal, many
+    hardly at all.
+    """
+    k = objective.margin.k
+    return 1.0 if objective.margin.own is None else k / (k - 1.0)
+

@@ -1,0 +1,95 @@
+"""The rows a quadratic model of the loss is built on: all of them, or a sample."""
+
+import numpy as np
+
+from ..arrays import Array, Ints
+from ..binning import BinnedData
+
+import os
+_LEAST, _MOST = int(os.environ.get('LEAST','3000')), 20_000  # rows of a sample
+_RARE = 300  # rows of a class up to which all are taken
+
+
+class RowSample:
+    """A fixed sample of the rows, by class, with the codes of the features that were asked for.
+
+    Every class gives the same share of its rows, but a rare one more; `scale` (n,) makes up for
+    it, so that scaled sums over the sample estimate sums over all rows.
+
+    Parameters
+    ----------
+    binned : BinnedData
+    groups : (m,) int array
+        The classes of the rows.
+    size : int
+        Rows wanted; from m on all are taken.
+    seed : int
+    """
+
+    def __init__(self, binned: BinnedData, groups: Ints, size: int, seed: int = 0) -> None:
+        self._binned = binned
+        self.rows: Ints | None = None
+        self.scale: Array | None = None
+        if size < binned.n_rows:
+            self.rows, self.scale = _by_class(groups, size, np.random.default_rng(seed))
+        self._place: dict[int, int] = {}
+        self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self._binned.n_rows if self.rows is None else int(self.rows.size)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are taken."""
+        return self.rows is None
+
+    def take(self, array: Array) -> Array:
+        """Return the sampled rows of an array, scaled: sums over them estimate the whole."""
+        if self.rows is None or self.scale is None:
+            return array
+        rows = array[self.rows]
+        scale = self.scale.astype(array.dtype)
+        return rows * (scale if rows.ndim == 1 else scale[:, None])
+
+    def pick(self, array: Ints) -> Ints:
+        """Return the sampled rows of an array as they are."""
+        return array if self.rows is None else array[self.rows]
+
+    def codes(self, features: list[int]) -> tuple[Ints, Ints]:
+        """Return codes of the sampled rows, and which row of them belongs to each feature."""
+        if self.rows is None:
+            return self._binned.codes, np.array(features, dtype=np.int32)
+        new = [f for f in features if f not in self._place]
+        if new:
+            self._add(new)
+        return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)
+
+    def _add(self, features: list[int]) -> None:
+        filled = len(self._place)
+        if filled + len(features) > self._codes.shape[0]:
+            grown = np.empty((2 * filled + len(features), self.n), dtype=self._codes.dtype)
+            grown[:filled] = self._codes[:filled]
+            self._codes = grown
+        for place, f in enumerate(features, start=filled):
+            np.take(self._binned.codes[f], self.rows, out=self._codes[place])
+            self._place[f] = place
+
+
+def first_size(m: int) -> int:
+    """Return how many rows a first model of m rows takes."""
+    return int(np.clip(m // 3, _LEAST, _MOST))
+
+
+def _by_class(groups: Ints, size: int, rng: np.random.Generator) -> tuple[Ints, Array]:
+    share, rows, scale = size / groups.size, [], []
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
+        count = min(members.size, max(int(np.ceil(share * members.size)), _RARE))
+        if count:
+            rows.append(rng.choice(members, count, replace=False))
+            scale.append(np.full(count, members.size / count))
+    joined = np.concatenate(rows)
+    order = np.argsort(joined)
+    return joined[order], np.concatenate(scale)[order]
