@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -251,18 +252,37 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return importances / total if total > 0.0 else importances
 
     def _checked(self, X: Any) -> Scores:
+        """Return X as the kernels read it; `_scores` refuses infinite values."""
         check_is_fitted(self)
+        if self._is_plain(X):
+            return np.asarray(X)
         X = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=False
+            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
         )
         return np.require(X, requirements="A")
+
+    def _is_plain(self, X: Any) -> bool:
+        """Tell whether X needs no conversion: the general check takes longer than 1000 rows."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.flags.aligned
+            and not hasattr(self, "feature_names_in_")
+        )
 
     def _scores(self, X: Scores, ensemble: Ensemble) -> Array:
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
         if not ensemble.learners:
+            assert_all_finite(X, allow_nan=True, input_name="X")
             return np.tile(np.log(self._prior), (X.shape[0], 1))
-        with self._team(X.shape[0] * ensemble.features.size * ensemble.k) as team:
-            return ensemble.scores(X, team)
+        with self._team(X.shape[0] * ensemble.features.size * (8 + ensemble.k) // 8) as team:
+            F, infinite = ensemble.checked_scores(X, team)
+        if infinite:
+            assert_all_finite(X, allow_nan=True, input_name="X")
+        return F
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""
@@ -285,9 +305,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         likelihood of the training rows. The empty model gives the class frequencies.
         """
         X = self._checked(X)
+        F = self._scores(X, self.ensemble_)
         if not self.learners_:
             return np.tile(self._prior, (X.shape[0], 1))
-        return class_probabilities(self._scores(X, self.ensemble_), self._factor)
+        return class_probabilities(F, self._factor)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the probabilities, (m, k)."""
@@ -322,6 +343,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         empty; for two classes `decision_function` is their difference F_1 - F_0.
         """
         X = self._checked(X)
+        assert_all_finite(X, allow_nan=True, input_name="X")
         return self.ensemble_.contributions(X)
 
     def summary(self, max_rules: int = 12) -> str:
