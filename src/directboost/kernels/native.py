@@ -314,9 +314,7 @@ def _rows(rows: PassRows) -> _Rows:
     return _Rows(rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c))
 
 
-def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
-) -> LossPass:
+def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
     """Return the loss at F and the wanted ones of U, A and C; see `reference.loss_pass`."""
     out = {name: np.empty_like(F) if name in wanted else None for name in "UAC"}
     record, top = _rows(rows), c_double()

@@ -173,9 +173,7 @@ def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
     return np.where(np.isnan(x), missing, below)
 
 
-def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
-) -> LossPass:
+def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
     """Return the loss at F, and the wanted ones of U, A = -dL/dF and C.
 
     C is the diagonal of the second derivative in F that the block solver uses: class r carries

@@ -103,17 +103,20 @@ struct Tables {
   int32_t n_used, k;
 };
 
-// Adds the table rows of n features to `width` classes of one row, kept in registers.
+// Adds one table row per feature to K classes of a row, in the order of the features. Four at a
+// time: the compiler makes vectors of the classes where it sees the stores, and these are rare.
 template <int K>
 inline void add_classes(const double* values, int32_t k, const int32_t* codes, int32_t n,
                         double* F) {
-  double sum[K];
-  for (int r = 0; r < K; ++r) sum[r] = F[r];
-  for (int32_t w = 0; w < n; ++w) {
-    const double* row = values + static_cast<size_t>(codes[w * kRows]) * k;
-    for (int r = 0; r < K; ++r) sum[r] += row[r];
+  const auto row = [&](int32_t w) { return values + static_cast<size_t>(codes[w * kRows]) * k; };
+  int32_t w = 0;
+  for (; w + 4 <= n; w += 4) {
+    const double *a = row(w), *b = row(w + 1), *c = row(w + 2), *d = row(w + 3);
+    double sum[K];
+    for (int r = 0; r < K; ++r) sum[r] = (((F[r] + a[r]) + b[r]) + c[r]) + d[r];
+    for (int r = 0; r < K; ++r) F[r] = sum[r];
   }
-  for (int r = 0; r < K; ++r) F[r] = sum[r];
+  for (; w < n; ++w) add_block<K>(F, row(w));
 }
 
 template <int K>
@@ -159,28 +162,29 @@ void predict_rows(const View<Real>& X, const Searches<Real>& searches, const Tab
   }
 }
 
-// Whether one of the rows holds an infinite number.
+// Whether one of n numbers is infinite. Not by their maximum: that is a chain of comparisons.
+template <class Real>
+inline bool any_infinite(const Real* x, int64_t n, int64_t stride) {
+  using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;
+  const Real top = static_cast<Real>(HUGE_VAL);
+  Lane found = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const Real value = x[j * stride];
+    found |= value == top ? Lane(1) : Lane(0);
+    found |= value == -top ? Lane(1) : Lane(0);
+  }
+  return found != 0;
+}
+
 template <class Real>
 inline bool any_infinite(const View<Real>& X, int32_t d, int64_t begin, int64_t end) {
   bool found = false;
-  const bool by_rows = X.column_stride == 1;
-  const int64_t lines = by_rows ? end - begin : d, length = by_rows ? d : end - begin;
-  const int64_t stride = by_rows ? 1 : X.row_stride;
-  for (int64_t i = 0; i < lines; ++i) {
-    const Real* x = by_rows ? X.at(begin + i, 0) : X.at(begin, i);
-    Real largest = 0;
-    if (stride == 1) {
-      for (int64_t j = 0; j < length; ++j) {
-        const Real size = x[j] < 0 ? -x[j] : x[j];
-        largest = size > largest ? size : largest;
-      }
-    } else {
-      for (int64_t j = 0; j < length; ++j) {
-        const Real size = x[j * stride] < 0 ? -x[j * stride] : x[j * stride];
-        largest = size > largest ? size : largest;
-      }
-    }
-    found |= largest == static_cast<Real>(HUGE_VAL);
+  if (X.column_stride == 1) {
+    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), d, 1);
+  } else if (X.row_stride == 1) {
+    for (int32_t f = 0; f < d; ++f) found |= any_infinite(X.at(begin, f), end - begin, 1);
+  } else {
+    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), d, X.column_stride);
   }
   return found;
 }

@@ -35,7 +35,7 @@ struct Line {
 // Thresholds of one feature, prepared for many numbers.
 template <class Real>
 struct Search {
-  Real* cuts;       // (n,) ascending, followed by at least n + 1 times infinity
+  Real* cuts;       // (n,) ascending, followed by n + 2 times infinity
   int32_t* starts;  // (buckets,) thresholds in lower buckets; none for few thresholds
   int32_t n;
   int32_t span;     // power of two above the number of thresholds in any bucket
@@ -77,20 +77,22 @@ Search<Real> prepare(const double* thresholds, int32_t n, int32_t buckets, Real*
   return search;
 }
 
-// The compiler makes whole vectors of the inner loops.
+// Four thresholds per round; those past the end are infinite. The compiler makes vectors of the
+// loops over the numbers, whose counts are as wide as they are.
 template <class Real>
 inline void count_few(const Search<Real>& search, const Real* x, int32_t missing, int32_t* codes) {
   using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;
-  constexpr int32_t lanes = 128 / sizeof(Real);
-  for (int32_t i = 0; i < kRows; i += lanes) {
-    Lane count[lanes];
-    for (int32_t l = 0; l < lanes; ++l) count[l] = x[i + l] != x[i + l] ? missing : 0;
-    for (int32_t j = 0; j < search.n; ++j) {
-      const Real cut = search.cuts[j];
-      for (int32_t l = 0; l < lanes; ++l) count[l] += cut < x[i + l] ? 1 : 0;
+  Lane count[kRows];
+  for (int32_t i = 0; i < kRows; ++i) count[i] = x[i] != x[i] ? missing : 0;
+  for (int32_t j = 0; j < search.n; j += 4) {
+    const Real *cut = search.cuts + j, a = cut[0], b = cut[1], c = cut[2], d = cut[3];
+    for (int32_t i = 0; i < kRows; ++i) {
+      const Lane low = (a < x[i] ? Lane(1) : Lane(0)) + (b < x[i] ? Lane(1) : Lane(0));
+      const Lane high = (c < x[i] ? Lane(1) : Lane(0)) + (d < x[i] ? Lane(1) : Lane(0));
+      count[i] += low + high;
     }
-    for (int32_t l = 0; l < lanes; ++l) codes[i + l] = static_cast<int32_t>(count[l]);
   }
+  for (int32_t i = 0; i < kRows; ++i) codes[i] = static_cast<int32_t>(count[i]);
 }
 
 template <class Real>
