@@ -42,7 +42,7 @@ def sets(folder):
         path = folder / f"{name}.npz"
         if path.exists():
             with np.load(path) as held:
-                scale = held["X_scale"] if "X_scale" in held else 1.0
+                scale = held.get("X_scale", 1.0)
                 yield name, np.ascontiguousarray(held["X"][:rows] * scale, float), held["y"][:rows]
 
 

@@ -110,7 +110,7 @@ def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
     gone = np.isnan(X)
     low = np.where(gone, np.inf, X).min(axis=0, initial=np.inf).astype(np.float64)
     high = np.where(gone, -np.inf, X).max(axis=0, initial=-np.inf).astype(np.float64)
-    return low, high, gone.any(axis=0)
+    return low, high, np.asarray(gone.any(axis=0))
 
 
 def find_cuts(
@@ -128,7 +128,7 @@ def find_cuts(
         np.array([x.size for x in before], dtype=np.int32),
         np.concatenate([*before, np.empty(0)]),
         np.concatenate([*after, np.empty(0)]),
-        np.isnan(X).any(axis=0),
+        np.asarray(np.isnan(X).any(axis=0)),
         np.array(centre, dtype=np.int64),
         np.array(exact, dtype=np.bool_),
     )

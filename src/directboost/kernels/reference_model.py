@@ -46,9 +46,7 @@ def _visit(work: ModelWork, w: int) -> float:
     np.add.at(sums, codes, work.Q.astype(np.float64))
     left = work.G[w] - sums - work.ridge[w] * work.change[w]
     old, nu = jumps.copy(), float(work.nu[w])
-    change = solve_block(
-        left, work.D[w], bool(work.missing[w]), nu, work.p, _effort(work, w), jumps
-    )
+    change = solve_block(left, work.D[w], bool(work.missing[w]), nu, work.p, _effort(work, w), jumps)
     if np.array_equal(old, jumps):
         return 0.0
     gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()

@@ -302,15 +302,38 @@ bool cut_by_slots(const Matrix<Real>& X, const double* weight, int32_t f, double
 }
 
 template <class Real>
-void cut_by_sorting(const Matrix<Real>& X, const double* weight, int32_t f, Sorter& sorter,
-                    const Cuts& out) {
+void cut_by_sorting(const Matrix<Real>& X, int32_t column, const double* weight, Sorter& sorter,
+                    int32_t f, const Cuts& out) {
   int64_t n = 0;
   for (int64_t i = 0; i < X.m; ++i) {
-    const double x = *X.at(i, f);
+    const double x = *X.at(i, column);
     if (x == x) sorter.put(n++, x, i);
   }
   sorter.sort(n);
   sorter.cut(n, weight, f, out);
+}
+
+// Sorts the listed features. Short columns are copied out of the rows together: one at a time,
+// every number would cost a visit to another page.
+template <class Real>
+void sort_features(const Matrix<Real>& X, const double* weight, const int32_t* features, int32_t n,
+                   const Cuts& out) {
+  constexpr int64_t room = int64_t{1} << 18;  // numbers
+  const int32_t group = static_cast<int32_t>(room / X.m < n ? room / X.m : n);
+  Sorter sorter(X.m, weight != nullptr);
+  if (group < 2) {
+    for (int32_t c = 0; c < n; ++c) cut_by_sorting(X, features[c], weight, sorter, features[c], out);
+    return;
+  }
+  Scratch<Real> copy(static_cast<size_t>(group) * X.m);
+  const Matrix<Real> columns{copy.get(), X.m, group, 1, X.m};
+  for (int32_t first = 0; first < n; first += group) {
+    const int32_t some = n - first < group ? n - first : group;
+    for (int64_t i = 0; i < X.m; ++i)
+      for (int32_t g = 0; g < some; ++g) copy[g * X.m + i] = *X.at(i, features[first + g]);
+    for (int32_t g = 0; g < some; ++g)
+      cut_by_sorting(columns, g, weight, sorter, features[first + g], out);
+  }
 }
 
 // The small tables of neighbouring features, filled row by row: neighbours share cache lines of X,
@@ -386,9 +409,7 @@ void cut_piece(const Matrix<Real>& X, const double* weight, int32_t first, int32
     const bool worth = X.m > 2 * kManySlots;
     if (!worth || !cut_by_slots(X, weight, f, low[f], high[f], out)) crowded[left++] = f;
   }
-  if (left == 0) return;
-  Sorter sorter(X.m, weight != nullptr);
-  for (int32_t c = 0; c < left; ++c) cut_by_sorting(X, weight, crowded[c], sorter, out);
+  if (left > 0) sort_features(X, weight, crowded, left, out);
 }
 
 // Long rows lie on pages of their own, and every visit to a page costs: the more of it is read at
