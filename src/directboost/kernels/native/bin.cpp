@@ -1,155 +1,14 @@
 // Distinct values of the columns of a matrix, and the cuts between them.
 #include <math.h>
 
-#include "common.h"
+#include "matrix.h"
+#include "sort.h"
 #include "team.h"
 
 namespace DB_SPACE {
 
 constexpr int32_t kSlots = 512;       // of the table every feature tries first
 constexpr int32_t kManySlots = 16384;  // of the one a long crowded column tries next
-
-template <class Real>
-struct Matrix {
-  const Real* data;
-  int64_t m;
-  int32_t d;
-  int64_t row_stride, column_stride;
-  const Real* at(int64_t i, int64_t f) const { return data + i * row_stride + f * column_stride; }
-};
-
-// Smallest, largest and missing; as numbers, so that the compiler makes vectors of the loops.
-template <class Real>
-struct Range {
-  Real *low, *high, *gone;
-
-  void clear(int32_t n) const {
-    for (int32_t f = 0; f < n; ++f) {
-      low[f] = static_cast<Real>(HUGE_VAL), high[f] = static_cast<Real>(-HUGE_VAL);
-      gone[f] = 0;
-    }
-  }
-  void row(const Real* x, int64_t stride, int32_t n) const {
-    for (int32_t f = 0; f < n; ++f) {
-      const Real value = x[f * stride];
-      low[f] = value < low[f] ? value : low[f];
-      high[f] = value > high[f] ? value : high[f];
-      gone[f] = value != value ? Real(1) : gone[f];
-    }
-  }
-};
-
-template <class Real>
-inline void range_rows(const Matrix<Real>& X, int64_t begin, int64_t end, Range<Real> range) {
-  range.clear(X.d);
-  for (int64_t i = begin; i < end; ++i) {
-    if (X.column_stride == 1) {
-      range.row(X.at(i, 0), 1, X.d);
-    } else {
-      range.row(X.at(i, 0), X.column_stride, X.d);
-    }
-  }
-}
-
-// A column is folded into eight lanes, so that it is as fast as a row.
-template <class Real>
-inline void range_column(const Matrix<Real>& X, int32_t f, Range<Real> range) {
-  constexpr int32_t lanes = 8;
-  Real low[lanes], high[lanes], gone[lanes];
-  const Range<Real> fold{low, high, gone};
-  fold.clear(lanes);
-  int64_t i = 0;
-  for (; i + lanes <= X.m; i += lanes) {
-    if (X.row_stride == 1) {
-      fold.row(X.at(i, f), 1, lanes);
-    } else {
-      fold.row(X.at(i, f), X.row_stride, lanes);
-    }
-  }
-  for (; i < X.m; ++i) fold.row(X.at(i, f), 1, 1);
-  range.clear(1);
-  for (int32_t l = 0; l < lanes; ++l) {
-    *range.low = low[l] < *range.low ? low[l] : *range.low;
-    *range.high = high[l] > *range.high ? high[l] : *range.high;
-    *range.gone = gone[l] > 0 ? gone[l] : *range.gone;
-  }
-}
-
-inline int64_t size_of(int64_t stride) { return stride < 0 ? -stride : stride; }
-
-template <class Real>
-void find_ranges(DbTeam* team, const Matrix<Real>& X, double* low, double* high,
-                 uint8_t* missing) {
-  const bool by_rows = size_of(X.column_stride) <= size_of(X.row_stride);
-  // At most 64 pieces of rows: each has its own extremes of every feature.
-  const int64_t rows = X.m / 64 < 2048 ? 2048 : X.m / 64 + 1;
-  const int32_t pieces = static_cast<int32_t>(by_rows ? (X.m + rows - 1) / rows : 1);
-  const size_t each = 3 * static_cast<size_t>(X.d);
-  Scratch<Real> parts(pieces * each);
-  const auto range_of = [&](int32_t piece) {
-    Real* part = parts.get() + piece * each;
-    return Range<Real>{part, part + X.d, part + 2 * X.d};
-  };
-  share(team, by_rows ? pieces : X.d, [&](int32_t piece) {
-    if (by_rows) {
-      const int64_t begin = piece * rows, end = begin + rows < X.m ? begin + rows : X.m;
-      range_rows(X, begin, end, range_of(piece));
-    } else {
-      const Range<Real> all = range_of(0);
-      range_column(X, piece, {all.low + piece, all.high + piece, all.gone + piece});
-    }
-  });
-  for (int32_t f = 0; f < X.d; ++f) {
-    low[f] = HUGE_VAL, high[f] = -HUGE_VAL, missing[f] = 0;
-    for (int32_t piece = 0; piece < pieces; ++piece) {
-      const Range<Real> part = range_of(piece);
-      low[f] = part.low[f] < low[f] ? part.low[f] : low[f];
-      high[f] = part.high[f] > high[f] ? part.high[f] : high[f];
-      missing[f] |= part.gone[f] > 0;
-    }
-  }
-}
-
-// What is asked for, and where the answer for every feature goes.
-struct Cuts {
-  int64_t max_bins, width;
-  double *before, *after;
-  int32_t* n_cuts;
-  int64_t* centre;
-  uint8_t* exact;
-};
-
-// Cuts between n > 0 ascending distinct values; mass is that of all values up to each. The slack
-// keeps a quantile that falls on a value there whatever the rounding. Quantiles on the largest
-// value cut before it: a feature whose mass sits there keeps a threshold.
-inline void choose_cuts(const double* values, const double* mass, int64_t n, int32_t f,
-                        const Cuts& out) {
-  double* before = out.before + f * out.width;
-  double* after = out.after + f * out.width;
-  const double total = mass[n - 1], middle = 0.5 * total;
-  int64_t median = 0, cuts = 0, centre = 0, last = -1;
-  while (mass[median] < middle) ++median;
-  const auto cut = [&](int64_t j) {
-    before[cuts] = values[j], after[cuts] = values[j + 1];
-    ++cuts;
-    centre += j < median;
-  };
-  const bool exact = n <= out.max_bins;
-  if (exact) {
-    for (int64_t j = 0; j + 1 < n; ++j) cut(j);
-  } else {
-    for (int64_t i = 1, j = 0; i < out.max_bins; ++i) {
-      const double share = total * static_cast<double>(i) / static_cast<double>(out.max_bins);
-      const double target = share * (1.0 - 1e-12);
-      while (j < n - 2 && mass[j] < target) ++j;
-      if (j != last) cut(j);
-      last = j;
-    }
-  }
-  out.n_cuts[f] = static_cast<int32_t>(cuts);
-  out.centre[f] = centre;
-  out.exact[f] = exact;
-}
 
 struct Slot {
   double value, mass;
@@ -191,99 +50,6 @@ inline void cut_slots(const Slot* slots, int32_t n_slots, int32_t f, double* val
   }
   choose_cuts(values, mass, n, f, out);
 }
-
-inline uint64_t key_of(double x) {
-  x += 0.0;  // both zeros are one value
-  uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits ^ (bits >> 63 ? ~uint64_t{0} : uint64_t{1} << 63);
-}
-
-inline double value_of(uint64_t key) {
-  const uint64_t bits = key ^ (key >> 63 ? uint64_t{1} << 63 : ~uint64_t{0});
-  double x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-// Stable radix sort of keys, with the rows they come from where these are asked for. Digits that
-// all keys share are passed over, which is most of them for single precision.
-class Sorter {
- public:
-  Sorter(int64_t n, bool with_rows)
-      : keys_(n), spare_(n), rows_(with_rows ? n : 0), spare_rows_(with_rows ? n : 0),
-        counts_(kDigits << kBits), a_(keys_.get()), b_(spare_.get()),
-        rows_a_(with_rows ? rows_.get() : nullptr), rows_b_(spare_rows_.get()) {}
-
-  void put(int64_t j, double x, int64_t row) {
-    a_[j] = key_of(x);
-    if (rows_a_ != nullptr) rows_a_[j] = static_cast<uint32_t>(row);
-  }
-  void sort(int64_t n) {
-    count(n);
-    for (int32_t digit = 0; digit < kDigits; ++digit) {
-      uint32_t* count = counts_.get() + (digit << kBits);
-      if (count[digit_of(a_[0], digit)] == n) continue;
-      uint32_t begin = 0;
-      for (int32_t v = 0; v < 1 << kBits; ++v) {
-        const uint32_t size = count[v];
-        count[v] = begin;
-        begin += size;
-      }
-      rows_a_ == nullptr ? scatter<false>(n, digit, count) : scatter<true>(n, digit, count);
-    }
-  }
-  // Cuts between the sorted values; they and their masses take the place of the keys.
-  void cut(int64_t n, const double* weight, int32_t f, const Cuts& out) {
-    double *values = reinterpret_cast<double*>(a_), *mass = reinterpret_cast<double*>(b_);
-    int64_t distinct = 0;
-    double sum = 0.0;
-    for (int64_t i = 0; i < n;) {
-      const uint64_t key = a_[i];
-      double own = 0.0;
-      for (; i < n && a_[i] == key; ++i) own += rows_a_ == nullptr ? 1.0 : weight[rows_a_[i]];
-      sum += own;
-      const double value = value_of(key);
-      std::memcpy(values + distinct, &value, sizeof value);
-      std::memcpy(mass + distinct, &sum, sizeof sum);
-      ++distinct;
-    }
-    choose_cuts(values, mass, distinct, f, out);
-  }
-
- private:
-  static constexpr int32_t kBits = 11, kDigits = 6;
-
-  static uint32_t digit_of(uint64_t key, int32_t digit) {
-    return static_cast<uint32_t>(key >> (digit * kBits)) & ((1u << kBits) - 1);
-  }
-  void count(int64_t n) {
-    std::memset(counts_.get(), 0, sizeof(uint32_t) * (kDigits << kBits));
-    for (int64_t i = 0; i < n; ++i)
-      for (int32_t digit = 0; digit < kDigits; ++digit)
-        ++counts_[(digit << kBits) + digit_of(a_[i], digit)];
-  }
-  template <bool Rows>
-  void scatter(int64_t n, int32_t digit, uint32_t* begin) {
-    for (int64_t i = 0; i < n; ++i) {
-      const uint32_t to = begin[digit_of(a_[i], digit)]++;
-      b_[to] = a_[i];
-      if constexpr (Rows) rows_b_[to] = rows_a_[i];
-    }
-    swap(a_, b_);
-    if constexpr (Rows) swap(rows_a_, rows_b_);
-  }
-  template <class T>
-  static void swap(T*& one, T*& two) {
-    T* third = one;
-    one = two, two = third;
-  }
-
-  Scratch<uint64_t> keys_, spare_;
-  Scratch<uint32_t> rows_, spare_rows_, counts_;
-  uint64_t *a_, *b_;
-  uint32_t *rows_a_, *rows_b_;
-};
 
 template <class Real>
 bool cut_by_slots(const Matrix<Real>& X, const double* weight, int32_t f, double low, double high,
@@ -427,17 +193,6 @@ void find_cuts(DbTeam* team, const Matrix<Real>& X, const double* weight, const 
 }
 
 }  // namespace DB_SPACE
-
-DB_EXPORT void DB_NAME(ranges)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
-                               int32_t d, int64_t row_stride, int64_t column_stride, double* low,
-                               double* high, uint8_t* missing) {
-  DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    const DB_SPACE::Matrix<Real> matrix{static_cast<const Real*>(X), m, d, row_stride,
-                                        column_stride};
-    DB_SPACE::find_ranges(team, matrix, low, high, missing);
-  });
-}
 
 DB_EXPORT void DB_NAME(cuts)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m, int32_t d,
                              int64_t row_stride, int64_t column_stride, const double* weight,
