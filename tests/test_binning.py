@@ -1,7 +1,6 @@
 """From numbers to codes: thresholds, quantiles, missing values, and what every stump is."""
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from directboost.binning import bin_features
+from directboost.kernels.team import Team
 from directboost.learners import Constant, Stump
 from tests.reference.stumps import enumerate_dictionary, midpoint
 
@@ -233,9 +233,108 @@ def test_threads_and_memory_order_change_nothing(order, rng):
     X[rng.random(X.shape) < 0.1] = NAN
     weight = rng.uniform(0.5, 2.0, 300)
     alone = bin_features(np.ascontiguousarray(X), weight, 20)
-    with ThreadPoolExecutor(2) as pool:
-        together = bin_features(X, weight, 20, pool)
+    with Team(2) as team:
+        together = bin_features(X, weight, 20, team)
     np.testing.assert_array_equal(alone.codes, together.codes)
     np.testing.assert_array_equal(alone.centre, together.centre)
     for one, two in zip(alone.thresholds, together.thresholds, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+KINDS = {
+    "normal": lambda rng, m: rng.normal(size=m),
+    "grid": lambda rng, m: rng.integers(0, 256, m) / 255.0,
+    "integers": lambda rng, m: rng.integers(-20, 20, m) * 1.0,
+    "wide integers": lambda rng, m: rng.integers(0, 7000, m) * 1.0,
+    "skewed": lambda rng, m: np.exp(9.0 * rng.normal(size=m)),
+    "mostly zero": lambda rng, m: np.where(rng.random(m) < 0.9, 0.0, rng.normal(size=m)),
+    "hard": lambda rng, m: rng.choice([0.0, -0.0, TINY, -TINY, 1e-310, 1.0, 1e38, -1e38], m),
+    "missing": lambda rng, m: np.where(rng.random(m) < 0.3, NAN, rng.normal(size=m)),
+    "all missing": lambda rng, m: np.full(m, NAN),
+    "constant": lambda rng, m: np.full(m, 2.5),
+}
+
+
+def one_by_one(x, weight, max_bins):
+    """Return thresholds and centre of a column, from its sorted distinct values."""
+    keep = ~np.isnan(x)
+    values, inverse = np.unique(x[keep].astype(float), return_inverse=True)
+    mass = np.cumsum(np.bincount(inverse, weights=weight[keep], minlength=values.size))
+    if values.size == 0:
+        return [], 0
+    after = np.arange(values.size - 1)
+    if max_bins is not None and values.size > max_bins:
+        targets = mass[-1] * np.arange(1, max_bins) / max_bins * (1.0 - 1e-12)
+        after = np.unique(np.minimum(np.searchsorted(mass, targets), values.size - 2))
+    cuts = [midpoint(a, b) for a, b in zip(values[after], values[after + 1], strict=True)]
+    return cuts, np.searchsorted(after, np.searchsorted(mass, 0.5 * mass[-1]))
+
+
+@pytest.mark.parametrize("m", [3, 129, 2500, 40_000])
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_kind_of_column(m, real, weighted, rng):
+    """Tables, large tables and sorting find the cuts that distinct values and their masses give."""
+    X = np.stack([draw(rng, m) for draw in KINDS.values()], axis=1)
+    with np.errstate(over="ignore", under="ignore"):
+        X = np.nan_to_num(X.astype(real), nan=NAN, posinf=1.0)
+    weight = rng.uniform(0.5, 2.0, m) if weighted else np.ones(m)
+    for max_bins, rows in ((255, X), (7, np.asfortranarray(X)), (None, X[::-1, ::-1][::-1, ::-1])):
+        binned = bin_features(rows, weight, max_bins)
+        for f in range(X.shape[1]):
+            cuts, centre = one_by_one(X[:, f], weight, max_bins)
+            np.testing.assert_array_equal(binned.thresholds[f], cuts)
+            assert binned.centre[f] == centre
+            gone = np.isnan(X[:, f])
+            below = np.searchsorted(cuts, X[:, f].astype(float))
+            np.testing.assert_array_equal(
+                binned.codes[f], np.where(gone, binned.n_bins[f] - 1, below)
+            )
+
+
+def mixed_rows(rng, m=400):
+    """Return rows with many, few and missing values."""
+    return np.stack([KINDS[name](rng, m) for name in ("normal", "integers", "missing")], axis=1)
+
+
+def test_take_keeps_the_bins(rng):
+    X = mixed_rows(rng)
+    binned = bin_features(X, np.ones(400), 30)
+    mask = rng.random(400) < 0.3
+    for rows in (mask, np.flatnonzero(mask)):
+        part = binned.take(rows)
+        np.testing.assert_array_equal(part.codes, binned.codes[:, mask])
+        assert part.thresholds is binned.thresholds
+        assert (part.n_rows, part.exact) == (int(mask.sum()), binned.exact)
+
+
+@pytest.mark.parametrize("bins", [2, 5, 25, 1000])
+def test_coarse_jumps_are_fine_jumps(bins, rng):
+    """Every coarse stump answers as the fine one it is said to be, on the rows and as a learner."""
+    X, weight = mixed_rows(rng), rng.uniform(0.5, 2.0, 400)
+    fine = bin_features(X, weight, 60)
+    coarse, kept = fine.coarsen(bins, weight)
+    for f in range(fine.n_features + 1):
+        assert len(kept[f]) == coarse.n_jumps(f)
+        assert coarse.n_bins[f] - coarse.missing[f] <= max(bins, 2)
+        for jump, whole in enumerate(kept[f].tolist()):
+            assert coarse.learner(f, jump, 1) == fine.learner(f, whole, 1)
+            np.testing.assert_array_equal(coarse.response(f, jump, 1), fine.response(f, whole, 1))
+
+
+def test_coarse_bins_hold_about_equal_weight(rng):
+    x, weight = rng.normal(size=(3000, 1)), rng.uniform(0.5, 2.0, 3000)
+    coarse, _ = bin_features(x, weight, 255).coarsen(10, weight)
+    mass = np.bincount(coarse.codes[0], weights=weight) / weight.sum()
+    assert mass.size == 10
+    assert np.abs(mass - 0.1).max() <= 1.0 / 255
+    assert not coarse.exact
+
+
+def test_nothing_to_merge_stays_exact():
+    x = np.array([1.0, 2.0, 2.0, 3.0, NAN])[:, None]
+    fine = bin_features(x, np.ones(5), None)
+    coarse, kept = fine.coarsen(3, np.ones(5))
+    assert coarse.exact
+    assert [k.tolist() for k in kept] == [list(range(fine.n_jumps(f))) for f in range(2)]
+    np.testing.assert_array_equal(coarse.codes, fine.codes)

@@ -1,13 +1,12 @@
 """The fitted model as tables: it answers what its weak classifiers answer together."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.ensemble import Ensemble
+from directboost.kernels.team import Team
 from directboost.learners import Constant, Stump
 
 stumps = st.builds(
@@ -82,5 +81,17 @@ def test_one_weight_row_per_learner():
 def test_threads_change_no_bit(rng):
     members = [Stump(f, t, 1, True) for f in range(3) for t in (-1.0, 0.0, 0.5)]
     model, X = Ensemble(members, rng.uniform(size=(9, 3))), rng.normal(size=(40_000, 3))
-    with ThreadPoolExecutor(2) as pool:
-        np.testing.assert_array_equal(model.scores(X), model.scores(X, pool))
+    with Team(2) as team:
+        np.testing.assert_array_equal(model.scores(X), model.scores(X, team))
+
+
+def test_infinite_numbers_are_reported():
+    """In a feature the model reads or not; scores are there all the same."""
+    model, X = Ensemble([Stump(0, 0.5, 1, True)], np.array([[2.0]])), np.zeros((300, 3))
+    for column in range(3):
+        for value in (np.inf, -np.inf):
+            X[:] = np.nan
+            assert not model.checked_scores(X)[1]
+            X[217, column] = value
+            for rows in (X, np.asfortranarray(X), X[:, ::-1][:, ::-1]):
+                assert model.checked_scores(rows)[1]

@@ -8,6 +8,7 @@ from directboost.inputs import (
     check_count,
     check_number,
     feature_costs,
+    refuse_infinite,
     training_rows,
 )
 
@@ -110,3 +111,15 @@ def test_choices(value):
     assert check_choice("kind", "a", ("a", "b")) == "a"
     with pytest.raises(ValueError, match=r"kind=.*'a', 'b'"):
         check_choice("kind", value, ("a", "b"))
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_values_are_refused_as_scikit_learn_does(real, value):
+    """Missing values pass, whole columns of them too; sums that overflow do as well."""
+    rows = np.full((9, 3), np.nan, dtype=real)
+    rows[:, 1] = np.finfo(real).max
+    refuse_infinite(rows)
+    rows[4, 2] = value
+    with pytest.raises(ValueError, match=r"Input X contains infinity or a value too large"):
+        refuse_infinite(rows)

@@ -1,12 +1,13 @@
 """From a matrix of numbers to codes: the dictionary of stumps, made once per fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .kernels import encode
+from .kernels import encode, find_cuts, histograms
+from .kernels.reference import quantile_cuts
 from .kernels.team import Team
 from .learners import Constant, Learner, Stump
 
@@ -83,6 +84,57 @@ class BinnedData:
         threshold = float(thresholds[bin_index]) if bin_index < thresholds.size else np.inf
         return Stump(feature, threshold, polarity, jump < last)
 
+    def take(self, rows: Ints | Bools) -> "BinnedData":
+        """Return the codes of some rows (numbers or a mask), with the same bins and stumps."""
+        numbers = np.flatnonzero(rows) if np.asarray(rows).dtype == np.bool_ else rows
+        return replace(self, codes=np.take(self.codes, numbers, axis=1))
+
+    def coarsen(
+        self, bins: int, sample_weight: Array, team: Team | None = None
+    ) -> tuple["BinnedData", list[Ints]]:
+        """Merge neighbouring bins, so that about `bins` per feature hold equal weight.
+
+        Parameters
+        ----------
+        bins : int, >= 2
+            Features with more present codes keep thresholds at weighted quantiles only.
+        sample_weight : (m,) array
+
+        Returns
+        -------
+        coarse : BinnedData
+        kept : list of d + 1 int arrays
+            Jump j of feature f of `coarse` is the stump ``kept[f][j]`` of this data.
+        """
+        every = np.arange(self.n_features + 1, dtype=np.int32)
+        weight = np.ascontiguousarray(sample_weight, dtype=np.float64)[:, None]
+        masses = histograms(self.codes, every, self.n_bins, weight, team)
+        present = self.n_bins - self.missing
+        cuts = [_coarse_cuts(x[:n, 0], bins) for x, n in zip(masses, present, strict=True)]
+        coarse = self._merged(cuts, bool((present == [c.size + 1 for c in cuts]).all()))
+        return coarse, [self._jumps(f, c) for f, c in enumerate(cuts)]
+
+    def _merged(self, cuts: list[Ints], whole: bool) -> "BinnedData":
+        """Return the data with every feature cut after the given codes only."""
+        n_bins = (np.array([c.size + 1 for c in cuts]) + self.missing).astype(np.int32)
+        codes = np.empty(self.codes.shape, dtype=_code_type(int(n_bins.max())))
+        centre = np.zeros_like(self.centre)
+        for f, after in enumerate(cuts):
+            new = np.searchsorted(after, np.arange(self.n_bins[f])).astype(codes.dtype)
+            if self.missing[f]:
+                new[-1] = n_bins[f] - 1
+            np.take(new, self.codes[f], out=codes[f], mode="clip")
+            if f < self.n_features:
+                centre[f] = new[self.centre[f]]
+        thresholds = [t[after] for t, after in zip(self.thresholds, cuts[:-1], strict=True)]
+        return BinnedData(codes, n_bins, self.missing, thresholds, centre, self.exact and whole)
+
+    def _jumps(self, feature: int, cuts: Ints) -> Ints:
+        """Return the jumps at the given thresholds, in the order of a coarser feature."""
+        last = int(self.n_bins[feature]) - 1
+        # The jump that parts missing from present stands between the two kinds.
+        return np.concatenate([cuts, [last - 1], last + cuts]) if self.missing[feature] else cuts
+
 
 def bin_features(
     X: Scores, sample_weight: Array, max_bins: int | None, team: Team | None = None
@@ -92,65 +144,36 @@ def bin_features(
     Features with at most `max_bins` distinct values (all of them where it is None) get every
     threshold between neighbours; the others a subset at weighted quantiles.
     """
-    d = X.shape[1]
-
-    def cut(f: int) -> "_Cuts":
-        return _cut_feature(X[:, f], sample_weight, max_bins)
-
-    cuts = [cut(f) for f in range(d)]
-    thresholds = [c.thresholds for c in cuts]
-    missing = np.array([c.missing for c in cuts] + [False])
-    n_bins = np.array([c.n_bins for c in cuts] + [2], dtype=np.int32)
-    codes = np.empty((d + 1, X.shape[0]), dtype=_code_type(int(n_bins.max())))
+    m, d = X.shape
+    weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
+    most = m if max_bins is None else min(m, max_bins)
+    # The kernel leaves room for the most thresholds a feature may have: so many features at once.
+    step = max(_ROOM // max(most, 1), 8)
+    cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
+    thresholds = [t for c in cuts for t in _split(_between(c.before, c.after), c.counts)]
+    missing = np.concatenate([*(c.missing for c in cuts), [False]])
+    n_bins = np.array([t.size + 1 for t in thresholds] + [2], dtype=np.int32) + missing
+    codes = np.empty((d + 1, m), dtype=_code_type(int(n_bins.max())))
+    encode(X, thresholds, n_bins[:d] - 1, codes[:d], team)
     codes[d] = 1
-
-    def fill(f: int) -> None:
-        encode(X[:, f], thresholds[f], int(n_bins[f]) - 1, codes[f])
-
-    for f in range(d):
-        fill(f)
-    centre = np.array([c.centre for c in cuts], dtype=np.int64)
-    return BinnedData(codes, n_bins, missing, thresholds, centre, all(c.exact for c in cuts))
+    centre = np.concatenate([c.centre for c in cuts])
+    exact = all(bool(c.exact.all()) for c in cuts)
+    return BinnedData(codes, n_bins.astype(np.int32), missing, thresholds, centre, exact)
 
 
-@dataclass(frozen=True)
-class _Cuts:
-    thresholds: Array
-    missing: bool
-    centre: int
-    exact: bool
-
-    @property
-    def n_bins(self) -> int:
-        return self.thresholds.size + 1 + int(self.missing)
+_ROOM = 1 << 20  # thresholds for which there is room at once
 
 
-def _cut_feature(x: Scores, weight: Array, max_bins: int | None) -> _Cuts:
-    """Find the thresholds of one feature."""
-    present = ~np.isnan(x)
-    missing = not present.all()
-    if missing:
-        x, weight = x[present], weight[present]
-    values, inverse = np.unique(x, return_inverse=True)
-    if values.size == 0:
-        return _Cuts(np.empty(0), missing, 0, True)
-    mass: Array = np.cumsum(np.bincount(inverse, weights=weight, minlength=values.size))
-    exact = max_bins is None or values.size <= max_bins
-    after = np.arange(values.size - 1) if exact else _quantile_cuts(mass, int(max_bins or 0))
-    thresholds = _between(values[after].astype(np.float64), values[after + 1].astype(np.float64))
-    median = np.searchsorted(mass, 0.5 * mass[-1])
-    return _Cuts(thresholds, missing, int(np.searchsorted(after, median)), exact)
+def _coarse_cuts(mass: Array, bins: int) -> Ints:
+    """Return after which present codes a coarser feature is cut; mass is that of each code."""
+    if mass.size <= bins:
+        return np.arange(mass.size - 1)
+    return quantile_cuts(np.cumsum(mass), bins)
 
 
-def _quantile_cuts(mass: Array, max_bins: int) -> Ints:
-    """Return the indices of the values after which the weighted quantiles lie.
-
-    The small slack keeps a quantile that falls on a value there whatever the rounding. Quantiles
-    on the largest value cut before it: a feature whose mass sits there keeps a threshold.
-    """
-    targets = mass[-1] * np.arange(1, max_bins) / max_bins
-    cuts = np.searchsorted(mass, targets * (1.0 - 1e-12))
-    return np.unique(np.minimum(cuts, mass.size - 2))
+def _split(joined: Array, counts: Ints) -> list[Array]:
+    ends = np.cumsum(counts).tolist()
+    return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
 
 
 def _between(low: Array, high: Array) -> Array:

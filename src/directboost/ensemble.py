@@ -1,12 +1,14 @@
 """A fitted model: weak classifiers with weights, compiled into one table per used feature."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from .arrays import Array, Ints, Scores
 from .kernels import predict
 from .kernels.team import Team
+from .kernels.work import Tables
 from .learners import Constant, Learner, Stump
 
 
@@ -38,17 +40,27 @@ class Ensemble:
         self.thresholds = [cuts for cuts, _ in compiled]
         self.tables = [table for _, table in compiled]
 
+    @cached_property
+    def _joined(self) -> Tables:
+        counts = np.array([cuts.size for cuts in self.thresholds], dtype=np.int32)
+        cuts = np.concatenate([*self.thresholds, np.empty(0)])
+        values = np.concatenate([*self.tables, np.empty((0, self.k))])
+        return Tables(self.features, counts, cuts, values, self.intercept)
+
     def scores(self, X: Scores, team: Team | None = None) -> Array:
         """Return F, (m, k)."""
-        F = predict(X, self.features, self.thresholds, self.tables, self.k, team)
-        return F + self.intercept
+        return self.checked_scores(X, team)[0]
+
+    def checked_scores(self, X: Scores, team: Team | None = None) -> tuple[Array, bool]:
+        """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
+        return predict(X, self._joined, team)
 
     def contributions(self, X: Scores) -> Array:
         """Return what every feature adds to every score, (m, d, k)."""
         out = np.zeros((X.shape[0], X.shape[1], self.k))
         for feature, cuts, table in zip(self.features, self.thresholds, self.tables, strict=True):
-            which = np.array([feature], dtype=np.int32)
-            out[:, feature] = predict(X, which, [cuts], [table], self.k)
+            codes = np.searchsorted(cuts, X[:, feature].astype(np.float64))
+            out[:, feature] = table[np.where(np.isnan(X[:, feature]), cuts.size + 1, codes)]
         return out
 
 

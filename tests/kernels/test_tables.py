@@ -1,12 +1,12 @@
 """Histograms, edges, prices, codes and look-ups: what they are, and that the twins agree."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 from directboost.binning import BinnedData
 from directboost.kernels import native, reference
+from directboost.kernels.team import Team
+from directboost.kernels.work import Tables
 from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
 
 NORMS = (1.0, 2.0, np.inf)
@@ -20,6 +20,12 @@ def coded_as_binned(coded):
     return BinnedData(coded.codes, coded.n_bins, coded.missing, nothing, np.empty(0), True)
 
 
+def histogram(kernels, codes, n_bins, A):
+    """Return the histogram of one feature."""
+    only = np.zeros(1, dtype=np.int32)
+    return kernels.histograms(codes[None], only, np.array([n_bins], dtype=np.int32), A)[0]
+
+
 @both
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("k", [1, 3, 9])
@@ -27,7 +33,8 @@ def test_histogram_sums_the_rows_of_a_code(kernels, code, k, rng):
     coded, A = draw_codes(rng, 70, code), rng.normal(size=(70, k))
     for codes, n in zip(coded.codes, coded.n_bins.tolist(), strict=True):
         expected = [A[codes == t].sum(axis=0) for t in range(n)]
-        np.testing.assert_allclose(kernels.histogram(codes, n, A), expected, atol=1e-13)
+        found = histogram(kernels, codes, n, A)
+        np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
 @both
@@ -99,9 +106,8 @@ def test_sums_agree(code, real, rng):
         coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
         for f, (n, missing) in enumerate(shapes):
             codes = coded.codes[f]
-            np.testing.assert_allclose(
-                native.histogram(codes, n, A), reference.histogram(codes, n, A), **NEAR[real]
-            )
+            sums = [histogram(kernels, codes, n, A) for kernels in (native, reference)]
+            np.testing.assert_allclose(*sums, **NEAR[real])
             np.testing.assert_allclose(
                 native.edges(codes, n, missing, A),
                 reference.edges(codes, n, missing, A),
@@ -149,15 +155,17 @@ def test_add_tables_adds_rows_of_tables(kernels, code, real, rng):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_encode_counts_the_thresholds_below(kernels, order, real, code, rng):
     """Strided columns, values on a threshold, infinities and missing values."""
-    X = np.array(rng.integers(-6, 7, (80, 3)) / 2.0, dtype=real, order=order)
-    X[3:6, 1] = np.nan
+    X = np.array(rng.integers(-60, 70, (333, 20)) / 2.0, dtype=real, order=order)
+    X[3:6] = np.nan
     X[6:8, 1] = np.inf, -np.inf
-    for n in (0, 1, 2, 3, 7, 12):
-        cuts = np.unique(rng.integers(-5, 6, n) / 2.0)
-        codes = np.full(80, 77, dtype=code)
-        kernels.encode(X[:, 1], cuts, cuts.size + 1, codes)
-        expected = [cuts.size + 1 if np.isnan(x) else int((cuts < x).sum()) for x in X[:, 1]]
-        np.testing.assert_array_equal(codes, expected)
+    sizes = [0, 1, 2, 3, 4, 7, 12, 13, 14, 20, 31, 32, 33, 50, 60, 70, 80, 90, 100, 5]
+    cuts = [np.unique(rng.integers(-50, 60, n) / 2.0) for n in sizes]
+    cuts[16] = np.concatenate([[-1e30], np.linspace(0.0, 1e-3, 70), [1.0, 1e300]])
+    codes = np.full((20, 333), 77, dtype=code)
+    kernels.encode(X, cuts, np.array([c.size + 1 for c in cuts]), codes)
+    for f, c in enumerate(cuts):
+        expected = [c.size + 1 if np.isnan(x) else int((c < x).sum()) for x in X[:, f]]
+        np.testing.assert_array_equal(codes[f], expected)
 
 
 @both
@@ -166,9 +174,9 @@ def test_encode_keeps_double_thresholds_for_single_values(kernels):
     low = np.float32(0.1)
     high = np.nextafter(low, np.float32(1.0))
     cut = np.array([0.5 * float(low) + 0.5 * float(high)])
-    codes = np.empty(2, dtype=np.uint8)
-    kernels.encode(np.array([low, high]), cut, 2, codes)
-    assert codes.tolist() == [0, 1]
+    codes = np.empty((1, 2), dtype=np.uint8)
+    kernels.encode(np.array([[low], [high]]), [cut], np.array([2]), codes)
+    assert codes.tolist() == [[0, 1]]
 
 
 VIEWS = {
@@ -188,15 +196,53 @@ def test_predict_looks_up_one_row_per_feature(kernels, view, real, rng):
     X = VIEWS[view](rng.normal(size=(70, 5)).astype(real))
     X[4:9, 2] = np.nan
     features = np.array([1, 2, 4], dtype=np.int32)
-    cuts = [np.sort(rng.normal(size=n)) for n in (0, 6, 1)]
-    for k in CLASSES:
+    for k in [*CLASSES, 26]:
+        cuts = [np.sort(rng.normal(size=n)) for n in (0, 6, 1 + 4 * k)]
         tables = [rng.normal(size=(c.size + 2, k)) for c in cuts]
-        F = kernels.predict(X, features, cuts, tables, k)
+        joined = join(features, cuts, tables, rng.normal(size=k))
+        F, infinite = kernels.predict(X, joined)
+        assert not infinite
+        np.testing.assert_array_equal(F, reference.predict(X, joined)[0])
         for i in range(0, 70, 3):
-            row = np.zeros(k)
+            row = joined.intercept.copy()
             for f, c, table in zip(features, cuts, tables, strict=True):
                 row += table[-1] if np.isnan(X[i, f]) else table[int((c < X[i, f]).sum())]
-            np.testing.assert_allclose(F[i], row, atol=1e-14)
+            np.testing.assert_allclose(F[i], row, atol=1e-13)
+
+
+def join(features, cuts, tables, intercept):
+    """Return the tables of a model as prediction takes them."""
+    counts = np.array([c.size for c in cuts], dtype=np.int32)
+    values = np.concatenate([*tables, np.empty((0, intercept.size))])
+    return Tables(features, counts, np.concatenate([*cuts, np.empty(0)]), values, intercept)
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_ranges_are_the_extremes(kernels, view, real, rng):
+    """Smallest and largest number; missing ones are told apart, infinite ones are extremes."""
+    X = VIEWS[view](rng.normal(size=(70, 5)).astype(real))
+    X[4:9, 2], X[:, 3], X[7, 4] = np.nan, np.nan, -np.inf
+    low, high, missing = kernels.ranges(X)
+    np.testing.assert_array_equal(low, [*X[:, :2].min(axis=0), np.nanmin(X[:, 2]), np.inf, -np.inf])
+    np.testing.assert_array_equal(high[[0, 1, 3]], [*X[:, :2].max(axis=0), -np.inf])
+    np.testing.assert_array_equal(missing, [False, False, True, True, False])
+
+
+@native_test
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_cuts_are_those_of_the_twin(view, real, rng):
+    X = np.stack([rng.normal(size=1000), rng.integers(0, 90, 1000), np.full(1000, np.nan)], axis=1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X = VIEWS[view](X.astype(real))
+    for weight in (None, rng.uniform(0.1, 1.0, 1000)):
+        for max_bins in (None, 2, 30, 255):
+            one = native.find_cuts(X, weight, max_bins)
+            two = reference.find_cuts(X, weight, max_bins)
+            for name, array in vars(one).items():
+                np.testing.assert_array_equal(array, getattr(two, name))
 
 
 @both
@@ -204,7 +250,7 @@ def test_empty_inputs(kernels):
     """No rows, no features and no tables are fine."""
     none = np.empty((0, 3))
     codes = np.empty(0, dtype=np.uint8)
-    np.testing.assert_array_equal(kernels.histogram(codes, 4, none), np.zeros((4, 3)))
+    np.testing.assert_array_equal(histogram(kernels, codes, 4, none), np.zeros((4, 3)))
     np.testing.assert_array_equal(kernels.edges(codes, 4, True, none), np.zeros((5, 3)))
     assert kernels.edges(codes, 1, False, none).shape == (0, 3)
     nothing = np.empty((0, 5), dtype=np.uint8)
@@ -214,12 +260,11 @@ def test_empty_inputs(kernels):
     F = np.ones((5, 3))
     kernels.add_tables(nothing, ints, [], F)
     np.testing.assert_array_equal(F, np.ones((5, 3)))
-    assert kernels.predict(np.empty((0, 2)), ints, [], [], 3).shape == (0, 3)
-    np.testing.assert_array_equal(kernels.predict(np.ones((2, 2)), ints, [], [], 3), 0.0 * F[:2])
-    table = [np.ones((2, 3))]
-    zero = np.zeros(1, dtype=np.int32)
-    assert kernels.predict(np.empty((0, 2)), zero, [np.empty(0)], table, 3).shape == (0, 3)
-    kernels.encode(np.empty(0), np.empty(0), 1, codes)
+    empty = join(ints, [], [], np.arange(3.0))
+    assert kernels.predict(np.empty((0, 2)), empty)[0].shape == (0, 3)
+    np.testing.assert_array_equal(kernels.predict(np.ones((2, 2)), empty)[0], [[0, 1, 2]] * 2)
+    kernels.encode(np.empty((0, 1)), [np.empty(0)], np.ones(1, dtype=int), codes[None])
+    kernels.encode(np.empty((5, 0)), [], ints, nothing)
 
 
 @native_test
@@ -233,14 +278,16 @@ def test_threads_change_no_bit(rng):
     X = rng.normal(size=(m, 2))
     cuts = [np.array([0.0]), np.array([-1.0, 1.0])]
     model = [rng.normal(size=(c.size + 2, k)) for c in cuts]
+    joined = join(np.array([0, 1], dtype=np.int32), cuts, model, np.zeros(k))
 
-    def everything(pool):
+    def everything(team):
         F = np.zeros((m, k))
-        native.add_tables(coded.codes, which, tables, F, pool)
-        scores = native.predict(X, np.array([0, 1], dtype=np.int32), cuts, model, k, pool)
-        prices = native.price(coded.codes, coded.n_bins, coded.missing, A, 2.0, costs, pool)
-        return [F, scores, *prices]
+        native.add_tables(coded.codes, which, tables, F, team)
+        scores, _ = native.predict(X, joined, team)
+        prices = native.price(coded.codes, coded.n_bins, coded.missing, A, 2.0, costs, team)
+        coarse = native.find_cuts(X, None, 50, team)
+        return [F, scores, *prices, *vars(coarse).values()]
 
-    with ThreadPoolExecutor(2) as pool:
-        for one, two in zip(everything(None), everything(pool), strict=True):
+    with Team(2) as team:
+        for one, two in zip(everything(None), everything(team), strict=True):
             np.testing.assert_array_equal(one, two)

@@ -16,13 +16,25 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from .work import LiveJumps, LossPass, ModelWork, PassRows, Sweeps, Team, own_dual
+from .work import (
+    Cuts,
+    LiveJumps,
+    LossPass,
+    ModelWork,
+    PassRows,
+    Sweeps,
+    Tables,
+    Team,
+    own_dual,
+)
 
 _NAMES = (
     "price",
     "edges",
     "histograms",
     "add_tables",
+    "ranges",
+    "cuts",
     "encode",
     "loss_pass",
     "dual_pass",
@@ -90,6 +102,18 @@ class _Live(Structure):
     ]
 
 
+class _Tables(Structure):
+    _fields_ = [
+        ("features", c_void_p),
+        ("n_thresholds", c_void_p),
+        ("thresholds", c_void_p),
+        ("values", c_void_p),
+        ("intercept", c_void_p),
+        ("n_used", c_int32),
+        ("k", c_int32),
+    ]
+
+
 def library_path() -> Path | None:
     """Return where the compiled kernels lie, or None where there are none."""
     named = os.environ.get("DIRECTBOOST_KERNEL_LIBRARY")
@@ -114,6 +138,7 @@ class _Library:
             setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
         for name in ("loss_pass", "dual_pass", "model_epoch", "model_move"):
             getattr(self, name).restype = c_double
+        self.predict.restype = c_int32
         for name in _NAMES:
             getattr(self, name).argtypes = _ARGUMENTS[name]
         for name in ("new", "serve", "dismiss", "delete"):
@@ -140,7 +165,9 @@ _ARGUMENTS = {
     "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
     "histograms": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _I, _P],
     "add_tables": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _P, _I],
-    "encode": [_P, _I, _L, _L, _P, _L, ctypes.c_uint32, _P, _I],
+    "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
+    "cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
+    "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
     "loss_pass": [_P, POINTER(_Rows), _P, _I, _D, _P, _P, _P, POINTER(_D)],
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
@@ -149,7 +176,7 @@ _ARGUMENTS = {
     "model_product": [_P, _M, _V, _P, _P],
     "model_move": [_P, _M, _V, _P],
     "model_gather": [_P, _M, _V, _P],
-    "predict": [_P, _P, _I, _L, _L, _L, _P, _I, _P, _P, _P, _I, _P],
+    "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
 }
 _loaded: list[_Library] = []
 
@@ -253,10 +280,41 @@ def add_tables(
                       F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
 
 
-def encode(x: Scores, thresholds: Array, missing_code: int, codes: Ints) -> None:
-    """Write the codes of x (any stride) into `codes`; see `reference.encode`."""
-    _lib().encode(x.ctypes.data, x.itemsize, x.strides[0] // x.itemsize, x.size,
-                  thresholds.ctypes.data, thresholds.size, missing_code, codes.ctypes.data,
+def _matrix(X: Scores) -> tuple[int, int, int, int, int, int]:
+    """Return where X lies: address, bytes of a number, shape, strides in numbers."""
+    row, column = X.strides
+    return X.ctypes.data, X.itemsize, *X.shape, row // X.itemsize, column // X.itemsize
+
+
+def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
+    """Return smallest, largest and missing values of every column; see `reference.ranges`."""
+    low, high, missing = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(X.shape[1], np.bool_)
+    _lib().ranges(_handle(team), *_matrix(X), _at(low), _at(high), _at(missing))
+    return low, high, missing
+
+
+def find_cuts(
+    X: Scores, weight: Array | None, max_bins: int | None, team: Team | None = None
+) -> Cuts:
+    """Return where the thresholds of every column of X lie; see `reference.find_cuts`."""
+    (m, d), most = X.shape, X.shape[0] if max_bins is None else max_bins
+    width = max(min(most, m) - 1, 1)
+    low, high, missing = ranges(X, team)
+    between, counts = np.empty((2, d, width)), np.empty(d, dtype=np.int32)
+    centre, exact = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.bool_)
+    _lib().cuts(_handle(team), *_matrix(X), _at(weight), most, _at(low), _at(high), width,
+                _at(between[0]), _at(between[1]), _at(counts), _at(centre), _at(exact))  # fmt: skip
+    used = np.arange(width) < counts[:, None]
+    return Cuts(counts, between[0][used], between[1][used], missing, centre, exact)
+
+
+def encode(
+    X: Scores, thresholds: list[Array], missing: Ints, codes: Ints, team: Team | None = None
+) -> None:
+    """Write the codes of X (any strides) into `codes`; see `reference.encode`."""
+    counts = np.array([cut.size for cut in thresholds], dtype=np.int32)
+    joined, gone = np.concatenate([*thresholds, np.empty(0)]), missing.astype(np.int32)
+    _lib().encode(_handle(team), *_matrix(X), _at(joined), _at(counts), _at(gone), _at(codes),
                   codes.itemsize)  # fmt: skip
 
 
@@ -264,9 +322,7 @@ def _rows(rows: PassRows) -> _Rows:
     return _Rows(rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c))
 
 
-def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
-) -> LossPass:
+def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
     """Return the loss at F and the wanted ones of U, A and C; see `reference.loss_pass`."""
     out = {name: np.empty_like(F) if name in wanted else None for name in "UAC"}
     record, top = _rows(rows), c_double()
@@ -375,24 +431,11 @@ def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> 
     return out
 
 
-def predict(
-    X: Scores,
-    features: Ints,
-    thresholds: list[Array],
-    tables: list[Array],
-    k: int,
-    team: Team | None = None,
-) -> Array:
-    """Return the scores of the rows of X; see `reference.predict`."""
-    F = np.zeros((X.shape[0], k))
-    if not tables:
-        return F
-    which = np.ascontiguousarray(features, dtype=np.int32)
-    counts = np.array([cut.size for cut in thresholds], dtype=np.int32)
-    cuts = np.ascontiguousarray(np.concatenate(thresholds))
-    joined = np.ascontiguousarray(np.concatenate(tables, axis=0))
-    row, column = (stride // X.itemsize for stride in X.strides)
-    _lib().predict(_handle(team), X.ctypes.data, X.itemsize, X.shape[0], row, column,
-                   which.ctypes.data, which.size, counts.ctypes.data, cuts.ctypes.data,
-                   joined.ctypes.data, k, F.ctypes.data)  # fmt: skip
-    return F
+def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
+    """Return the scores of the rows of X, and whether it is infinite; see `reference.predict`."""
+    F = np.zeros((X.shape[0], tables.intercept.size))
+    record = _Tables(_at(tables.features), _at(tables.n_thresholds), _at(tables.thresholds),
+                     _at(tables.values), _at(tables.intercept), tables.features.size,
+                     tables.intercept.size)  # fmt: skip
+    infinite = _lib().predict(_handle(team), *_matrix(X), byref(record), _at(F))
+    return F, bool(infinite)

@@ -14,8 +14,10 @@ from .work import (
     LOGISTIC,
     MULTINOMIAL,
     SQUARED_HINGE,
+    Cuts,
     LossPass,
     PassRows,
+    Tables,
     Team,
     own_dual,
 )
@@ -26,6 +28,7 @@ __all__ = [
     "dual_pass",
     "edges",
     "encode",
+    "find_cuts",
     "histograms",
     "loss_pass",
     "model_epoch",
@@ -34,6 +37,8 @@ __all__ = [
     "model_product",
     "predict",
     "price",
+    "quantile_cuts",
+    "ranges",
     "recode",
     "solve_block",
 ]
@@ -110,15 +115,78 @@ def add_tables(
         F += table[codes[feature]].astype(F.dtype)
 
 
-def encode(x: Scores, thresholds: Array, missing_code: int, codes: Ints) -> None:
-    """Write into `codes` the number of thresholds below every x; NaN gets `missing_code`."""
-    values = np.searchsorted(thresholds, x.astype(np.float64), side="left")
-    codes[:] = np.where(np.isnan(x), missing_code, values)
+def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
+    """Return smallest and largest value of every column, and which have missing values.
+
+    Columns without a value have infinity as smallest and minus infinity as largest one.
+    """
+    gone = np.isnan(X)
+    low = np.where(gone, np.inf, X).min(axis=0, initial=np.inf).astype(np.float64)
+    high = np.where(gone, -np.inf, X).max(axis=0, initial=-np.inf).astype(np.float64)
+    return low, high, np.asarray(gone.any(axis=0))
 
 
-def loss_pass(
-    rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None
-) -> LossPass:
+def find_cuts(
+    X: Scores, weight: Array | None, max_bins: int | None, team: Team | None = None
+) -> Cuts:
+    """Return where the thresholds of every column of X (m, d) lie; weight None is all ones.
+
+    Columns with at most `max_bins` distinct values (all where it is None) are cut between all
+    neighbours, the others at weighted quantiles.
+    """
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    found = [_cut_column(x, weight, X.shape[0] if max_bins is None else max_bins) for x in X.T]
+    before, after, centre, exact = zip(*found, strict=True) if found else ((), (), (), ())
+    return Cuts(
+        np.array([x.size for x in before], dtype=np.int32),
+        np.concatenate([*before, np.empty(0)]),
+        np.concatenate([*after, np.empty(0)]),
+        np.asarray(np.isnan(X).any(axis=0)),
+        np.array(centre, dtype=np.int64),
+        np.array(exact, dtype=np.bool_),
+    )
+
+
+def _cut_column(x: Scores, weight: Array, max_bins: int) -> tuple[Array, Array, int, bool]:
+    present = ~np.isnan(x)
+    values, inverse = np.unique(x[present].astype(np.float64), return_inverse=True)
+    if values.size == 0:
+        return np.empty(0), np.empty(0), 0, True
+    mass: Array = np.cumsum(np.bincount(inverse, weights=weight[present]))
+    exact = values.size <= max_bins
+    after = np.arange(values.size - 1) if exact else quantile_cuts(mass, max_bins)
+    median = np.searchsorted(mass, 0.5 * mass[-1])
+    return values[after], values[after + 1], int(np.searchsorted(after, median)), exact
+
+
+def quantile_cuts(mass: Array, max_bins: int) -> Ints:
+    """Return the indices of the values after which the weighted quantiles lie.
+
+    The small slack keeps a quantile that falls on a value there whatever the rounding. Quantiles
+    on the largest value cut before it: a feature whose mass sits there keeps a threshold.
+    """
+    targets = mass[-1] * np.arange(1, max_bins) / max_bins
+    cuts = np.searchsorted(mass, targets * (1.0 - 1e-12))
+    return np.unique(np.minimum(cuts, mass.size - 2))
+
+
+def encode(
+    X: Scores, thresholds: list[Array], missing: Ints, codes: Ints, team: Team | None = None
+) -> None:
+    """Write into `codes` (d, m) how many thresholds of its feature lie below every x.
+
+    NaN gets the code `missing` of its feature.
+    """
+    for f, cuts in enumerate(thresholds):
+        codes[f] = _code(X[:, f], cuts, int(missing[f]))
+
+
+def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
+    below = np.searchsorted(thresholds, x.astype(np.float64), side="left")
+    return np.where(np.isnan(x), missing, below)
+
+
+def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
     """Return the loss at F, and the wanted ones of U, A = -dL/dF and C.
 
     C is the diagonal of the second derivative in F that the block solver uses: class r carries
@@ -202,21 +270,17 @@ def _squared_hinge(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Ar
 _PASSES = {0: _logistic, 1: _exponential, 2: _multinomial, 3: _squared_hinge}
 
 
-def predict(
-    X: Scores,
-    features: Ints,
-    thresholds: list[Array],
-    tables: list[Array],
-    k: int,
-    team: Team | None = None,
-) -> Array:
-    """Return the scores (m, k): per used feature one look-up in its table.
+def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
+    """Return the scores (m, k), and whether X holds an infinite number, used or not.
 
-    A table has a row for every count of thresholds below x, and a last one for missing.
+    Scores are one look-up per used feature, in their order, and the intercept at the end.
     """
-    F = np.zeros((X.shape[0], k))
-    for feature, cuts, table in zip(features, thresholds, tables, strict=True):
-        codes = np.empty(X.shape[0], dtype=np.int64)
-        encode(X[:, feature], cuts, cuts.size + 1, codes)
-        F += table[codes]
-    return F
+    F = np.zeros((X.shape[0], tables.intercept.size))
+    ends = np.cumsum(tables.n_thresholds)
+    for u, (feature, n, end) in enumerate(
+        zip(tables.features, tables.n_thresholds, ends, strict=True)
+    ):
+        start = end - n
+        codes = _code(X[:, feature], tables.thresholds[start:end], int(n) + 1)
+        F += tables.values[start + 2 * u + codes]
+    return F + tables.intercept, bool(np.isinf(X).any())

@@ -173,3 +173,50 @@ class LiveJumps:
     position: Ints
     left: Bools
     ridge: Array
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Where the thresholds of d features lie, those of one after those of the other.
+
+    Attributes
+    ----------
+    counts : (d,) int32 array
+        Number of thresholds.
+    before, after : (counts.sum(),) arrays
+        The two neighbouring distinct values around every threshold.
+    missing : (d,) bool array
+    centre : (d,) int64 array
+        The code that holds the weighted median.
+    exact : (d,) bool array
+        Whether there is a threshold between all distinct values.
+    """
+
+    counts: Ints
+    before: Array
+    after: Array
+    missing: Bools
+    centre: Ints
+    exact: Bools
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A fitted model for prediction, what belongs to one feature after that of the other.
+
+    Attributes
+    ----------
+    features : (n_used,) int32 array
+    n_thresholds : (n_used,) int32 array
+    thresholds : (n_thresholds.sum(),) array
+        Ascending for every feature.
+    values : (n_thresholds.sum() + 2 n_used, k) array
+        Per feature a row for every count of thresholds below x, and a last one for missing.
+    intercept : (k,) array
+    """
+
+    features: Ints
+    n_thresholds: Ints
+    thresholds: Array
+    values: Array
+    intercept: Array

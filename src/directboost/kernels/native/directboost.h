@@ -77,6 +77,18 @@ struct DbLive {
   const double* ridge;       // (all segments, k)
 };
 
+// A fitted model: one table per used feature, thresholds and tables one after the other. A table
+// has a row for every count of thresholds below x, and a last one for missing.
+struct DbTables {
+  const int32_t* features;      // (n_used,)
+  const int32_t* n_thresholds;  // (n_used,)
+  const double* thresholds;     // (all thresholds,)
+  const double* values;         // (all thresholds + 2 n_used, k)
+  const double* intercept;      // (k,)
+  int32_t n_used;
+  int32_t k;
+};
+
 struct DbTeam;
 
 // For every feature, the best price over its jumps and both polarities.
@@ -102,10 +114,28 @@ DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code
                                    const int32_t* features, const int32_t* n_bins, int32_t n_work,
                                    const double* tables, int32_t k, void* F, int32_t real_bytes);
 
-// Codes of x: the number of thresholds below it; NaN gets `missing_code`. `stride` in elements.
-DB_EXPORT void DB_NAME(encode)(const void* x, int32_t real_bytes, int64_t stride, int64_t m,
-                               const double* thresholds, int64_t n_thresholds,
-                               uint32_t missing_code, void* codes, int32_t code_bytes);
+// Smallest and largest number of every column of X (m, d) with strides in elements, and whether
+// one is missing (NaN). Columns without a number have low > high.
+DB_EXPORT void DB_NAME(ranges)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
+                               int32_t d, int64_t row_stride, int64_t column_stride, double* low,
+                               double* high, uint8_t* missing);
+
+// Between which distinct values of every column the thresholds lie: before[f * width + j] and
+// after[f * width + j], j < n_cuts[f]. All neighbours where there are at most max_bins distinct
+// values, else those at weighted quantiles. `weight` (m,) is null where all are 1. `low` and `high`
+// are those of `ranges`; `centre` is the code of the weighted median.
+DB_EXPORT void DB_NAME(cuts)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m, int32_t d,
+                             int64_t row_stride, int64_t column_stride, const double* weight,
+                             int64_t max_bins, const double* low, const double* high,
+                             int64_t width, double* before, double* after, int32_t* n_cuts,
+                             int64_t* centre, uint8_t* exact);
+
+// Codes (d, m) of X (m, d), strides in elements: the number of thresholds of the feature below x;
+// NaN gets missing[f]. The thresholds of the features lie one after the other.
+DB_EXPORT void DB_NAME(encode)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
+                               int32_t d, int64_t row_stride, int64_t column_stride,
+                               const double* thresholds, const int32_t* n_thresholds,
+                               const int32_t* missing, void* codes, int32_t code_bytes);
 
 // Loss at F and (where not null) U, A and the diagonal curvature in F.
 // `shift` is subtracted in the exponent of the exponential loss; its value, U, A and curvature are
@@ -146,13 +176,11 @@ DB_EXPORT double DB_NAME(model_move)(DbTeam* team, const DbModel* model, const D
 DB_EXPORT void DB_NAME(model_gather)(DbTeam* team, const DbModel* model, const DbLive* live,
                                      double* out);
 
-// F (m, k) += tables of the used features; X has strides in elements, tables hold one row per bin
-// and one for missing.
-DB_EXPORT void DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
-                                int64_t row_stride, int64_t column_stride, const int32_t* features,
-                                int32_t n_used, const int32_t* n_thresholds,
-                                const double* thresholds, const double* tables, int32_t k,
-                                double* F);
+// F (m, k) += tables of the used features, and then the intercept; X (m, d) has strides in
+// elements. Returns whether X holds an infinite number, in a used feature or not.
+DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
+                                   int32_t d, int64_t row_stride, int64_t column_stride,
+                                   const DbTables* tables, double* F);
 
 // Whether the processor can run the functions of this suffix.
 DB_EXPORT int32_t DB_NAME(usable)();
