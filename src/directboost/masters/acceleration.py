@@ -34,9 +34,9 @@ class Acceleration:
             plain = self._points[int(np.argmin(self._sizes))]
             self.forget()
             return plain
-        for kept, new in ((self._moves, move), (self._points, y + move), (self._sizes, size)):
-            del kept[:-_MEMORY]
-            kept.append(new)
+        self._moves = [*self._moves[-_MEMORY:], move]
+        self._points = [*self._points[-_MEMORY:], y + move]
+        self._sizes = [*self._sizes[-_MEMORY:], size]
         return self._extrapolate() if len(self._moves) > 1 else self._points[-1]
 
     def _extrapolate(self) -> Array:

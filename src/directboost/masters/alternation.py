@@ -8,7 +8,7 @@ from .acceleration import Acceleration
 from .row_blocks import Crew
 
 _RELAXATION = 1.6
-_INEXACT = 0.05  # accuracy of a W-update, as a share of the last difference of W and Z
+_INEXACT = 0.01  # accuracy of a W-update, as a share of the last difference of W and Z
 _FIRST_BALANCE = 5  # steps; sigma is looked at then and whenever their number has doubled
 _MOST_CHANGE = 5.0  # factor on sigma
 _LEAST_CHANGE = 2.0

@@ -94,7 +94,7 @@ class LogSumBlock(BlockLoss):
 
     def margins(self, x: Array) -> Array:
         """Return rho + t (m_q, k)."""
-        return super().margins(x[:-1]) + x[-1]
+        return super().margins(x[:-1]) + float(x[-1])
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """Return f and its gradient in (W, t)."""
