@@ -147,7 +147,9 @@ class SmoothUpdate(BlockUpdate):
 
         def value_and_gradient(x: Array) -> tuple[float, Array]:
             value, slope = self._evaluate(x, center, sigma)
-            return 0.5 * float((slope + first) @ (x - origin)) if fine else value, slope
+            if fine and value != _HUGE:
+                value = 0.5 * float((slope + first) @ (x - origin))
+            return value, slope
 
         options = {**_OPTIONS, "gtol": tolerance}
         found = minimize(value_and_gradient, origin, method="L-BFGS-B", jac=True, options=options)

@@ -25,8 +25,9 @@ from .row_blocks import (
     start_processes,
 )
 
+_LOOSE = 30.0  # the residuals at which to look first, in units of the accuracy
 _TIGHTER = 0.5
-_FINEST = 1e-16
+_FINEST = 1e-15
 _PATIENCE = 500  # steps without a smaller one: the end of the precision is reached
 _LARGE = 300_000  # multiplications of H and W in a task from which threads pay
 
@@ -108,7 +109,7 @@ class Consensus(Master):
 
     def _walk(self, walk: Alternation, best: "_Best", accuracy: float) -> None:
         """Step, and look at the gap whenever the residuals are small, then smaller still."""
-        level, least, idle = accuracy, np.inf, 0
+        level, least, idle = _LOOSE * max(accuracy, _FINEST), np.inf, 0
         while walk.steps < self.max_iterations and level > _FINEST and idle < _PATIENCE:
             move = walk.step()
             least, idle = (move, 0) if move < least else (least, idle + 1)

@@ -103,7 +103,8 @@ class HingeUpdate(BlockUpdate):
     def _project(self, U: Array) -> Array:
         """Project every row on the simplex of its mass."""
         raised = U - U.min(axis=1, keepdims=True) + self.mass[:, None]
-        return project_l1_ball(raised, self.mass)
+        # The sums are good to rounding; no entry may be above its mass even so.
+        return np.minimum(project_l1_ball(raised, self.mass), self.mass[:, None])
 
     def _equalise(self, support: Bools, U: Array, center: Array, sigma: float) -> Array:
         """Return the duals on the support whose pieces have equal slacks in every row.
