@@ -168,6 +168,31 @@ def test_the_logarithm_is_the_least_over_t():
         assert block.value_and_gradient(np.append(W.ravel(), t))[0] > expected
 
 
+@pytest.mark.parametrize(
+    ("loss", "margin"),
+    [("logistic", "pairwise"), ("squared_hinge", "pairwise"), ("exponential", "one-vs-all")],
+)
+def test_the_curvature_is_the_second_derivative(loss, margin):
+    """sum_i h_i h_i' (x) B_i, against differences of gradients."""
+    problem = make_problem(loss, margin, shape=SHAPE)
+    rows, block = problem.objective.rows, problem.objective.margin
+    f = BlockLoss(problem.columns.H, block, problem.objective.loss, rows)
+    x, h = 0.1 * np.random.default_rng(2).random(18), 1e-6
+    K = f.curvature(x)
+    for j, one in enumerate(np.eye(18)):
+        ahead, back = (f.value_and_gradient(x + s * one)[1] for s in (h, -h))
+        assert K[:, j] == pytest.approx((ahead - back) / (2.0 * h), abs=1e-7)
+
+
+def test_many_variables_do_without_the_curvature(monkeypatch):
+    problem = make_problem("logistic", shape=SHAPE)
+    Z, M, U = drawn(problem)
+    dense = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
+    monkeypatch.setattr("directboost.masters.block_update._DENSE", 0)
+    plain = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
+    assert plain == pytest.approx(dense, abs=1e-7)
+
+
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
 def test_multipliers_hold_the_start(loss, margin):
     """With the multiplier of the start and Z = W the update stays where it is."""

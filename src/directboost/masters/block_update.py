@@ -2,8 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import block_diag, cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from ..arrays import Array
@@ -12,6 +15,7 @@ from ..margins import Margin
 
 _OPTIONS = {"maxcor": 20, "maxiter": 1000, "maxfun": 3000, "maxls": 40, "ftol": 0.0}
 _HUGE = 1e200  # stands for an overflow: the line search of L-BFGS-B cannot compute with inf
+_DENSE = 800  # variables up to which the curvature is worth its time
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -80,6 +84,24 @@ class BlockLoss:
         gradient = self.gradient_of(self.loss.weights(rho, self.rows))
         return self.loss.value(rho, self.rows), gradient
 
+    def curvature(self, x: Array) -> Array:
+        """Return sum_i h_i h_i' (x) B_i, a model of the second derivative of f, (N, N).
+
+        B_i = sum_r C_ir g_ir g_ir' with the curvature C of the loss and the derivatives g of the
+        margins rho_ir in the scores of row i.
+        """
+        C = self.loss.curvature(self.margins(x), self.rows)
+        m, k = C.shape
+        slopes = np.stack([self.margin.adjoint(np.tile(one, (m, 1))) for one in np.eye(k)], axis=1)
+        B = np.einsum("ip,ipr,ips->irs", C, slopes, slopes, optimize=True)
+        n = self.H.shape[1]
+        K = np.empty((n, k, n, k))
+        for r in range(k):
+            for s in range(r + 1):
+                K[:, r, :, s] = self.H.T @ (B[:, r, s, None] * self.H)
+                K[:, s, :, r] = K[:, r, :, s]
+        return K.reshape(n * k, n * k)
+
 
 @dataclass(frozen=True)
 class LogSumBlock(BlockLoss):
@@ -103,9 +125,18 @@ class LogSumBlock(BlockLoss):
         value = self.loss.value(rho, self.rows) + self.part * (float(x[-1]) - 1.0)
         return value, np.append(self.gradient_of(U), self.part - float(U.sum()))
 
+    def curvature(self, x: Array) -> Array:
+        """Return the model of the second derivative, without the terms that mix W and t."""
+        total = np.array([[float(self.weights(x).sum())]])
+        return np.asarray(block_diag(super().curvature(x), total))
+
 
 class SmoothUpdate(BlockUpdate):
     """The update for a smooth loss, by L-BFGS without bounds.
+
+    The variables are z with x = start + length T z, where T T' is the inverse of sigma plus the
+    curvature of f, and `length` makes the first step of L-BFGS, which is of length 1, that of a
+    Newton method. Stumps are much alike; without T the steps were many.
 
     Paper: Eq. 47 (W-update, logistic).
     Paper: Eq. 65 (W-update of one class, one-vs-all).
@@ -116,6 +147,8 @@ class SmoothUpdate(BlockUpdate):
     def __init__(self, loss: BlockLoss, x: Array) -> None:
         self.loss = loss
         self.x = x
+        self._sigma, self._steepest = 0.0, 1.0
+        self._T: Any = None
 
     def multiplier(self) -> Array:
         """Return minus the gradient of f."""
@@ -137,23 +170,44 @@ class SmoothUpdate(BlockUpdate):
         return self.x
 
     def _descend(self, center: Array, sigma: float, tolerance: float, fine: bool) -> None:
-        """Move x. With `fine` a value is <g(x) + g(start), x - start> / 2.
+        """Move x. With `fine` the change of the value is <g(x) + g(start), x - start> / 2.
 
-        That is the trapezoidal rule for the difference of two values: its error is of third order
-        in the step, far below the rounding of f where steps are small.
+        That is the trapezoidal rule, whose error is of third order in the step: far below the
+        rounding of f where steps are small. Changes and gradients are divided by length^2, so
+        that L-BFGS works on numbers of the size of 1.
         """
-        origin = self.x
-        first = self._evaluate(origin, center, sigma)[1]
+        origin, T = self.x, self._transform(sigma)
+        height, first = self._evaluate(origin, center, sigma)
+        length = float(np.linalg.norm(T.T @ first))
+        if length == 0.0:
+            return
 
-        def value_and_gradient(x: Array) -> tuple[float, Array]:
-            value, slope = self._evaluate(x, center, sigma)
-            if fine and value != _HUGE:
-                value = 0.5 * float((slope + first) @ (x - origin))
-            return value, slope
+        def value_and_gradient(z: Array) -> tuple[float, Array]:
+            away = length * (T @ z)
+            value, slope = self._evaluate(origin + away, center, sigma)
+            gain = 0.5 * float((slope + first) @ away) if fine else value - height
+            gain = gain / length**2 if value != _HUGE else _HUGE
+            return gain, (T.T @ slope) / length
 
-        options = {**_OPTIONS, "gtol": tolerance}
-        found = minimize(value_and_gradient, origin, method="L-BFGS-B", jac=True, options=options)
-        self.x = np.asarray(found.x)
+        # A gradient in x is at most one in z times the norm of the inverse of T.
+        options = {**_OPTIONS, "gtol": tolerance / (length * self._steepest)}
+        zero = np.zeros(origin.size)
+        found = minimize(value_and_gradient, zero, method="L-BFGS-B", jac=True, options=options)
+        self.x = origin + length * (T @ found.x)
+
+    def _transform(self, sigma: float) -> Any:
+        """Return T (N, N), made anew when sigma has changed; of many variables a diagonal."""
+        if sigma == self._sigma:
+            return self._T
+        self._sigma, size = sigma, self.x.size
+        if size > _DENSE:
+            self._steepest = float(np.sqrt(sigma))
+            self._T = sp.diags_array(np.full(size, 1.0 / self._steepest))
+            return self._T
+        K = self.loss.curvature(self.x) + sigma * np.eye(size)
+        self._steepest = float(np.sqrt(np.abs(K).sum(axis=0).max()))
+        self._T = solve_triangular(cholesky(K), np.eye(size))
+        return self._T
 
     def _evaluate(self, x: Array, center: Array, sigma: float) -> tuple[float, Array]:
         """Return f(x) + sigma/2 ||x - center||^2 and its gradient."""
