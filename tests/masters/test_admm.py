@@ -11,7 +11,15 @@ from directboost.masters.consensus import Consensus
 from directboost.masters.proximal import Proximal
 from directboost.masters.row_blocks import LocalCrew, split_rows
 from directboost.penalties import L1
-from tests.masters.problems import SMOOTH, make_problem, relative_gap, solve
+from tests.masters.problems import (
+    COMBINATIONS,
+    SMOOTH,
+    in_dual_domain,
+    make_problem,
+    relative_gap,
+    solve,
+    without_columns,
+)
 from tests.masters.test_smooth_masters import Weighted
 
 SHAPE = (24, 8, 3)
@@ -162,3 +170,19 @@ def test_refusals_name_the_reason():
     assert "smooth" in ADMM().supports(Kinked(), MARGINS["pairwise"], L1())
     own = SmoothLoss(lambda z: np.exp(-z), lambda z: -np.exp(-z))
     assert ADMM().supports(own, MARGINS["pairwise"], L1()) is None
+
+
+@pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
+def test_large_nu_empties_the_model(loss, margin):
+    problem = make_problem(loss, margin, 2.0, nu=1e3, shape=(20, 8, 3))
+    result = solve(ADMM(), problem, 1e-6)
+    assert result.solved
+    assert not result.W.any()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_no_columns(loss):
+    problem = without_columns(make_problem(loss))
+    result = solve(ADMM(), problem)
+    assert result.W.shape == (0, 4)
+    assert in_dual_domain(problem.objective, result.U)

@@ -64,7 +64,7 @@ def crew_of(problem, W, blocks):
 @pytest.mark.parametrize(
     "p",
     [
-        pytest.param(1.0, marks=pytest.mark.paper("Eq. 58")),
+        pytest.param(1.0, marks=[pytest.mark.paper("Eq. 58"), pytest.mark.paper("Eq. 59")]),
         pytest.param(2.0, marks=pytest.mark.paper("Eq. 60")),
     ],
 )

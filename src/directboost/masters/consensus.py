@@ -53,7 +53,7 @@ class Consensus(Master):
     theirs too, and columns may go.
 
     Paper: Eqs. 51-57 (consensus over blocks of rows).
-    Paper: Eq. 58 (Z-update, l1).
+    Paper: Eqs. 58-59 (Z-update, l1).
     Paper: Eq. 60 (Z-update, l1,2).
     Differs: Z stays non-negative; the paper's soft thresholds let negative weights through.
 
