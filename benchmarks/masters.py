@@ -5,6 +5,12 @@
 Prints two Markdown tables: seconds, and in brackets the ratio to the fastest of the line. A dash
 stands for a combination a master does not take; an answer that missed the gap asked for is
 given with the gap it reached.
+
+What it shows: with a smooth loss ADMM is quicker than the interior-point method on nearly every
+line, by up to ten times on whole fits, which is the paper's claim. Proximal gradient, L-BFGS-B and
+block descent are in turn several times quicker than ADMM, with l1 and with l1,2. With the hinge the
+claim does not hold: ADMM is slower than the cones and far slower than the linear program. Two
+blocks cost more than one on data as small as these.
 """
 
 import time
@@ -31,7 +37,7 @@ PROBLEMS = (
     ("hinge", "l1"),
     ("hinge", "l1,2"),
 )
-FIT_TOL, FIT_NU, FIT_SECONDS = 1e-2, 0.05, 4.0
+FIT_TOL, FIT_NU, FIT_SECONDS = 1e-2, 0.05, 2.0
 BARE_TOL, BARE_NU, STUMPS = 1e-4, 0.05, 60
 
 
