@@ -37,8 +37,10 @@ LAYERS = [
     ["certificate"],
     folder(
         "masters",
-        *("base", "margin_rows", "linear_program", "cones", "conic"),
+        *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
         *("lbfgsb", "proximal", "newton_system", "newton", "feature_blocks"),
+        *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
+        *("consensus", "admm"),
     ),
     ["column_generation", "settings"],
     ["request"],

@@ -75,7 +75,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     learner : {"stump"}, default="stump"
         The weak classifiers.
     solver : str or Master, default="auto"
-        "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic".
+        "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic". The paper's
+        own are "admm" and "consensus" (row blocks; `Consensus(blocks=4)` sets their number).
     pricing : {"exact", "paper"}, default="exact"
         Choose columns by the dual norm of the penalty, or by the best single class.
     columns_per_round : int or "auto", default="auto"

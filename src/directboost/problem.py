@@ -104,10 +104,13 @@ class RestrictedProblem:
         A = self.objective.coefficients(self.objective.weights(F))
         return self.objective.loss_value(F), -self.columns.edges(A)
 
-    def restricted_gap(self, W: Array, U: Array) -> float:
-        """Return the duality gap over the generated columns only, for weights U."""
+    def restricted_bound(self, W: Any, U: Array) -> float:
+        """Return a lower bound of P over the generated columns, from weights U."""
         edges = self.columns.edges(self.objective.coefficients(U))
         costs = self.columns.rows(W)[1]
         prices = self.objective.penalty.dual_norm(edges) / costs
-        bound = self.objective.dual_bound(U, float(prices.max(initial=0.0)))
-        return self.value(W) - bound
+        return self.objective.dual_bound(U, float(prices.max(initial=0.0)))
+
+    def restricted_gap(self, W: Array, U: Array) -> float:
+        """Return the duality gap over the generated columns only, for weights U."""
+        return self.value(W) - self.restricted_bound(W, U)

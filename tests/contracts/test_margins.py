@@ -108,3 +108,30 @@ def test_multi_label_targets(data, case):
     np.testing.assert_array_equal(margin.adjoint(U), formulas.edge_coefficients(U, "one-vs-all", t))
     left, right = np.sum(U * margin.forward(F)), np.sum(margin.adjoint(U) * F)
     assert left == pytest.approx(right, rel=1e-12, abs=1e-9)
+
+
+@every_margin
+@given(case=cases())
+def test_some_of_the_rows(name, case):
+    """`take` gives the margins of the rows taken."""
+    F, U, y, k = case
+    margin = MARGINS[name].from_codes(y, k)
+    for rows in (slice(0, 1), slice(1, None)):
+        part = margin.take(rows)
+        np.testing.assert_array_equal(part.forward(F[rows]), margin.forward(F)[rows])
+        np.testing.assert_array_equal(part.adjoint(U[rows]), margin.adjoint(U)[rows])
+
+
+@every_margin
+@given(case=cases())
+def test_one_class_at_a_time(name, case):
+    """The parts of a separable margin, side by side, are the margin; others have one part."""
+    F, U, y, k = case
+    margin = MARGINS[name].from_codes(y, k)
+    parts, width = margin.split(), k if margin.separable else 1
+    assert len(parts) == width
+    places = [slice(r, k, width) for r in range(width)]
+    rho = [part.forward(F[:, place]) for part, place in zip(parts, places, strict=True)]
+    A = [part.adjoint(U[:, place]) for part, place in zip(parts, places, strict=True)]
+    np.testing.assert_array_equal(np.hstack(rho), margin.forward(F))
+    np.testing.assert_array_equal(np.hstack(A), margin.adjoint(U))

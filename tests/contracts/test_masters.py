@@ -25,10 +25,19 @@ COMBINATIONS = [
 #: Small data for every p: with a general p the masters and the twin take their time.
 SHAPES = {1.0: (4, 24, 3), 2.0: (4, 24, 3), math.inf: (4, 24, 3), 3.0: (3, 12, 2)}
 
+#: The values of p that a master shows on the logistic loss alone.
+SHOWN_ON_ONE_LOSS = {
+    "prox": (3.0,),
+    "admm": (math.inf, 3.0),
+    "consensus": (2.0, math.inf, 3.0),
+}
+#: Columns per round: the masters whose time lies in the number of their solves take more.
+COLUMNS = {"blocks": "auto", "admm": 16, "consensus": 16}
+
 
 def fits(name, loss, margin, p):
-    """Tell whether a master takes a problem; "prox" shows a general p on one loss alone."""
-    if name == "prox" and p == 3.0 and loss != "logistic":
+    """Tell whether a master takes a problem; slow ones show some p on one loss alone."""
+    if p in SHOWN_ON_ONE_LOSS.get(name, ()) and loss != "logistic":
         return False
     penalty = L1() if p == 1.0 else GroupNorm(p)
     return MASTERS[name]().supports(LOSSES[loss](), MARGINS[margin], penalty) is None
@@ -63,7 +72,7 @@ def costs_of(data):
 
 
 def fit(name, loss, margin, p, tol=TOL):
-    """Fit with one master; those on single columns take four per round."""
+    """Fit with one master; those on single columns take a few per round."""
     data = data_of(p)
     model = DirectBoostClassifier(
         loss=loss,
@@ -72,7 +81,7 @@ def fit(name, loss, margin, p, tol=TOL):
         nu=NU,
         nu_scale="absolute",
         solver=name,
-        columns_per_round="auto" if name == "blocks" else 4,
+        columns_per_round=COLUMNS.get(name, 4),
         feature_costs=costs_of(data),
         max_bins=None,
         tol=tol,
@@ -104,6 +113,7 @@ def test_masters_agree_on_a_loss_of_the_user(margin, p):
         n for n, m in MASTERS.items() if m().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
     ]
     assert {"blocks", "prox"} <= set(able)
+    able = [name for name in able if p == 1.0 or name != "consensus"]
     found = {name: fit(name, loss, margin, p).certificate_ for name in able}
     for name, c in found.items():
         assert c.relative_gap <= TOL, name

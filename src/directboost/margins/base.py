@@ -1,6 +1,7 @@
 """The contract of a margin: a linear map between scores and margins."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from ..arrays import Array, Ints, Scores
@@ -31,6 +32,14 @@ class Margin(ABC):
     @abstractmethod
     def from_codes(cls, codes: Ints, k: int) -> Self:
         """Build the map from class codes 0..k-1, one per row."""
+
+    @abstractmethod
+    def take(self, rows: slice) -> Self:
+        """Return the same map for some of the rows."""
+
+    def split(self) -> "Sequence[Margin]":
+        """Return the maps of one class each where they are separable, else the map itself."""
+        return [self]
 
     @abstractmethod
     def forward(self, F: Array) -> Array:

@@ -1,5 +1,6 @@
 """One-vs-all margins: the paper's fast form, and the form of multi-label targets."""
 
+from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -32,6 +33,14 @@ class OneVsAll(Margin):
     def from_codes(cls, codes: Ints, k: int) -> Self:
         """Build the map from class codes 0..k-1, one per row."""
         return cls(np.where(np.asarray(codes)[:, None] == np.arange(k), 1, -1))
+
+    def take(self, rows: slice) -> Self:
+        """Return the same map for some of the rows."""
+        return type(self)(self.targets[rows])
+
+    def split(self) -> Sequence[Margin]:
+        """Return k maps, each of one class."""
+        return [type(self)(self.targets[:, [r]]) for r in range(self.k)]
 
     def forward(self, F: Array) -> Array:
         """Return rho_ir = t_ir F_ir."""

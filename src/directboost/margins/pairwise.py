@@ -28,6 +28,10 @@ class Pairwise(Margin):
         """Build the map from class codes 0..k-1, one per row."""
         return cls(codes, k)
 
+    def take(self, rows: slice) -> Self:
+        """Return the same map for some of the rows."""
+        return type(self)(self.own[rows], self.k)
+
     def forward(self, F: Array) -> Array:
         """Return rho_ir = F_i,yi - F_ir."""
         return F[self._rows, self.own][:, None] - F

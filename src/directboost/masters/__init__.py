@@ -1,20 +1,24 @@
 """Masters by name, the fastest first: "auto" takes the first that fits."""
 
+from .admm import ADMM
 from .base import Master, MasterResult
 from .conic import Conic
+from .consensus import Consensus
 from .feature_blocks import FeatureBlocks
 from .lbfgsb import LBFGSB
 from .linear_program import LinearProgram
 from .proximal import Proximal
 
 MASTERS: dict[str, type[Master]] = {
-    c.name: c for c in (FeatureBlocks, LinearProgram, LBFGSB, Proximal, Conic)
+    c.name: c for c in (FeatureBlocks, LinearProgram, LBFGSB, Proximal, Conic, ADMM, Consensus)
 }
 
 __all__ = [
+    "ADMM",
     "LBFGSB",
     "MASTERS",
     "Conic",
+    "Consensus",
     "FeatureBlocks",
     "LinearProgram",
     "Master",

@@ -13,11 +13,9 @@ from ..penalties import Penalty
 from ..problem import RestrictedProblem
 from .base import Master, MasterResult
 from .cones import LOSS_CONES, ConeProgram, Margins, add_weights
+from .interior_point import interior_point
 from .margin_rows import MarginRows, dense_columns, feasible_weights, identity, without_dust
 
-# Clarabel seldom reaches 1e-12 but goes on until it makes no progress: 100 times more accurate
-# on the median than with 1e-10. What it reached is judged by the gap, not by its status.
-_TOLERANCE = 1e-12
 _ENOUGH = 1e-8  # relative gap above which a second attempt is worth its time
 # Whether the costs are scaled to a mean of 1 per margin, and the greatest fraction of a step.
 # The scale makes answers 10 times more accurate as a rule. Now and then the solver is stuck far
@@ -95,25 +93,7 @@ class _Model:
 
     def run(self, step: float) -> int:
         """Solve the program; return the number of iterations."""
-        import clarabel
-
-        A, b = self.program.matrix()
-        P = sp.diags_array(np.concatenate(self.program.curvature), format="csc")
-        settings = clarabel.DefaultSettings()
-        settings.verbose, settings.max_step_fraction = False, step
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-        makers: dict[str, Any] = {
-            "zero": clarabel.ZeroConeT,
-            "nonnegative": clarabel.NonnegativeConeT,
-            "second_order": clarabel.SecondOrderConeT,
-            "power": clarabel.PowerConeT,
-            "exponential": lambda size: clarabel.ExponentialConeT(),
-        }
-        cones = [makers[name](size) for name, size in self.program.cones]
-        q = np.concatenate(self.program.q)
-        # The solver takes the matrix classes of scipy, not its newer arrays.
-        data = (sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings)
-        self.solution = clarabel.DefaultSolver(*data).solve()
+        self.solution: Any = interior_point(self.program, step)
         return int(self.solution.iterations)
 
     def primal(self) -> list[Array]:

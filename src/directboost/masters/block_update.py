@@ -1,0 +1,221 @@
+"""The W-update of one row block, for smooth losses: L-BFGS on the loss of its own rows."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import block_diag, cholesky, solve_triangular
+from scipy.optimize import minimize
+
+from ..arrays import Array
+from ..losses import Loss, Rows
+from ..margins import Margin
+
+_OPTIONS = {"maxcor": 20, "maxiter": 1000, "maxfun": 3000, "maxls": 40, "ftol": 0.0}
+_HUGE = 1e200  # stands for an overflow: the line search of L-BFGS-B cannot compute with inf
+_DENSE = 800  # variables up to which the curvature is worth its time
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class BlockUpdate(ABC):
+    """W <- argmin f(W) + <M, W> + sigma/2 ||W - Z||^2 for the loss f of some rows.
+
+    Completing the square, that is the proximal map of f: argmin f(W) + sigma/2 ||W - V||^2 at
+    the center V = Z - M / sigma. An update remembers its answer and starts the next one there.
+
+    Conventions: x is W (n, k) flattened row by row, with whatever else the blocks have to agree
+    on behind it; f carries the scale of the whole loss, not that of its own rows.
+    """
+
+    @abstractmethod
+    def update(self, center: Array, sigma: float, tolerance: float) -> Array:
+        """Return x to a gradient of about `tolerance` in every entry."""
+
+    @abstractmethod
+    def multiplier(self) -> Array:
+        """Return M at which the present x stays where it is: minus a subgradient of f."""
+
+    @abstractmethod
+    def weights(self) -> Array:
+        """Return the weights U of the rows at the present x."""
+
+
+@dataclass(frozen=True)
+class BlockLoss:
+    """f(W) = L of the rows of one block, at the scale of the whole loss.
+
+    The weights c_i = s_i / (S k) of `rows` are those of all rows, so that the blocks add up to L.
+
+    Paper: Eq. 62 (loss of a block, logistic).
+    Differs: the paper divides by the rows of the block, m_q k; then the blocks do not add up to
+    the loss of all rows.
+
+    Attributes
+    ----------
+    H : (m_q, n) array
+    margin : Margin
+        Of these rows, and of all classes or one.
+    loss : Loss
+    rows : Rows
+    """
+
+    H: Array
+    margin: Margin
+    loss: Loss
+    rows: Rows
+
+    def margins(self, x: Array) -> Array:
+        """Return rho (m_q, k)."""
+        return self.margin.forward(self.H @ x.reshape(self.H.shape[1], -1))
+
+    def gradient_of(self, U: Array) -> Array:
+        """Return minus the edges of the columns for weights U, flattened."""
+        return -np.asarray(self.H.T @ self.margin.adjoint(U)).ravel()
+
+    def weights(self, x: Array) -> Array:
+        """Return U = -df/drho, (m_q, k)."""
+        return self.loss.weights(self.margins(x), self.rows)
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """Return f and its gradient."""
+        rho = self.margins(x)
+        gradient = self.gradient_of(self.loss.weights(rho, self.rows))
+        return self.loss.value(rho, self.rows), gradient
+
+    def curvature(self, x: Array) -> Array:
+        """Return sum_i h_i h_i' (x) B_i, a model of the second derivative of f, (N, N).
+
+        B_i = sum_r C_ir g_ir g_ir' with the curvature C of the loss and the derivatives g of the
+        margins rho_ir in the scores of row i.
+        """
+        C = self.loss.curvature(self.margins(x), self.rows)
+        m, k = C.shape
+        slopes = np.stack([self.margin.adjoint(np.tile(one, (m, 1))) for one in np.eye(k)], axis=1)
+        B = np.einsum("ip,ipr,ips->irs", C, slopes, slopes, optimize=True)
+        n = self.H.shape[1]
+        K = np.empty((n, k, n, k))
+        for r in range(k):
+            for s in range(r + 1):
+                K[:, r, :, s] = self.H.T @ (B[:, r, s, None] * self.H)
+                K[:, s, :, r] = K[:, r, :, s]
+        return K.reshape(n * k, n * k)
+
+
+@dataclass(frozen=True)
+class LogSumBlock(BlockLoss):
+    """f(W, t) = sum_ir c_i exp(-rho_ir - t) + part (t - 1), for x = (W, t).
+
+    The logarithm of the exponential loss couples all rows. Since log sum c exp(-rho) =
+    min_t sum c exp(-rho - t) + t - 1, the blocks agree on the number t besides W, and the parts
+    of the blocks add up to 1. The rows have no `own`, so that the loss is the plain sum.
+    """
+
+    part: float
+
+    def margins(self, x: Array) -> Array:
+        """Return rho + t (m_q, k)."""
+        return super().margins(x[:-1]) + float(x[-1])
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """Return f and its gradient in (W, t)."""
+        rho = self.margins(x)
+        U = self.loss.weights(rho, self.rows)
+        value = self.loss.value(rho, self.rows) + self.part * (float(x[-1]) - 1.0)
+        return value, np.append(self.gradient_of(U), self.part - float(U.sum()))
+
+    def curvature(self, x: Array) -> Array:
+        """Return the model of the second derivative, without the terms that mix W and t."""
+        total = np.array([[float(self.weights(x).sum())]])
+        return np.asarray(block_diag(super().curvature(x), total))
+
+
+class SmoothUpdate(BlockUpdate):
+    """The update for a smooth loss, by L-BFGS without bounds.
+
+    The variables are z with x = start + length T z, where T T' is the inverse of sigma plus the
+    curvature of f, and `length` makes the first step of L-BFGS, which is of length 1, that of a
+    Newton method. Stumps are much alike; without T the steps were many.
+
+    Paper: Eq. 47 (W-update, logistic).
+    Paper: Eq. 65 (W-update of one class, one-vs-all).
+    Differs: rho keeps the sign of Eq. 10, the true class minus another; below Eq. 48 the paper
+    turns it around, which rewards errors.
+    """
+
+    def __init__(self, loss: BlockLoss, x: Array) -> None:
+        self.loss = loss
+        self.x = x
+        self._sigma, self._steepest = 0.0, 1.0
+        self._T: Any = None
+
+    def multiplier(self) -> Array:
+        """Return minus the gradient of f."""
+        return -self.loss.value_and_gradient(self.x)[1]
+
+    def weights(self) -> Array:
+        """Return U at x."""
+        return self.loss.weights(self.x)
+
+    def update(self, center: Array, sigma: float, tolerance: float) -> Array:
+        """Run L-BFGS; where rounding hides progress, run it once more on finer values."""
+        value, slope = self._evaluate(self.x, center, sigma)
+        # A gradient g promises to gain g^2 / (2 sigma); below the rounding of f that is not seen.
+        visible = float(np.sqrt(1e3 * _EPS * max(abs(value), _EPS) * sigma))
+        if np.abs(slope).max() > max(tolerance, visible):
+            self._descend(center, sigma, max(tolerance, visible), fine=False)
+        if tolerance < visible:
+            self._descend(center, sigma, tolerance, fine=True)
+        return self.x
+
+    def _descend(self, center: Array, sigma: float, tolerance: float, fine: bool) -> None:
+        """Move x. With `fine` the change of the value is <g(x) + g(start), x - start> / 2.
+
+        That is the trapezoidal rule, whose error is of third order in the step: far below the
+        rounding of f where steps are small. Changes and gradients are divided by length^2, so
+        that L-BFGS works on numbers of the size of 1.
+        """
+        origin, T = self.x, self._transform(sigma)
+        height, first = self._evaluate(origin, center, sigma)
+        length = float(np.linalg.norm(T.T @ first))
+        if length == 0.0:
+            return
+
+        def value_and_gradient(z: Array) -> tuple[float, Array]:
+            away = length * (T @ z)
+            value, slope = self._evaluate(origin + away, center, sigma)
+            gain = 0.5 * float((slope + first) @ away) if fine else value - height
+            gain = gain / length**2 if value != _HUGE else _HUGE
+            return gain, (T.T @ slope) / length
+
+        # A gradient in x is at most one in z times the norm of the inverse of T.
+        options = {**_OPTIONS, "gtol": tolerance / (length * self._steepest)}
+        zero = np.zeros(origin.size)
+        found = minimize(value_and_gradient, zero, method="L-BFGS-B", jac=True, options=options)
+        self.x = origin + length * (T @ found.x)
+
+    def _transform(self, sigma: float) -> Any:
+        """Return T (N, N), made anew when sigma has changed; of many variables a diagonal."""
+        if sigma == self._sigma:
+            return self._T
+        self._sigma, size = sigma, self.x.size
+        if size > _DENSE:
+            self._steepest = float(np.sqrt(sigma))
+            self._T = sp.diags_array(np.full(size, 1.0 / self._steepest))
+            return self._T
+        K = self.loss.curvature(self.x) + sigma * np.eye(size)
+        self._steepest = float(np.sqrt(np.abs(K).sum(axis=0).max()))
+        self._T = solve_triangular(cholesky(K), np.eye(size))
+        return self._T
+
+    def _evaluate(self, x: Array, center: Array, sigma: float) -> tuple[float, Array]:
+        """Return f(x) + sigma/2 ||x - center||^2 and its gradient."""
+        # A loss given by the user may overflow on a step that is too long.
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss, gradient = self.loss.value_and_gradient(x)
+        away = x - center
+        value, slope = loss + 0.5 * sigma * float(away @ away), gradient + sigma * away
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            return _HUGE, np.zeros_like(x)
+        return value, slope
