@@ -1,0 +1,137 @@
+"""The two pictures of a benchmark; they need Matplotlib."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .tables import Row
+
+Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
+
+# Colours that differ in lightness too; ours is the strongest.
+_COLOURS = {
+    "directboost": "#0b5394",
+    "LightGBM stumps": "#d97706",
+    "LightGBM default": "#f2b46b",
+    "XGBoost": "#2f855a",
+    "HistGradientBoosting": "#9f4fa8",
+    "AdaBoost": "#8a8a8a",
+    "EBM": "#b91c1c",
+}
+_SETS = ("#0b5394", "#d97706", "#2f855a", "#9f4fa8", "#b91c1c", "#00808a", "#7a5c2e", "#555555")
+
+
+def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
+    """Draw test error against the number of splits, a panel per data set.
+
+    Parameters
+    ----------
+    curves : {data set: {method: [(splits, error)]}}
+    rows : sequence of rows
+        Those of the quality table; each is a dot, ours is the choice of cross-validation.
+    path : Path
+        Where the picture goes.
+    """
+    import matplotlib.pyplot as plt
+
+    across = min(3, len(curves))
+    down = -(-len(curves) // across)
+    size = (max(4.0 * across, 6.0), 3.1 * down + 1.1)
+    figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    for ax, (name, methods) in zip(axes.flat, curves.items(), strict=False):
+        _draw_errors(ax, methods, [row for row in rows if row["dataset"] == name])
+        ax.set_title(name, loc="left", fontsize=11)
+    for ax in axes.flat[len(curves) :]:
+        ax.set_visible(False)
+    figure.supxlabel("number of splits", fontsize=10)
+    figure.supylabel("test error", fontsize=10)
+    _legend(figure, axes)
+    return _save(figure, path)
+
+
+def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    for method, points in methods.items():
+        kind = _kind(method)
+        splits, errors = zip(*sorted(points), strict=True)
+        ax.plot(splits, errors, color=_COLOURS[kind], lw=2.2 if kind == "directboost" else 1.4)
+    for row in rows:
+        if row.get("splits"):
+            kind = _kind(row["method"])
+            ax.plot(
+                *(row["splits"], row["error"]),
+                "*" if kind == "directboost" else "o",
+                ms=12 if kind == "directboost" else 5,
+                color=_COLOURS[kind],
+                mec="white",
+                mew=0.8,
+                label=kind,
+                zorder=3,
+            )
+    ax.set_xscale("log")
+    # The first rounds are far above all that follows: most of the height is for the rest.
+    low = min(row["error"] for row in rows if row.get("splits"))
+    high = max(row["error"] for row in rows if row.get("splits"))
+    ax.set_ylim(max(0.0, low - 0.15 * (high - low)), high + 0.6 * (high - low) + 1e-3)
+    _tidy(ax)
+
+
+def _kind(method: str) -> str:
+    return next(kind for kind in _COLOURS if method.startswith(kind))
+
+
+def plot_gaps(rows: Sequence[Row], path: Path) -> Path:
+    """Draw the time to a certified gap, in units of 100 rounds of LightGBM stumps."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    for place, name in enumerate(dict.fromkeys(row["dataset"] for row in rows)):
+        mine = [row for row in rows if row["dataset"] == name and row.get("gap") is not None]
+        gaps, ratios = [row["gap"] for row in mine], [row["ratio"] for row in mine]
+        style = "o-" if place < len(_SETS) else "s--"
+        ax.plot(gaps, ratios, style, ms=4, color=_SETS[place % len(_SETS)], label=name)
+    ax.axhline(1.0, color="0.35", lw=1.0, ls="--")
+    ax.annotate(
+        "LightGBM, 100 stumps",
+        (0.01, 1.0),
+        (0.01, 4),
+        color="0.35",
+        fontsize=9,
+        xycoords=("axes fraction", "data"),
+        textcoords=("axes fraction", "offset points"),
+    )
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.invert_xaxis()
+    ax.set_xlabel("certified relative gap")
+    ax.set_ylabel("time of fit, LightGBM = 1")
+    _tidy(ax)
+    ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return _save(figure, path)
+
+
+def _tidy(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(alpha=0.25)
+
+
+def _legend(figure: Any, axes: Any) -> None:
+    """Set one legend for all panels below them."""
+    found: dict[str, Any] = {}
+    for ax in axes.flat:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    figure.legend(
+        *(found.values(), found.keys()),
+        loc="outside lower center",
+        ncols=min(4, len(found)),
+        frameon=False,
+        fontsize=9,
+    )
+
+
+def _save(figure: Any, path: Path) -> Path:
+    import matplotlib.pyplot as plt
+
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
