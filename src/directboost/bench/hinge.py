@@ -120,7 +120,7 @@ def solve_cold(program: Any) -> tuple[float, float, str]:
     """Solve a program from nothing; return seconds, the value and how it ended."""
     import highspy
 
-    solver = highspy.Highs()
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("time_limit", _LIMIT)
     solver.passModel(program)

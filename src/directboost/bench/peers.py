@@ -42,10 +42,8 @@ class LightGBM(Method):
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Cut the model off after growing numbers of rounds."""
-        trees = self.model.booster_.num_model_per_iteration()
-        splits = (self.model.num_leaves - 1) * trees
-        for rounds in _rounds(self.model.n_estimators):
-            yield rounds * splits, self.model.predict(X, num_iteration=rounds)
+        for rounds, splits in _rounds(self, self.model.n_estimators):
+            yield splits, self.model.predict(X, num_iteration=rounds)
 
 
 class XGBoost(Method):
@@ -82,9 +80,8 @@ class XGBoost(Method):
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Cut the model off after growing numbers of rounds."""
-        trees = 1 if self.model.n_classes_ == 2 else self.model.n_classes_
-        for rounds in _rounds(self.rounds):
-            yield rounds * trees, self.model.predict(X, iteration_range=(0, rounds))
+        for rounds, splits in _rounds(self, self.rounds):
+            yield splits, self.model.predict(X, iteration_range=(0, rounds))
 
 
 class HistGradientBoosting(Method):
@@ -118,7 +115,7 @@ class HistGradientBoosting(Method):
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Cut the model off after growing numbers of rounds."""
-        return _staged(self.model, X, self.model.n_trees_per_iteration_)
+        return _staged(self, X)
 
 
 class AdaBoost(Method):
@@ -139,7 +136,7 @@ class AdaBoost(Method):
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Cut the model off after growing numbers of rounds."""
-        return _staged(self.model, X, 1)
+        return _staged(self, X)
 
 
 class ExplainableBoosting(Method):
@@ -172,15 +169,17 @@ def _lines(text: str, key: str) -> list[str]:
     return re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
 
 
-def _rounds(last: int) -> list[int]:
-    """Return about a dozen growing numbers of rounds up to the last."""
-    return sorted({int(r) for r in np.geomspace(min(5, last), last, 12).round()})
+def _rounds(method: Method, last: int) -> list[tuple[int, int]]:
+    """Return about a dozen numbers of rounds up to the last, each with its share of the splits."""
+    total = len(method.shape()[0])
+    rounds = sorted({int(r) for r in np.geomspace(min(5, last), last, 12).round()})
+    return [(r, round(total * r / last)) for r in rounds]
 
 
-def _staged(model: Any, X: Any, trees: int) -> Iterator[tuple[int, Any]]:
-    answers = list(model.staged_predict(X))
-    for rounds in _rounds(len(answers)):
-        yield rounds * trees, answers[rounds - 1]
+def _staged(method: Method, X: Any) -> Iterator[tuple[int, Any]]:
+    answers = list(method.model.staged_predict(X))
+    for rounds, splits in _rounds(method, len(answers)):
+        yield splits, answers[rounds - 1]
 
 
 METHODS: dict[str, type[Method]] = {

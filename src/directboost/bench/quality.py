@@ -24,9 +24,9 @@ _COLUMNS = (
     Column("splits", "splits", ",d"),
     Column("features", "features", ",d"),
     Column("stored", "numbers", ",d"),
-    Column("bytes", "bytes", ",d"),
-    Column("bytes_form", "as"),
-    Column("rows_per_second", "rows/s", ",.0f"),
+    Column("bytes", "bytes", "si"),
+    Column("bytes_form", "form"),
+    Column("rows_per_second", "rows/s", "si"),
     Column("remark", "remark"),
 )
 _NOTE = (
@@ -44,7 +44,7 @@ _EQUAL_COLUMNS = (
     Column("time", "time", ".2f"),
     Column("splits", "splits", ".3f"),
     Column("stored", "numbers", ".3f"),
-    Column("speed", "rows/s", ".2f"),
+    Column("speed", "rows/s", ".1f"),
 )
 _EQUAL_NOTE = (
     "Ratios of ours to LightGBM with 500 rounds of stumps: time, splits and stored numbers (less "
@@ -92,8 +92,9 @@ def measure_quality(parts: Parts, limit: float, terms: Terms) -> Quality:
     nu = choose_nu(parts, terms)
     search = time.perf_counter() - started
     ours, peer = DirectBoost(terms.threads, nu, TOL), LightGBM(terms.threads, 500)
-    methods = [ours, peer, *_others(terms)]
+    methods = [ours, peer, *_others(parts, terms)]
     rows = hold_contest(methods, parts, terms)
+    rows = [{"remark": ""} | row for row in rows]
     rows[0]["remark"] = f"nu {nu:g}"
     equal = _equal(parts, rows[0], rows[1]) | {"nu": nu, "search": search}
     curves = {m.name: _curve(m, parts) for m in methods}
@@ -131,15 +132,16 @@ def _wrong(method: Method, parts: Parts, fit: Any, check: Any) -> float:
     return float(np.mean(answers != parts.y[check]))
 
 
-def _others(terms: Terms) -> list[Method]:
+def _others(parts: Parts, terms: Terms) -> list[Method]:
     """Return the peers that are installed."""
+    small_only = [AdaBoost(terms.threads)] if parts.small else []
     candidates: list[Method] = [
         LightGBM(terms.threads, 100),
         LightGBM(terms.threads, None),
         XGBoost(terms.threads, 100),
         XGBoost(terms.threads, 500),
         HistGradientBoosting(terms.threads),
-        AdaBoost(terms.threads),
+        *small_only,
     ]
     for method in candidates:
         if method.missing():
@@ -184,7 +186,7 @@ def _explainable(parts: Parts, limit: float, terms: Terms) -> list[dict[str, Any
         terms.say(f"without {method.name}: {method.missing()}")
         return []
     terms.say(f"{parts.name}: {method.name}, at most {limit:g} s")
-    row = {"dataset": parts.name, "method": method.name}
+    row = {"dataset": parts.name, "shape": parts.shape(), "method": method.name, "remark": ""}
     apart = fit_apart(parts, method, limit)
     if apart is None:
         return [row | {"remark": f"not finished in {limit:g} s"}]

@@ -22,9 +22,9 @@ _COLUMNS = (
     Column("splits", "stumps", ",d"),
     Column("features", "features", ",d"),
     Column("stored", "numbers", ",d"),
-    Column("bytes", "bytes", ",d"),
-    Column("bytes_form", "as"),
-    Column("rows_per_second", "rows/s", ",.0f"),
+    Column("bytes", "bytes", "si"),
+    Column("bytes_form", "form"),
+    Column("rows_per_second", "rows/s", "si"),
     Column("peak_mb", "peak MB", ".1f"),
 )
 _NOTE = (
@@ -49,6 +49,8 @@ def measure_speed(parts: Parts, terms: Terms) -> list[Row]:
     for row, method in zip(rows, methods, strict=True):
         terms.say(f"{parts.name}: memory of {method.name}")
         apart: dict[str, Any] = fit_apart(parts, method) or {}
+        if isinstance(method, DirectBoost):
+            row["asked"] = method.choices["tol"]
         row |= {"ratio": row["seconds"] / base, "peak_mb": apart["peak"] / 2**20}
         if not row.get("converged", True):
             row["method"] += ", not reached"

@@ -11,7 +11,8 @@ Row = Mapping[str, Any]
 class Column:
     """One column: the key of its values, its heading, and how a value is written.
 
-    `form` is a format specification such as ".3f"; texts stand as they are, None is a dash.
+    `form` is a format specification such as ".3f", or "si" for three digits with k, M or G;
+    texts stand as they are, None is a dash.
     """
 
     key: str
@@ -25,8 +26,17 @@ class Column:
             return "-"
         if isinstance(value, str):
             return value
-        text = format(value, self.form)
-        return text.replace(",", " ")  # thousands
+        if self.form == "si":
+            return with_prefix(value)
+        return format(value, self.form).replace(",", " ")  # thousands
+
+
+def with_prefix(value: float) -> str:
+    """Write a number with three digits and a prefix: 1.23M."""
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{float(f'{value / factor:.3g}'):g}{prefix}"
+    return f"{value:.3g}"
 
 
 @dataclass
@@ -42,6 +52,10 @@ class Table:
     def cells(self) -> list[list[str]]:
         """Return the rows as texts."""
         return [[column.write(row) for column in self.columns] for row in self.rows]
+
+    def has(self, key: str) -> bool:
+        """Tell whether there is a column of this key."""
+        return any(column.key == key for column in self.columns)
 
     def is_text(self, place: int) -> bool:
         """Tell whether a column holds words, which are set left; numbers are set right."""

@@ -3,10 +3,12 @@
 import shlex
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
@@ -57,16 +59,24 @@ def bench(
 
 
 def show(table: Table, screen: Console) -> None:
-    """Print a table; a rule parts the data sets."""
-    grid = Grid(
-        title=table.title, title_justify="left", title_style="bold", box=None, padding=(0, 1)
-    )
-    for place, column in enumerate(table.columns):
-        grid.add_column(column.title, justify="left" if table.is_text(place) else "right")
-    for cells in table.cells():
-        grid.add_row(*cells)
-    screen.print(grid)
-    screen.print()
+    """Print a table; every data set is a section under its name."""
+    hidden = {"dataset", "shape", "bytes_form"} if table.has("method") else set()
+    places = [i for i, column in enumerate(table.columns) if column.key not in hidden]
+    grid = Grid(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    for i in places:
+        justify: Any = "left" if table.is_text(i) else "right"
+        grid.add_column(table.columns[i].title, justify=justify, no_wrap=True)
+    before = None
+    for row, cells in zip(table.rows, table.cells(), strict=True):
+        name = row.get("dataset") if hidden else None
+        if name != before:
+            grid.add_row(f"[bold]{name}[/bold]  {row.get('shape', '')}")
+            before = name
+        grid.add_row(*(cells[i] for i in places))
+    # A narrow window wraps lines; cut numbers would be worse.
+    width = max(screen.width, Measurement.get(screen, screen.options, grid).maximum)
+    screen.print(f"\n[bold]{table.title}[/bold]", highlight=False)
+    screen.print(grid, highlight=False, width=width, crop=False)
 
 
 def _command(suite: Suite) -> str:
