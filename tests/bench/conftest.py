@@ -3,7 +3,7 @@
 import pytest
 
 from directboost import datasets
-from directboost.bench import Terms
+from directboost.bench import Terms, growth, speed
 from directboost.bench.measure import parts_of
 
 
@@ -23,3 +23,11 @@ def told():
 def terms(told):
     """Return one thread, one fit."""
     return Terms(threads=1, repeats=1, say=told.append)
+
+
+@pytest.fixture
+def no_processes(monkeypatch):
+    """Answer at once where a fit would run in a process of its own."""
+    answer = {"peak": 2**20, "seconds": 1.0, "error": 0.1}
+    for module in (speed, growth):
+        monkeypatch.setattr(module, "fit_apart", lambda parts, method: answer)

@@ -55,7 +55,8 @@ def bench(
     for table in results.tables.values():
         show(table, screen)
     page = results.write_page(_command(suite), threads, plots)
-    screen.print(f"wrote {page} with {len(results.tables)} CSV files and {len(plots)} plots")
+    text = f"\nwrote {page} with {len(results.tables)} CSV files and {len(plots)} plots"
+    screen.print(text, highlight=False, soft_wrap=True)
 
 
 def show(table: Table, screen: Console) -> None:
@@ -74,9 +75,10 @@ def show(table: Table, screen: Console) -> None:
             before = name
         grid.add_row(*(cells[i] for i in places))
     # A narrow window wraps lines; cut numbers would be worse.
-    width = max(screen.width, Measurement.get(screen, screen.options, grid).maximum)
+    room = screen.options.update(max_width=1000)
+    screen.width = max(screen.width, Measurement.get(screen, room, grid).maximum)
     screen.print(f"\n[bold]{table.title}[/bold]", highlight=False)
-    screen.print(grid, highlight=False, width=width, crop=False)
+    screen.print(grid, highlight=False)
 
 
 def _command(suite: Suite) -> str:

@@ -1,0 +1,65 @@
+"""`directboost bench`."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from directboost import cli
+from directboost.bench import Table, growth, quality, speed
+from directboost.bench.growth import Plan, Size
+from directboost.bench.tables import Column
+from directboost.cli.bench import show
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Shrink the growth and leave the slow peers out."""
+    monkeypatch.setattr(speed, "fit_apart", lambda parts, method: {"peak": 2**20})
+    monkeypatch.setattr(quality, "_others", lambda parts, terms: [])
+    monkeypatch.setattr(quality, "NUS", (0.1,))
+    monkeypatch.setattr(growth, "QUICK", Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_quick(tmp_path, capsys):
+    with pytest.raises(SystemExit) as info:
+        cli.main(["bench", "iris", "--quick", "--threads", "1", "--out", str(tmp_path)])
+    assert not info.value.code
+    out = capsys.readouterr().out
+    for title in ("Time to a certified gap", "Quality", "At the accuracy", "Exponents of growth"):
+        assert title in out
+    assert "…" not in out
+    assert "LightGBM stumps 500" in out
+    page = (tmp_path / "README.md").read_text()
+    assert "command: `directboost bench iris --threads 1 --repeats 1 --quick`" in page
+    assert "![error-splits](error-splits.png)" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [(["nosuch"], "nosuch"), (["--only", "tempo"], "tempo"), (["--threads", "0"], "threads")],
+)
+def test_wrong_usage(arguments, word, capsys):
+    with pytest.raises(SystemExit) as info:
+        cli.main(["bench", *arguments])
+    assert info.value.code == 2
+    assert word in capsys.readouterr().err
+
+
+def test_a_narrow_window_cuts_no_number():
+    columns = (Column("dataset", "data"), *(Column(f"c{i}", f"column {i}", ",d") for i in range(9)))
+    row = {"dataset": "iris", **{f"c{i}": 1_234_567 for i in range(9)}}
+    file = io.StringIO()
+    show(Table("t", "Title", columns, [row]), Console(file=file, width=40))
+    assert len(re.findall("1 234 567", file.getvalue())) == 9
+
+
+def test_data_sets_are_sections():
+    columns = (Column("dataset", "data"), Column("method", "method"), Column("s", "s", ".1f"))
+    rows = [{"dataset": n, "method": m, "s": 1.0} for n in ("iris", "wine") for m in ("a", "b")]
+    file = io.StringIO()
+    show(Table("t", "Title", columns, rows), Console(file=file, width=80))
+    words, rest = file.getvalue().split(), ["a", "1.0", "b", "1.0"]
+    assert words[words.index("iris") :] == ["iris", *rest, "wine", *rest]
