@@ -17,7 +17,8 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs dev clean
+.PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs \
+	bench bench-compare dev clean
 
 run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
@@ -69,6 +70,15 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs: docs/_build/html/index.html"
 
+# Variable: BENCH, arguments of the command, for example BENCH="digits letter --threads 1".
+bench: $(VENV)/.bench
+	$(BIN)/directboost bench $(BENCH)
+
+# Times the working tree against a commit: make bench-compare BASE=main
+bench-compare: $(VENV)/.dev
+	@if [ -z "$(BASE)" ]; then echo "error: name a commit: make bench-compare BASE=main" >&2; exit 2; fi
+	$(BIN)/python benchmarks/compare.py $(BASE)
+
 dev: $(VENV)/.dev
 
 clean:
@@ -101,6 +111,10 @@ $(VENV)/.plot: pyproject.toml | $(VENV)/.installed
 
 $(VENV)/.test: pyproject.toml | $(VENV)/.installed
 	$(BIN)/pip install --quiet "directboost[test]"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[bench]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.installed

@@ -67,7 +67,8 @@ def test_refusals(bad, message):
         check(Suite(**bad))
 
 
-def test_without_lightgbm(monkeypatch):
-    monkeypatch.setattr(suite.LightGBM, "package", "no_such_package")
-    with pytest.raises(RuntimeError, match=r"pip install 'directboost\[bench\]'"):
+@pytest.mark.parametrize("package", ["lightgbm", "matplotlib"])
+def test_without_a_package(package, monkeypatch):
+    monkeypatch.setattr(suite, "find_spec", lambda name: None if name == package else True)
+    with pytest.raises(RuntimeError, match=rf"{package} is .*pip install 'directboost\[bench\]'"):
         check(Suite())

@@ -33,12 +33,13 @@ def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
     path : Path
         Where the picture goes.
     """
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     across = min(3, len(curves))
     down = -(-len(curves) // across)
     size = (max(4.0 * across, 6.0), 3.1 * down + 1.1)
-    figure, axes = plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False)
     for ax, (name, methods) in zip(axes.flat, curves.items(), strict=False):
         _draw_errors(ax, methods, [row for row in rows if row["dataset"] == name])
         ax.set_title(name, loc="left", fontsize=11)
@@ -50,7 +51,8 @@ def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
         if place % across == 0:
             ax.set_ylabel("test error")
     _legend(figure, axes)
-    return _save(figure, path)
+    figure.savefig(path, dpi=150)
+    return path
 
 
 def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -91,9 +93,10 @@ def _kind(method: str) -> str:
 
 def plot_gaps(rows: Sequence[Row], path: Path) -> Path:
     """Draw the time to a certified gap, in units of 100 rounds of LightGBM stumps."""
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
-    figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    ax = figure.subplots()
     for place, name in enumerate(dict.fromkeys(row["dataset"] for row in rows)):
         mine = [row for row in rows if row["dataset"] == name and "asked" in row]
         points = zip(*((row["asked"], row["ratio"]) for row in mine), strict=True)
@@ -103,7 +106,8 @@ def plot_gaps(rows: Sequence[Row], path: Path) -> Path:
     _label_gaps(ax, sorted({row["asked"] for row in rows if "asked" in row}))
     _tidy(ax)
     ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return _save(figure, path)
+    figure.savefig(path, dpi=150)
+    return path
 
 
 def _label_gaps(ax: Any, gaps: Sequence[float]) -> None:
@@ -140,11 +144,3 @@ def _legend(figure: Any, axes: Any) -> None:
         frameon=False,
         fontsize=9,
     )
-
-
-def _save(figure: Any, path: Path) -> Path:
-    import matplotlib.pyplot as plt
-
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-    return path

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from . import growth
 from .contest import Terms
 from .hinge import hinge_table, measure_hinge
 from .measure import parts_of
-from .peers import LightGBM
 from .plots import plot_errors, plot_gaps
 from .quality import equal_table, measure_quality, quality_table
 from .report import Results, write_csv
@@ -132,8 +132,9 @@ def check(suite: Suite) -> None:
     for part in suite.parts:
         if part not in PARTS:
             raise ValueError(f"{part!r} is no part of the benchmark; there are {', '.join(PARTS)}")
-    if LightGBM.missing():
-        raise RuntimeError(f"{LightGBM.missing()}: pip install 'directboost[bench]'")
+    for package in ("lightgbm", "matplotlib"):
+        if find_spec(package) is None:
+            raise RuntimeError(f"{package} is not installed: pip install 'directboost[bench]'")
 
 
 def _digits() -> Any:
