@@ -40,8 +40,8 @@ def test_page(tmp_path):
 
 
 def test_surroundings_name_versions_and_machine():
-    text = "\n".join(surroundings(3))
-    for word in ("date: 20", "cores", "numpy", "lightgbm 4", "threads: 3"):
+    text = "\n".join(surroundings(3, 0.25))
+    for word in ("date: 20", "cores", "numpy", "lightgbm 4", "threads: 3", "run: 0.2"):
         assert word in text
 
 

@@ -33,7 +33,7 @@ def test_quick(tmp_path, capsys):
     assert "…" not in out
     assert "LightGBM stumps 500" in out
     page = (tmp_path / "README.md").read_text()
-    assert "command: `directboost bench iris --threads 1 --repeats 1 --quick`" in page
+    assert "command: `directboost bench iris --threads 1 --repeats 2 --quick`" in page
     assert "![error-splits](error-splits.png)" in page
 
 

@@ -19,7 +19,7 @@ from .methods import Method
 
 T = TypeVar("T")
 SMALL = 1_000_000  # values in X up to which a fit is repeated
-_PREDICT_ROWS = 20_000
+_PREDICT_ROWS = 10_000
 _PREDICT_RUNS = 3
 
 
@@ -77,7 +77,7 @@ def interleave(calls: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, 
 
 
 def rows_per_second(predictors: Mapping[str, Callable[[Any], Any]], X: Any) -> dict[str, float]:
-    """Return the speed of prediction on the test rows, repeated to at least 20000 rows."""
+    """Return the speed of prediction on the test rows, repeated to at least 10000 rows."""
     X = np.tile(X, (-(-_PREDICT_ROWS // X.shape[0]), 1))
     calls = {name: (lambda predict=predict: predict(X)) for name, predict in predictors.items()}
     timed = interleave(calls, _PREDICT_RUNS)

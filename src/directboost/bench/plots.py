@@ -50,19 +50,19 @@ def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
             ax.set_xlabel("number of splits")
         if place % across == 0:
             ax.set_ylabel("test error")
-    _legend(figure, axes)
+    _legend(figure, axes, columns=across + 2)
     figure.savefig(path, dpi=150)
     return path
 
 
 def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    from matplotlib.ticker import PercentFormatter
-
     # 100 rounds are the beginning of 500 rounds: of each kind the longest curve is drawn.
     longest = {_kind(m): m for m in sorted(methods, key=lambda m: max(methods[m]))}
     for kind, method in longest.items():
-        splits, errors = zip(*sorted(methods[method]), strict=True)
-        ax.plot(splits, errors, color=_COLOURS[kind], lw=2.2 if kind == "directboost" else 1.4)
+        ours = kind == "directboost"
+        splits, errors = zip(*methods[method], strict=True)
+        style = {"lw": 2.2, "marker": "o", "ms": 4} if ours else {"lw": 1.4}
+        ax.plot(splits, errors, color=_COLOURS[kind], **style)
     for row in rows:
         if row.get("splits"):
             kind = _kind(row["method"])
@@ -77,14 +77,21 @@ def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> No
                 zorder=3,
                 clip_on=False,
             )
-    ax.set_xscale("log")
-    # The first rounds are far above all that follows: most of the height is for the rest.
-    low = min(row["error"] for row in rows if row.get("splits"))
-    high = max(row["error"] for row in rows if row.get("splits"))
-    spread = high - low + 1e-3
-    ax.set_ylim(max(-0.04 * spread, low - 0.15 * spread), high + 0.6 * spread)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1))
+    _frame(ax, [row["error"] for row in rows if row.get("splits")], methods)
     _tidy(ax)
+
+
+def _frame(ax: Any, errors: Sequence[float], methods: Mapping[str, Any]) -> None:
+    """Set the window around the final models: the first rounds are far above all that follows."""
+    from matplotlib.ticker import PercentFormatter
+
+    spread = max(errors) - min(errors) + 1e-3
+    top = max(errors) + 0.6 * spread
+    ax.set_ylim(max(-0.04 * spread, min(errors) - 0.15 * spread), top)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=1))
+    seen = [splits for points in methods.values() for splits, error in points if error <= top]
+    ax.set_xscale("log")
+    ax.set_xlim(0.7 * min(seen), 1.5 * max(seen))
 
 
 def _kind(method: str) -> str:
@@ -131,7 +138,7 @@ def _tidy(ax: Any) -> None:
     ax.grid(alpha=0.25)
 
 
-def _legend(figure: Any, axes: Any) -> None:
+def _legend(figure: Any, axes: Any, columns: int) -> None:
     """Set one legend for all panels below them."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
@@ -140,7 +147,7 @@ def _legend(figure: Any, axes: Any) -> None:
     figure.legend(
         *(found.values(), found.keys()),
         loc="outside lower center",
-        ncols=min(4, len(found)),
+        ncols=columns,
         frameon=False,
         fontsize=9,
     )

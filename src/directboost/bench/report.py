@@ -8,10 +8,11 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from .. import __version__
 from .tables import Row, Table, to_markdown
 
 _PACKAGES = (
-    *("directboost", "numpy", "scipy", "scikit-learn", "highspy"),
+    *("numpy", "scipy", "scikit-learn", "highspy"),
     *("lightgbm", "xgboost", "interpret-core"),
 )
 
@@ -30,6 +31,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tables: dict[str, Table] = {}
+        self.load = load_average()
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, table: Table) -> None:
@@ -42,7 +44,7 @@ class Results:
         lines = [
             "# Benchmark",
             "",
-            *(f"- {line}" for line in (f"command: `{command}`", *surroundings(threads))),
+            *(f"- {line}" for line in (f"command: `{command}`", *surroundings(threads, self.load))),
             "",
             "The settings of all methods, and why they are fair, are in `docs/benchmarks.md`.",
             "",
@@ -63,14 +65,21 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
         writer.writerows(rows)
 
 
-def surroundings(threads: int) -> list[str]:
-    """Return date, machine, threads and versions in words."""
+def load_average() -> float:
+    """Return how many processes wanted to run in the last minute, 0 where no one counts."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def surroundings(threads: int, load: float) -> list[str]:
+    """Return date, machine, threads, load and versions in words."""
     return [
         f"date: {date.today().isoformat()}",
         f"machine: {_processor()}, {os.cpu_count()} cores, {platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}",
         f"threads: {threads}, for everyone",
-        "versions: " + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
+        f"load before the run: {load:.1f}",
+        f"versions: directboost {__version__}, "
+        + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
     ]
 
 

@@ -40,13 +40,15 @@ def bench(
     limit: Annotated[float, typer.Option(min=1.0, help="Seconds for an EBM per data set.")] = 120.0,
 ) -> None:
     """Measure time and quality beside LightGBM, XGBoost, scikit-learn and EBM in one run."""
-    suite = Suite(names or (), only or (), threads, 1 if quick else repeats, quick, limit)
+    suite = Suite(names or (), only or (), threads, 2 if quick else repeats, quick, limit)
     try:
         check(suite)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     results = Results(out or Path("benchmarks", "results", date.today().isoformat()))
     screen, progress = Console(), Console(stderr=True)
+    if results.load > 0.5:
+        progress.print(f"the machine is busy (load {results.load:.1f}): times will be off")
     columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=progress, transient=True) as bar:
         task = bar.add_task("")
