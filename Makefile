@@ -18,7 +18,7 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs \
-	bench bench-compare dev clean
+	bench bench-compare base-is-named dev clean
 
 run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
@@ -75,9 +75,11 @@ bench: $(VENV)/.bench
 	$(BIN)/directboost bench $(BENCH)
 
 # Times the working tree against a commit: make bench-compare BASE=main
-bench-compare: $(VENV)/.dev
-	@if [ -z "$(BASE)" ]; then echo "error: name a commit: make bench-compare BASE=main" >&2; exit 2; fi
+bench-compare: base-is-named $(VENV)/.dev
 	$(BIN)/python benchmarks/compare.py $(BASE)
+
+base-is-named:
+	@if [ -z "$(BASE)" ]; then echo "error: name a commit: make bench-compare BASE=main" >&2; exit 2; fi
 
 dev: $(VENV)/.dev
 

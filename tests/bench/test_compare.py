@@ -39,7 +39,7 @@ def test_both_limits_must_be_passed(compare, base, head, slower):
 def test_turns(compare, tmp_path, monkeypatch, capsys):
     """The package against itself, on a tiny case."""
     source = Path(directboost.__file__).parents[1]
-    monkeypatch.setattr(compare, "CASES", {"tiny": ((200, 3, 2), 0.1)})
+    monkeypatch.setattr(compare, "CASES", {"tiny": ((40, 2, 2), 0.9)})
     (verdict,) = compare.compare(source, source, tmp_path, repeats=2)
     assert verdict.base > 0
     assert verdict.head > 0

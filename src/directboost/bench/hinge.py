@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array, Ints
+from ..callbacks import TimeLimit
 from .contest import Terms
 from .measure import Parts, interleave, warm_up
 from .methods import DirectBoost
@@ -29,7 +30,7 @@ _NOTE = (
     f"Hinge loss, l1 penalty, nu = {NU:g} nu_max. directboost: all stumps, to a certified gap of "
     f"1 %. HiGHS: the linear program on the {STUMPS} stumps of that fit with the largest weights, "
     "solved once from nothing with its default settings; building the program is not timed. "
-    "Ratio: to the time of HiGHS."
+    f"Ratio: to the time of HiGHS. Both are stopped after {_LIMIT:g} s."
 )
 
 
@@ -40,7 +41,8 @@ def hinge_table(rows: list[Row]) -> Table:
 
 def measure_hinge(parts: Parts, terms: Terms) -> list[Row]:
     """Fit ours, then solve the linear program on its strongest stumps."""
-    ours = DirectBoost(terms.threads, NU, TOL, loss="hinge", penalty="l1")
+    limit = TimeLimit(_LIMIT)
+    ours = DirectBoost(terms.threads, NU, TOL, loss="hinge", penalty="l1", callbacks=limit)
     warm_up([ours], parts.X, parts.y)
     terms.say(f"{parts.name}: hinge loss")
     seconds, _ = interleave({"ours": lambda: ours.fit(parts.X, parts.y)}, 1)["ours"]

@@ -19,7 +19,7 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Data sets; by default digits and, from DIRECTBOOST_DATA, the usual ones.",
             show_default=False,
         ),
@@ -34,7 +34,9 @@ def bench(
     ] = 3,
     only: Annotated[
         list[str] | None,
-        typer.Option(help=f"A part, may be repeated: {', '.join(PARTS)}. All by default."),
+        typer.Option(
+            metavar="PART", help=f"A part, may be repeated: {', '.join(PARTS)}. All by default."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small data, less than a minute.")] = False,
     limit: Annotated[float, typer.Option(min=1.0, help="Seconds for an EBM per data set.")] = 120.0,
@@ -57,8 +59,7 @@ def bench(
     for table in results.tables.values():
         show(table, screen)
     page = results.write_page(_command(suite), threads, plots)
-    text = f"\nwrote {page} with {len(results.tables)} CSV files and {len(plots)} plots"
-    screen.print(text, highlight=False, soft_wrap=True)
+    screen.print(f"\nwrote {page}", highlight=False, soft_wrap=True)
 
 
 def show(table: Table, screen: Console) -> None:
