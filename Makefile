@@ -17,7 +17,7 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs \
+.PHONY: run test test-all test-slow test-bench test-fallback test-sanitize lint types check format docs \
 	bench bench-compare base-is-named dev clean
 
 run: $(VENV)/.plot
@@ -31,6 +31,10 @@ test-all: test-slow test-fallback test-sanitize docs
 # Exit status 5 of pytest means that no test carries the marker.
 test-slow: $(VENV)/.test
 	$(BIN)/python $(PYTEST) -m slow || [ $$? -eq 5 ]
+
+# The tests of the peers that `make test` skips, since their packages are large.
+test-bench: $(VENV)/.test $(VENV)/.bench
+	$(BIN)/python -m pytest tests/bench -n $(JOBS)
 
 # What runs on the kernels, against an install without a compiler; that the package says so is no
 # failure. The rest of the suite is too slow there, or does not touch them.

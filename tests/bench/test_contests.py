@@ -89,14 +89,17 @@ def test_one_standard_error_is_allowed(iris, ours, verdict):
     assert equal["speed"] == 1.0
 
 
-def test_medians_are_of_the_sets_that_reached():
+def test_medians():
     keys = ("time", "splits", "stored", "speed")
     rows = [{"dataset": "a", "verdict": "reached", **dict.fromkeys(keys, v)} for v in (1.0, 3.0)]
     rows.append({"dataset": "b", "verdict": "not reached", **dict.fromkeys(keys, 99.0)})
-    median = quality.equal_table(rows).rows[-1]
-    assert median["verdict"] == "2 of 3 reached"
-    assert [median[key] for key in keys] == [2.0] * 4
-    assert quality.equal_table(rows[2:]).rows[-1]["verdict"] == "0 of 1 reached"
+    reached, every = quality.equal_table(rows).rows[-2:]
+    assert reached["verdict"] == "2 of 3"
+    assert [reached[key] for key in keys] == [2.0] * 4
+    assert [every[key] for key in keys] == [3.0] * 4
+    none, _ = quality.equal_table(rows[2:]).rows[-2:]
+    assert none["verdict"] == "0 of 1"
+    assert "time" not in none
 
 
 def test_a_peer_that_is_not_there_is_named(iris, terms, told, monkeypatch):
@@ -124,6 +127,13 @@ def test_growth(terms):
     ]
     assert rows[0]["seconds"] == rows[2]["seconds"] == rows[4]["seconds"]  # the base, once
     assert [row["points"] for row in growth.exponent_table(rows).rows] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("m", [80, 81, 82])
+def test_the_rows_asked_for_are_those_to_train_on(m):
+    parts = growth._parts(Size(m, 3, 2))
+    assert parts.y.size == m
+    assert parts.y_test.size == pytest.approx(m / 3, abs=1)
 
 
 def test_exponents():

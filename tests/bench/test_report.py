@@ -33,7 +33,8 @@ def test_rows_may_lack_values(tmp_path):
 def test_page(tmp_path):
     results = Results(tmp_path)
     results.put(TABLE)
-    page = results.write_page("directboost bench", 2, [tmp_path / "time-gap.png"]).read_text()
+    results.plots.append(tmp_path / "time-gap.png")
+    page = results.write_page("directboost bench", 2).read_text()
     for part in ("`directboost bench`", "threads: 2", "docs/benchmarks.md", "| 0.1 |"):
         assert part in page
     assert "![time-gap](time-gap.png)" in page

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from directboost import cli
-from directboost.bench import Table, growth, quality, speed
+from directboost.bench import Table, growth, quality, speed, suite
 from directboost.bench.growth import Plan, Size
 from directboost.bench.tables import Column
 from directboost.cli.bench import show
@@ -27,7 +27,8 @@ def test_quick(tmp_path, capsys):
     with pytest.raises(SystemExit) as info:
         cli.main(["bench", "iris", "--quick", "--threads", "1", "--out", str(tmp_path)])
     assert not info.value.code
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "iris: nu 0.1, validation error" in err
     for title in ("Time to a certified gap", "Quality", "At the accuracy", "Exponents of growth"):
         assert title in out
     assert "…" not in out
@@ -35,6 +36,20 @@ def test_quick(tmp_path, capsys):
     page = (tmp_path / "README.md").read_text()
     assert "command: `directboost bench iris --threads 1 --repeats 2 --quick`" in page
     assert "![error-splits](error-splits.png)" in page
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_was_measured_is_kept_when_a_later_part_fails(tmp_path, capsys, monkeypatch):
+    def fail(*_):
+        raise MemoryError("too large")
+
+    monkeypatch.setattr(suite.growth, "measure_growth", fail)
+    arguments = ["iris", "--only", "speed", "--only", "growth", "--repeats", "1"]
+    with pytest.raises(SystemExit) as info:
+        cli.main(["bench", *arguments, "--out", str(tmp_path)])
+    assert info.value.code == "directboost: too large"
+    assert "Time to a certified gap" in capsys.readouterr().out
+    assert "Time to a certified gap" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -63,3 +78,10 @@ def test_data_sets_are_sections():
     show(Table("t", "Title", columns, rows), Console(file=file, width=80))
     words, rest = file.getvalue().split(), ["a", "1.0", "b", "1.0"]
     assert words[words.index("iris") :] == ["iris", *rest, "wine", *rest]
+
+
+def test_a_table_without_data_sets_shows_all_columns():
+    columns = (Column("shape", "m x d, k"), Column("method", "method"))
+    file = io.StringIO()
+    show(Table("t", "Title", columns, [{"shape": "9 x 2, 3", "method": "a"}]), Console(file=file))
+    assert "9 x 2, 3" in file.getvalue()

@@ -71,19 +71,18 @@ def quality_table(rows: list[Row]) -> Table:
 def equal_table(rows: list[Row]) -> Table:
     """Return the table at the accuracy of LightGBM-500, with the medians of the sets."""
     title = "At the accuracy of LightGBM with 500 rounds"
-    return Table("equal", title, _EQUAL_COLUMNS, [*rows, _median(rows)], _EQUAL_NOTE)
-
-
-def _median(rows: list[Row]) -> Row:
-    """Return the medians over the sets where the accuracy was reached."""
     reached = [row for row in rows if row["verdict"] == "reached"]
+    medians = [
+        _median("median, reached", reached, f"{len(reached)} of {len(rows)}"),
+        _median("median, all", rows, ""),
+    ]
+    return Table("equal", title, _EQUAL_COLUMNS, [*rows, *medians], _EQUAL_NOTE)
+
+
+def _median(name: str, rows: list[Row], verdict: str) -> Row:
     keys = ("time", "splits", "stored", "speed")
-    medians = {key: float(np.median([row[key] for row in reached])) for key in keys if reached}
-    return {
-        "dataset": "median",
-        "verdict": f"{len(reached)} of {len(rows)} reached",
-        **medians,
-    }
+    medians = {key: float(np.median([row[key] for row in rows])) for key in keys if rows}
+    return {"dataset": name, "verdict": verdict, **medians}
 
 
 def measure_quality(parts: Parts, limit: float, terms: Terms) -> Quality:

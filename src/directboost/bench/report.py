@@ -31,6 +31,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tables: dict[str, Table] = {}
+        self.plots: list[Path] = []
         self.load = load_average()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -39,7 +40,7 @@ class Results:
         self.tables[table.name] = table
         write_csv(self.folder / f"{table.name}.csv", table.rows)
 
-    def write_page(self, command: str, threads: int, plots: Sequence[Path]) -> Path:
+    def write_page(self, command: str, threads: int) -> Path:
         """Write the Markdown page."""
         lines = [
             "# Benchmark",
@@ -49,7 +50,7 @@ class Results:
             "The settings of all methods, and why they are fair, are in `docs/benchmarks.md`.",
             "",
             *(to_markdown(table) for table in self.tables.values()),
-            *(f"![{path.stem}]({path.name})" for path in plots),
+            *(f"![{path.stem}]({path.name})" for path in self.plots),
         ]
         page = self.folder / "README.md"
         page.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from ..datasets import available, load
@@ -74,8 +73,8 @@ class Run:
     curves: dict[str, Any] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
-    def all(self) -> list[Path]:
-        """Measure every part; return the plots."""
+    def all(self) -> None:
+        """Measure every part, then draw."""
         parts = self.suite.chosen_parts()
         for name in self.suite.chosen_names():
             self._data_set(name, parts)
@@ -89,7 +88,7 @@ class Run:
         if "memory" in parts:
             rows = growth.measure_memory(growth.MEMORY, self.terms)
             self._put(growth.memory_table, rows)
-        return self._plots()
+        self._draw()
 
     def _data_set(self, name: str, parts: Sequence[str]) -> None:
         """Measure speed and quality on one set."""
@@ -109,15 +108,14 @@ class Run:
         so_far += rows
         self.results.put(form(so_far))
 
-    def _plots(self) -> list[Path]:
-        folder, plots = self.results.folder, []
+    def _draw(self) -> None:
+        folder, plots = self.results.folder, self.results.plots
         if self.curves:
             write_csv(folder / "curves.csv", _points(self.curves))
             rows = self.rows["quality_table"]
             plots.append(plot_errors(self.curves, rows, folder / "error-splits.png"))
         if "speed_table" in self.rows:
             plots.append(plot_gaps(self.rows["speed_table"], folder / "time-gap.png"))
-        return plots
 
 
 def check(suite: Suite) -> None:

@@ -48,23 +48,41 @@ def bench(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     results = Results(out or Path("benchmarks", "results", date.today().isoformat()))
-    screen, progress = Console(), Console(stderr=True)
+    try:
+        _run(suite, results)
+    finally:  # what has been measured is kept when a later part fails or is interrupted
+        _finish(suite, results)
+
+
+def _run(suite: Suite, results: Results) -> None:
+    """Measure, and say on standard error what is under way: in one line, or in a log."""
+    console = Console(stderr=True, highlight=False)
     if results.load > 0.5:
-        progress.print(f"the machine is busy (load {results.load:.1f}): times will be off")
+        console.print(f"the machine is busy (load {results.load:.1f}): times will be off")
+    if not console.is_terminal:
+        Run(suite, results, Terms(suite.threads, suite.repeats, console.print)).all()
+        return
     columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=progress, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("")
-        terms = Terms(threads, suite.repeats, lambda text: bar.update(task, description=text))
-        plots = Run(suite, results, terms).all()
+        terms = Terms(suite.threads, suite.repeats, lambda text: bar.update(task, description=text))
+        Run(suite, results, terms).all()
+
+
+def _finish(suite: Suite, results: Results) -> None:
+    """Print the tables and write the page."""
+    screen = Console()
     for table in results.tables.values():
         show(table, screen)
-    page = results.write_page(_command(suite), threads, plots)
-    screen.print(f"\nwrote {page}", highlight=False, soft_wrap=True)
+    if results.tables:
+        page = results.write_page(_command(suite), suite.threads)
+        screen.print(f"\nwrote {page}", highlight=False, soft_wrap=True)
 
 
 def show(table: Table, screen: Console) -> None:
     """Print a table; every data set is a section under its name."""
-    hidden = {"dataset", "shape", "bytes_form"} if table.has("method") else set()
+    sections = table.has("dataset") and table.has("method")
+    hidden = {"dataset", "shape", "bytes_form"} if sections else set()
     places = [i for i, column in enumerate(table.columns) if column.key not in hidden]
     grid = Grid(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     for i in places:
@@ -72,7 +90,7 @@ def show(table: Table, screen: Console) -> None:
         grid.add_column(table.columns[i].title, justify=justify, no_wrap=True)
     before = None
     for row, cells in zip(table.rows, table.cells(), strict=True):
-        name = row.get("dataset") if hidden else None
+        name = row["dataset"] if sections else None
         if name != before:
             grid.add_row(f"[bold]{name}[/bold]  {row.get('shape', '')}")
             before = name
