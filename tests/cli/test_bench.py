@@ -44,7 +44,7 @@ def test_what_was_measured_is_kept_when_a_later_part_fails(tmp_path, capsys, mon
         raise MemoryError("too large")
 
     monkeypatch.setattr(suite.growth, "measure_growth", fail)
-    arguments = ["iris", "--only", "speed", "--only", "growth", "--repeats", "1"]
+    arguments = ["iris", "--only", "speed", "--only", "growth", "--threads", "1"]
     with pytest.raises(SystemExit) as info:
         cli.main(["bench", *arguments, "--out", str(tmp_path)])
     assert info.value.code == "directboost: too large"
