@@ -1,6 +1,9 @@
 """Clocks, memory and processes."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +73,32 @@ def test_a_fit_out_of_time_is_ended(iris):
     started = time.perf_counter()
     assert measure.fit_apart(iris, AdaBoost(1), limit=0.05) is None
     assert time.perf_counter() - started < 5.0
+
+
+def test_a_fit_apart_ends_with_its_parent():
+    """A parent that is killed cannot end its child: the child has to notice."""
+    child = (
+        "import os, time; from directboost.bench.apart import end_with; end_with(os.getppid()); "
+        "print(os.getpid(), flush=True); time.sleep(60)"
+    )
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    command = [sys.executable, "-c", parent]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+        process.kill()
+    deadline = time.monotonic() + 20.0
+    while alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def alive(pid):
+    """Tell whether a process runs; one that nobody has waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_a_fit_that_fails_says_why(iris):

@@ -94,6 +94,7 @@ def fit_apart(parts: Parts, method: Method, limit: float | None = None) -> dict[
         for key in ("X", "y", "X_test", "y_test"):
             np.save(Path(folder, f"{key}.npy"), getattr(parts, key))
         job = {
+            "parent": os.getpid(),
             "folder": folder,
             "method": type(method).__name__,
             "threads": method.threads,
