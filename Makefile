@@ -17,7 +17,8 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-all test-slow test-fallback test-sanitize lint types check format docs dev clean
+.PHONY: run test test-all test-slow test-bench test-fallback test-sanitize lint types check format docs \
+	bench bench-compare base-is-named dev clean
 
 run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
@@ -30,6 +31,10 @@ test-all: test-slow test-fallback test-sanitize docs
 # Exit status 5 of pytest means that no test carries the marker.
 test-slow: $(VENV)/.test
 	$(BIN)/python $(PYTEST) -m slow || [ $$? -eq 5 ]
+
+# The tests of the peers that `make test` skips, since their packages are large.
+test-bench: $(VENV)/.test $(VENV)/.bench
+	$(BIN)/python -m pytest tests/bench -n $(JOBS)
 
 # What runs on the kernels, against an install without a compiler; that the package says so is no
 # failure. The rest of the suite is too slow there, or does not touch them.
@@ -69,6 +74,17 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs: docs/_build/html/index.html"
 
+# Variable: BENCH, arguments of the command, for example BENCH="digits letter --threads 1".
+bench: $(VENV)/.bench
+	$(BIN)/directboost bench $(BENCH)
+
+# Times the working tree against a commit: make bench-compare BASE=main
+bench-compare: base-is-named $(VENV)/.dev
+	$(BIN)/python benchmarks/compare.py $(BASE)
+
+base-is-named:
+	@if [ -z "$(BASE)" ]; then echo "error: name a commit: make bench-compare BASE=main" >&2; exit 2; fi
+
 dev: $(VENV)/.dev
 
 clean:
@@ -101,6 +117,10 @@ $(VENV)/.plot: pyproject.toml | $(VENV)/.installed
 
 $(VENV)/.test: pyproject.toml | $(VENV)/.installed
 	$(BIN)/pip install --quiet "directboost[test]"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[bench]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.installed

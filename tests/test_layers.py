@@ -46,8 +46,15 @@ LAYERS = [
     ["request"],
     ["training"],
     ["estimators"],
-    ["presets"],
+    ["presets", "datasets"],
     [""],  # the public names
+    folder(
+        "bench",
+        *("tables", "methods", "peers", "measure", "contest", "apart"),
+        *("speed", "quality", "growth", "hinge", "plots", "report", "suite"),
+    ),
+    folder("cli", "bench", "app"),
+    ["__main__"],
 ]
 
 SOURCE = Path(directboost.__file__).parent
@@ -138,8 +145,17 @@ def test_the_certificate_knows_no_solver():
 
 def test_the_estimators_are_on_top():
     public = {"", "presets", "estimators"}
-    for name in FILES.keys() - public:
+    above = {name for name in FILES if name.split(".")[0] in ("bench", "cli", "__main__")}
+    for name in FILES.keys() - public - above:
         assert not imports_of(name) & public, name
+
+
+def test_the_benchmark_and_the_commands_use_public_names():
+    for name in FILES:
+        top = name.split(".")[0]
+        if top in ("bench", "cli"):
+            others = {other for other in imports_of(name) if other.split(".")[0] != top}
+            assert others <= {"", "arrays", "bench", "callbacks", "datasets"}, name
 
 
 def test_prediction_needs_no_training_code():

@@ -1,6 +1,6 @@
 """Direct, fully-corrective multi-class boosting with a certificate of global optimality."""
 
-from . import callbacks, losses, margins, masters, oracles, penalties, presets
+from . import callbacks, datasets, losses, margins, masters, oracles, penalties, presets
 from .certificate import Certificate
 from .estimators import DirectBoostClassifier
 from .history import Record
@@ -14,6 +14,7 @@ __all__ = [
     "Record",
     "Status",
     "callbacks",
+    "datasets",
     "losses",
     "margins",
     "masters",

@@ -1,0 +1,5 @@
+"""`python -m directboost` is the command line."""
+
+from .cli import main
+
+main()

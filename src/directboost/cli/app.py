@@ -1,0 +1,57 @@
+"""The commands under one name, and what happens when one fails."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from .bench import bench
+
+app = typer.Typer(
+    name="directboost",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(bench)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"directboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")
+    ] = False,
+) -> None:
+    """Multi-class boosting with a certificate of global optimality."""
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run a command; an error of the work is one line on standard error and exit code 1."""
+    debug = "--debug" in arguments
+    ordered = ["--debug"] * debug + [word for word in arguments if word != "--debug"]
+    try:
+        app(ordered, prog_name="directboost")
+    except Exception as error:
+        if debug:
+            raise
+        sys.exit(f"directboost: {_one_line(error)}")
+
+
+def _one_line(error: Exception) -> str:
+    """Return the message of an error in one line, or its kind where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__

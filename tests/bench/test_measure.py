@@ -1,0 +1,112 @@
+"""Clocks, memory and processes."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from directboost import datasets
+from directboost.bench import measure
+from directboost.bench.methods import DirectBoost
+from directboost.bench.peers import AdaBoost
+
+
+def test_calls_take_turns_and_the_least_time_counts():
+    order, waits = [], iter([0.0, 0.02, 0.0, 0.0])
+
+    def call(name):
+        order.append(name)
+        time.sleep(next(waits))
+        return len(order)
+
+    timed = measure.interleave({"a": lambda: call("a"), "b": lambda: call("b")}, 2)
+    assert order == ["a", "b", "a", "b"]
+    assert timed["b"][0] < 0.02
+    assert timed["b"][1] == 4
+
+
+def test_prediction_is_timed_on_many_rows():
+    sizes = []
+    speeds = measure.rows_per_second({"a": lambda X: sizes.append(X.shape)}, np.zeros((300, 2)))
+    assert sizes[0] == (10_200, 2)
+    assert speeds["a"] > 0
+
+
+def test_parts_are_the_same_kind_of_array_for_everyone(iris):
+    for X in (iris.X, iris.X_test):
+        assert X.dtype == np.float64
+        assert X.flags.c_contiguous
+    assert iris.shape() == "112 x 4, 3"
+    assert iris.error(iris.y_test) == 0.0
+    assert iris.error(iris.y_test + 1) == 1.0
+
+
+def test_several_labels_are_refused():
+    y = np.zeros((4, 2), dtype=int)
+    data = datasets.Dataset("many", np.zeros((4, 1)), y, ["a", "b"], ("x0",))
+    with pytest.raises(ValueError, match="'many' has several labels per row"):
+        measure.parts_of(data)
+
+
+def test_a_fit_apart_gives_the_same_model(iris):
+    here = DirectBoost(1, nu=0.03, tol=0.05).fit(iris.X, iris.y)
+    apart = measure.fit_apart(iris, here)
+    for key, value in here.figures().items():
+        if key != "bytes":  # times in the history differ
+            assert apart[key] == pytest.approx(value), key
+    assert apart["error"] == iris.error(here.predict(iris.X_test))
+    assert apart["seconds"] > 0
+
+
+def test_memory_of_a_fit_is_seen():
+    """A fit keeps codes of one byte per value, and needs several matrices (rows, classes)."""
+    data = datasets.additive(40_000, 50, 2)
+    parts = measure.Parts("big", data.X, data.y, data.X[:10], data.y[:10])
+    apart = measure.fit_apart(parts, DirectBoost(1, nu=0.3, tol=0.5))
+    assert data.X.size < apart["peak"] < 3 * data.X.nbytes
+
+
+def test_a_fit_out_of_time_is_ended(iris):
+    started = time.perf_counter()
+    assert measure.fit_apart(iris, AdaBoost(1), limit=0.05) is None
+    assert time.perf_counter() - started < 5.0
+
+
+def test_a_fit_apart_ends_with_its_parent():
+    """A parent that is killed cannot end its child: the child has to notice."""
+    child = (
+        "import os, time; from directboost.bench.apart import end_with; end_with(os.getppid()); "
+        "print(os.getpid(), flush=True); time.sleep(60)"
+    )
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    command = [sys.executable, "-c", parent]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+        process.kill()
+    deadline = time.monotonic() + 20.0
+    while alive(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def alive(pid):
+    """Tell whether a process runs; one that nobody has waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_fit_that_fails_says_why(iris):
+    with pytest.raises(RuntimeError, match=r"directboost, gap 1 % on iris failed: .*nu"):
+        measure.fit_apart(iris, DirectBoost(1, nu=-1.0))
+
+
+def test_warming_up_leaves_no_trace(iris):
+    method = DirectBoost(1, nu=0.03)
+    measure.warm_up([method], iris.X, iris.y)
+    assert method.model.n_features_in_ == 4

@@ -1,0 +1,141 @@
+"""Every method counts what its model holds: compared with counts made in another way."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from directboost.bench import peers
+from directboost.bench.methods import DirectBoost, Method
+
+
+def installed(method: type[Method]):
+    """Mark a method whose package only the extra `bench` brings."""
+    reason = method.missing()
+    return pytest.mark.skipif(reason is not None, reason=str(reason))
+
+
+@pytest.fixture
+def fit(iris):
+    """Return a function that fits a method on the iris data."""
+    return lambda method: method.fit(iris.X, iris.y)
+
+
+def test_ours(fit, iris):
+    method = fit(DirectBoost(1, nu=0.01))
+    features, stored = method.shape()
+    model = method.model
+    assert len(features) == model.n_learners_
+    constants = sum(type(learner).__name__ == "Constant" for learner in model.learners_)
+    assert features.count(-1) == constants
+    weights = int((model.coef_ > 0).sum())
+    assert stored == 2 * (model.n_learners_ - constants) + weights
+    figures = method.figures()
+    assert figures["features"] == model.n_features_used_
+    assert figures["gap"] == model.certificate_.relative_gap <= 0.01
+    assert figures["bytes"] == len(pickle.dumps(model))
+    assert next(method.stages(iris.X_test))[0] == model.n_learners_
+
+
+def test_ours_counts_the_constant_without_a_feature(rng):
+    """Noise with one frequent class: the model needs the constant."""
+    y = (np.arange(200) % 10 == 0) + 2 * (np.arange(200) % 20 == 1)
+    method = DirectBoost(1, nu=0.3).fit(rng.normal(size=(200, 2)), y)
+    features, stored = method.shape()
+    stumps = sum(hasattr(learner, "feature") for learner in method.model.learners_)
+    assert stumps < method.model.n_learners_ == len(features)
+    assert features.count(-1) == method.model.n_learners_ - stumps
+    assert stored == 2 * stumps + np.count_nonzero(method.model.coef_)
+    assert method.figures()["features"] == len(set(features) - {-1})
+
+
+@pytest.mark.parametrize("rounds", [7, None], ids=["stumps", "default"])
+def test_lightgbm(fit, rounds):
+    method = fit(peers.LightGBM(1, rounds))
+    features, stored = method.shape()
+    trees = [tree["tree_structure"] for tree in method.model.booster_.dump_model()["tree_info"]]
+    nodes = [node for tree in trees for node in walk(tree)]
+    splits = [node["split_feature"] for node in nodes if "split_feature" in node]
+    assert sorted(features) == sorted(splits)
+    assert stored == 2 * len(splits) + sum("leaf_value" in node for node in nodes)
+    if rounds:
+        assert len(trees) == 3 * rounds
+        assert max(len(list(walk(tree))) for tree in trees) == 3
+
+
+def walk(node):
+    """Yield the nodes of a tree of LightGBM."""
+    yield node
+    for side in ("left_child", "right_child"):
+        if side in node:
+            yield from walk(node[side])
+
+
+@installed(peers.XGBoost)
+def test_xgboost(fit):
+    method = fit(peers.XGBoost(1, 7))
+    features, stored = method.shape()
+    dump = method.model.get_booster().get_dump()
+    splits, leaves = "".join(dump).count("<"), "".join(dump).count("leaf=")
+    assert len(features) == splits
+    assert stored == 2 * splits + leaves
+    assert set(features) <= set(range(4))
+
+
+def test_hist_gradient_boosting(fit):
+    method = fit(peers.HistGradientBoosting(1))
+    features, stored = method.shape()
+    trees = method.model.n_iter_ * 3
+    assert len(features) <= trees
+    assert stored == 2 * len(features) + len(features) + trees  # a stump has one leaf more
+
+
+def test_adaboost(fit):
+    method = fit(peers.AdaBoost(1))
+    features, stored = method.shape()
+    assert len(features) == len(method.model.estimators_)
+    assert stored == 5 * len(features)
+
+
+@installed(peers.ExplainableBoosting)
+def test_explainable_boosting(iris):
+    method = peers.ExplainableBoosting(1)
+    method.build = lambda: type(peers.ExplainableBoosting(1).build())(
+        interactions=0, outer_bags=1, max_rounds=20, n_jobs=1
+    )
+    features, stored = method.fit(iris.X, iris.y).shape()
+    cuts = sum(len(bins[0]) for bins in method.model.bins_)
+    assert 0 < len(features) <= cuts
+    terms = len(set(features))
+    assert stored == terms + len(features) + 3 * (len(features) + terms)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(cls, marks=installed(cls), id=name)
+        for name, cls in peers.METHODS.items()
+        if cls not in (peers.ExplainableBoosting, DirectBoost)
+    ],
+)
+def test_stages_end_with_the_model(fit, iris, method):
+    fitted = fit(method(1))
+    stages = list(fitted.stages(iris.X_test))
+    splits, answers = stages[-1]
+    assert [s for s, _ in stages] == sorted(s for s, _ in stages)
+    assert splits == len(fitted.shape()[0])
+    np.testing.assert_array_equal(answers, fitted.predict(iris.X_test))
+    assert len(stages) > 5
+
+
+def test_the_shortest_form_counts(fit):
+    method = fit(peers.LightGBM(1, 7))
+    size, form = method.size()
+    assert form == "text"
+    assert size == len(method.model.booster_.model_to_string()) <= len(pickle.dumps(method.model))
+
+
+def test_a_package_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(peers.XGBoost, "package", "no_such_package")
+    assert peers.XGBoost.missing() == "no_such_package is not installed"
+    assert peers.AdaBoost.missing() is None

@@ -1,0 +1,95 @@
+"""Exit codes, messages and the version; every command by its own file."""
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+import directboost
+from directboost import cli
+from directboost.cli import app
+
+
+def leave(capsys, *arguments):
+    """Run the command line; return its exit code, output and errors."""
+    with pytest.raises(SystemExit) as info:
+        cli.main(arguments)
+    code = info.value.code
+    out, err = capsys.readouterr()
+    if isinstance(code, str):  # the interpreter prints it and leaves with 1
+        return 1, out, err + code + "\n"
+    return code or 0, out, err
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Add a command that fails."""
+    commands = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+    commands.callback()(app.root)
+
+    @commands.command()
+    def work():
+        raise ValueError("the first line\n  and the second")
+
+    @commands.command()
+    def silent():
+        raise KeyError
+
+    monkeypatch.setattr(app, "app", commands)
+
+
+def test_version(capsys):
+    assert leave(capsys, "--version") == (0, f"directboost {directboost.__version__}\n", "")
+
+
+def test_help_lists_the_commands(capsys):
+    code, out, _ = leave(capsys, "--help")
+    assert code == 0
+    assert "bench" in out
+    assert "--debug" in out
+
+
+@pytest.mark.parametrize("arguments", [["nosuch"], ["bench", "--nosuch"], ["--nosuch"]])
+def test_wrong_usage(capsys, arguments):
+    code, out, err = leave(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert "nosuch" in err
+
+
+@pytest.mark.usefixtures("failing")
+def test_failed_work_is_one_line(capsys):
+    answer = leave(capsys, "work")
+    assert answer == (1, "", "directboost: the first line and the second\n")
+    assert leave(capsys, "silent") == (1, "", "directboost: KeyError\n")
+
+
+@pytest.mark.usefixtures("failing")
+@pytest.mark.parametrize("arguments", [["--debug", "work"], ["work", "--debug"]])
+def test_debug_lets_the_error_through(arguments):
+    with pytest.raises(ValueError, match="the second"):
+        cli.main(arguments)
+
+
+def test_without_typer(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    code, _, err = leave(capsys, "--version")
+    assert code == 1
+    assert err == "directboost: the command line needs typer: pip install 'directboost[cli]'\n"
+
+
+def test_the_package_is_a_program():
+    command = [sys.executable, "-m", "directboost", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == f"directboost {directboost.__version__}\n"
+
+
+def test_errors_go_to_standard_error_with_code_1(tmp_path):
+    """The folder of the results cannot be made below a file."""
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-m", "directboost", "bench", "--out", str(tmp_path / "file" / "x")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("directboost: ")
+    assert done.stderr.count("\n") == 1

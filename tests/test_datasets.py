@@ -1,0 +1,179 @@
+"""Data sets by name: shapes, splits, files, refusals."""
+
+import numpy as np
+import pytest
+
+from directboost import datasets
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return an empty data folder that the loader looks into."""
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def arrays(rng):
+    """Return the arrays of a small file: two features, three classes of four rows."""
+    return {
+        "X": rng.integers(0, 9, (12, 2)).astype(np.uint8),
+        "y": np.arange(12, dtype=np.uint8) % 3,
+        "classes": np.array(["a", "b", "c"]),
+    }
+
+
+@pytest.fixture(autouse=True)
+def no_folder(monkeypatch):
+    """Forget the folder of the machine the tests run on."""
+    monkeypatch.delenv("DIRECTBOOST_DATA", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "k"),
+    [
+        ("digits", (1797, 64), 10),
+        ("iris", (150, 4), 3),
+        ("wine", (178, 13), 3),
+        ("breast_cancer", (569, 30), 2),
+        ("additive", (20_000, 20), 5),
+    ],
+)
+def test_what_needs_no_file(name, shape, k):
+    data = datasets.load(name)
+    assert data.X.shape == shape
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert data.y.shape == shape[:1]
+    assert sorted(set(data.y)) == list(range(k))
+    assert len(data.classes) == k
+    assert len(data.feature_names) == shape[1]
+    assert all(type(feature) is str for feature in data.feature_names)
+
+
+def test_split_is_fixed_stratified_and_whole():
+    data = datasets.load("wine")
+    (X, y), (X_test, y_test) = data.train, datasets.load("wine").test
+    assert y.size == 133
+    assert y_test.size == 45
+    shares = np.bincount(y_test) / np.bincount(data.y)
+    np.testing.assert_allclose(shares, 0.25, atol=0.02)
+    both = np.vstack([X, X_test])
+    np.testing.assert_array_equal(np.sort(both, axis=0), np.sort(data.X, axis=0))
+    np.testing.assert_array_equal(X, data.train[0])
+
+
+def test_a_lonely_class_does_not_stop_the_split():
+    data = datasets.Dataset("x", np.zeros((9, 1)), np.array([0] * 8 + [1]), ["a", "b"], ("x0",))
+    assert data.train[1].size + data.test[1].size == 9
+
+
+def test_available(folder, arrays):
+    own = ["digits", "iris", "wine", "breast_cancer", "additive"]
+    assert datasets.available() == own
+    for name in ("zoo", "iris", "ant"):
+        np.savez(folder / f"{name}.npz", **arrays)
+    assert datasets.available() == [*own, "ant", "zoo"]
+
+
+def test_file(folder, arrays):
+    names = np.array(["left", "right"])
+    np.savez(folder / "small.npz", **arrays, X_scale=0.5, feature_names=names)
+    data = datasets.load("small")
+    np.testing.assert_array_equal(data.X, arrays["X"] * 0.5)
+    np.testing.assert_array_equal(data.y, arrays["y"])
+    assert data.X.flags.c_contiguous
+    assert data.X.dtype == np.float64
+    assert list(data.classes) == ["a", "b", "c"]
+    assert data.feature_names == ("left", "right")
+    assert data.split is None
+
+
+def test_stored_split_leaves_other_rows_out(folder, arrays):
+    split = np.array([0, 0, 0, 1, 1, 2] * 2)
+    np.savez(folder / "small.npz", **arrays, split=split)
+    data = datasets.load("small")
+    np.testing.assert_array_equal(data.train[0], arrays["X"][split == 0])
+    np.testing.assert_array_equal(data.test[1], arrays["y"][split == 1])
+
+
+def test_cover_type_takes_three_quarters(folder, arrays):
+    np.savez(folder / "covtype.npz", **arrays, split=np.arange(12))
+    data = datasets.load("covtype")
+    assert data.train[1].size == 9
+    assert data.test[1].size == 3
+
+
+def test_several_labels(folder, arrays):
+    arrays["y"] = np.eye(3, dtype=np.uint8)[arrays["y"]]
+    np.savez(folder / "many.npz", **arrays)
+    data = datasets.load("many")
+    assert data.y.shape == (12, 3)
+    assert data.train[1].shape == (9, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"classes": None}, "no array 'classes'; it has X, y"),
+        ({"X": np.zeros(12)}, r"X has the shape \(12,\)"),
+        ({"y": np.zeros(11, dtype=int)}, r"y has the shape \(11,\), not \(12,\) or \(12, 3\)"),
+        ({"y": np.full(12, 3)}, "y must hold integers from 0 to 2"),
+        ({"y": np.full((12, 3), 2)}, "y must hold integers from 0 to 1"),
+        ({"y": np.zeros(12)}, "y must hold integers"),
+        ({"split": np.zeros(3)}, r"split has the shape \(3,\), not \(12,\)"),
+        ({"feature_names": np.array(["a"])}, "feature_names has the shape"),
+    ],
+)
+def test_bad_files(folder, arrays, change, message):
+    stored = {key: value for key, value in (arrays | change).items() if value is not None}
+    np.savez(folder / "bad.npz", **stored)
+    with pytest.raises(ValueError, match=message):
+        datasets.load("bad")
+
+
+def test_objects_are_refused(folder, arrays):
+    np.savez(folder / "bad.npz", **arrays | {"classes": np.array([{}, {}, {}], dtype=object)})
+    with pytest.raises(ValueError, match=r"bad\.npz cannot be read"):
+        datasets.load("bad")
+
+
+def test_a_file_that_is_no_archive(folder):
+    (folder / "bad.npz").write_text("nothing")
+    with pytest.raises(ValueError, match=r"bad\.npz cannot be read"):
+        datasets.load("bad")
+
+
+def test_unknown_name_says_what_exists(folder):
+    with pytest.raises(ValueError, match="name='nosuch' is no data set; there are digits, iris"):
+        datasets.load("nosuch")
+
+
+def test_missing_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path / "gone"))
+    with pytest.raises(ValueError, match=r"DIRECTBOOST_DATA='.*gone' is no folder"):
+        datasets.load("letter")
+
+
+def test_additive_truth_sits_in_ten_features():
+    """Noise features and labels are independent; informative ones are not."""
+    data = datasets.additive(m=20_000, d=12, k=3, seed=1)
+    bins = [np.bincount((data.X[:, f] * 8).astype(int), data.y == 0, 8) for f in range(12)]
+    spread = np.array([b.std() / b.mean() for b in bins])
+    assert spread[10:].max() < 0.08
+    assert np.sort(spread[:10])[3:].min() > 0.08
+    assert np.bincount(data.y).min() > 2_000
+
+
+def test_additive_depends_on_its_seed_only():
+    first, again = datasets.additive(50, 3, 2, seed=1), datasets.additive(50, 3, 2, seed=1)
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert not np.array_equal(first.X, datasets.additive(50, 3, 2, seed=2).X)
+
+
+@pytest.mark.parametrize("bad", [{"m": 0}, {"d": 0}, {"k": 1}])
+def test_additive_refuses(bad):
+    ((name, value),) = bad.items()
+    with pytest.raises(ValueError, match=f"{name}={value} is too small"):
+        datasets.additive(**bad)
