@@ -42,6 +42,7 @@ _NAMES = (
     "model_epoch",
     "recode",
     "model_product",
+    "model_newton",
     "model_move",
     "model_gather",
     "predict",
@@ -90,8 +91,7 @@ class _Model(Structure):
 
 class _Live(Structure):
     _fields_ = [
-        ("segments", c_void_p),
-        ("segment_bytes", c_int32),
+        ("places", c_void_p),
         ("n_work", c_int32),
         ("n_segments", c_void_p),
         ("missing", c_void_p),
@@ -99,6 +99,7 @@ class _Live(Structure):
         ("position", c_void_p),
         ("left", c_void_p),
         ("ridge", c_void_p),
+        ("D", c_void_p),
     ]
 
 
@@ -172,8 +173,9 @@ _ARGUMENTS = {
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, _M],
-    "recode": [_P, _M, _P, _P, _I],
+    "recode": [_P, _M, _I, _P, _P, _P],
     "model_product": [_P, _M, _V, _P, _P],
+    "model_newton": [_P, _M, _V, _P, _P, _P, _I, _D, _P],
     "model_move": [_P, _M, _V, _P],
     "model_gather": [_P, _M, _V, _P],
     "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
@@ -372,7 +374,7 @@ def _model(work: ModelWork) -> Any:
         arrays = (work.jumps, work.G, work.D, work.ridge, work.change)
         record = _Model(
             _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
-            work.Q.shape[1], work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
+            work.k, work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
             _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
             _at(work.nu), *(_at(array) for array in arrays), work.p, work.sweeps.full,
             work.sweeps.segment, work.sweeps.tolerance,
@@ -386,12 +388,14 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     return float(_lib().model_epoch(_handle(team), _model(work)))
 
 
-def recode(work: ModelWork, segment_of: Ints, team: Team | None = None) -> Ints:
+def recode(
+    work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None
+) -> Ints:
     """Return the segments of the rows of a model; see `reference_model.recode`."""
-    kind = np.uint8 if int(segment_of.max(initial=0)) < 256 else np.uint32
-    out = np.empty((work.features.size, work.codes.shape[1]), dtype=kind)
-    maps = np.ascontiguousarray(segment_of, dtype=np.int32)
-    _lib().recode(_handle(team), _model(work), _at(maps), _at(out), out.itemsize)
+    which = np.ascontiguousarray(features, dtype=np.int32)
+    maps = np.ascontiguousarray(segment_of, dtype=np.uint32)
+    out = np.empty((work.codes.shape[1], which.size), dtype=np.uint32)
+    _lib().recode(_handle(team), _model(work), which.size, _at(which), _at(maps), _at(out))
     return out
 
 
@@ -400,9 +404,8 @@ def _live(live: LiveJumps) -> Any:
     if held is None:
         missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
         record = _Live(
-            _at(live.segments), live.segments.itemsize, live.n_segments.size,
-            _at(live.n_segments), _at(missing), _at(live.offsets), _at(live.position), _at(left),
-            _at(live.ridge),
+            _at(live.places), live.n_segments.size, _at(live.n_segments), _at(missing), _at(live.offsets), _at(live.position), _at(left),
+            _at(live.ridge), _at(live.D),
         )  # fmt: skip
         held = live.__dict__["_record"] = (record, missing, left)
     return byref(held[0])
@@ -417,6 +420,22 @@ def model_product(
     return out
 
 
+def model_newton(
+    work: ModelWork,
+    live: LiveJumps,
+    V: Array,
+    left: Array,
+    most: int,
+    tolerance: float,
+    team: Team | None = None,
+) -> Array:
+    """Return the Newton direction of the live jumps; see `reference_newton.model_newton`."""
+    out, nu = np.empty_like(V), live.penalties(work)
+    _lib().model_newton(_handle(team), _model(work), _live(live), _at(V), _at(nu), _at(left), most,
+                        tolerance, _at(out))  # fmt: skip
+    return out
+
+
 def model_move(
     work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
 ) -> float:
@@ -426,7 +445,7 @@ def model_move(
 
 def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
     """Return the edges of the live jumps at Q; see `reference_model.model_gather`."""
-    out = np.empty((live.position.size, work.Q.shape[1]))
+    out = np.empty((live.position.size, work.k))
     _lib().model_gather(_handle(team), _model(work), _live(live), _at(out))
     return out
 

@@ -9,6 +9,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 from ..arrays import Array, Bools, Ints, Scores
 from .reference_block import solve_block
 from .reference_model import model_epoch, model_gather, model_move, model_product, recode
+from .reference_newton import model_newton
 from .work import (
     EXPONENTIAL,
     LOGISTIC,
@@ -34,6 +35,7 @@ __all__ = [
     "model_epoch",
     "model_gather",
     "model_move",
+    "model_newton",
     "model_product",
     "predict",
     "price",

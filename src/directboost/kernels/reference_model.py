@@ -17,15 +17,16 @@ def bend(work: ModelWork, d: Scores) -> Scores:
     Diagonal: h d. Pairs: h_r (d_r - d_y), class y gets minus the sum. Simplex:
     w h_r (d_r - sum_l h_l d_l).
     """
+    H = work.H[:, : work.k]
     if work.coupling == 0:
-        return work.H * d
+        return np.asarray(H * d)
     if work.coupling == 1:
         index = np.arange(d.shape[0])
-        image = work.H * (d - d[index, work.labels][:, None])
+        image = H * (d - d[index, work.labels][:, None])
         image[index, work.labels] -= image.sum(axis=1)
-        return image
-    mean = (work.H * d).sum(axis=1, keepdims=True)
-    return work.weight[:, None] * work.H * (d - mean)  # type: ignore[index]
+        return np.asarray(image)
+    mean = (H * d).sum(axis=1, keepdims=True)
+    return np.asarray(work.weight[:, None] * H * (d - mean))  # type: ignore[index]
 
 
 def model_epoch(work: ModelWork, team: Team | None = None) -> float:
@@ -45,7 +46,7 @@ def _visit(work: ModelWork, w: int) -> float:
     if jumps.shape[0] == 0:
         return 0.0
     sums = np.zeros_like(ridge)
-    np.add.at(sums, codes, work.Q.astype(np.float64))
+    np.add.at(sums, codes, work.Q[:, : work.k].astype(np.float64))
     left = work.G[bins] - sums - ridge * work.change[bins]
     old, nu = jumps.copy(), float(work.nu[w])
     effort = _effort(work, int(work.n_bins[w]), jumps)
@@ -60,7 +61,7 @@ def _visit(work: ModelWork, w: int) -> float:
     if gain < ENOUGH * curvature:
         step = max(float(gain) / curvature, 0.0)
         jumps[:] = old + step * (jumps - old)
-    work.Q[:] += step * image
+    work.Q[:, : work.k] += step * image
     work.change[bins] += step * change
     return float(step * gain - 0.5 * step**2 * curvature)
 
@@ -72,10 +73,13 @@ def _effort(work: ModelWork, n_bins: int, jumps: Array) -> Sweeps:
     return work.sweeps
 
 
-def recode(work: ModelWork, segment_of: Ints, team: Team | None = None) -> Ints:
-    """Return the segments of the rows, (w, n): segment_of (all bins,) maps the codes."""
-    codes = work.codes[work.features].astype(np.int64)
-    return segment_of[codes + work.first_bin[:-1, None]].astype(np.uint32)
+def recode(work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None) -> Ints:
+    """Return the segments (n, v) of the rows at listed features of the working set.
+
+    `segment_of` (all bins,) maps the codes.
+    """
+    codes = work.codes[work.features[features]].astype(np.int64)
+    return segment_of[codes + work.first_bin[features, None]].astype(np.uint32).T
 
 
 def _signs(live: LiveJumps, w: int) -> Array:
@@ -90,23 +94,24 @@ def _signs(live: LiveJumps, w: int) -> Array:
 
 def _scores(work: ModelWork, live: LiveJumps, direction: Array) -> tuple[Scores, Array]:
     """Return the scores (n, k) and the tables (segments, k) of a direction."""
-    scores, tables = np.zeros(work.Q.shape), []
-    for w in range(live.n_segments.size):
-        part = direction[live.offsets[w] : live.offsets[w + 1]]
-        tables.append(_signs(live, w).T @ part)
-        scores += tables[-1][live.segments[w]]
-    return scores.astype(work.Q.dtype), np.concatenate(tables)
+    tables = np.concatenate(
+        [
+            _signs(live, v).T @ direction[live.offsets[v] : live.offsets[v + 1]]
+            for v in range(live.n_segments.size)
+        ]
+    )
+    return tables[live.places].sum(axis=1).astype(work.Q.dtype), tables
 
 
 def _edges(work: ModelWork, live: LiveJumps, rows: Scores, extra: Array) -> Array:
     """Return the edges of the live jumps for rows (n, k), plus those of sums over the segments."""
-    out, first = np.empty((live.position.size, rows.shape[1])), 0
-    for w in range(live.n_segments.size):
-        n = int(live.n_segments[w])
-        sums = extra[first : first + n].copy()
-        np.add.at(sums, live.segments[w], rows.astype(np.float64))
-        out[live.offsets[w] : live.offsets[w + 1]] = _signs(live, w) @ sums
-        first += n
+    sums, out = extra.copy(), np.empty((live.position.size, work.k))
+    for places in live.places.T:
+        np.add.at(sums, places, rows.astype(np.float64))
+    ends = np.cumsum(live.n_segments)
+    for v, end in enumerate(ends):
+        jumps = slice(live.offsets[v], live.offsets[v + 1])
+        out[jumps] = _signs(live, v) @ sums[end - live.n_segments[v] : end]
     return out
 
 
@@ -127,10 +132,10 @@ def model_move(
     """
     scores, tables = _scores(work, live, direction)
     image = bend(work, scores)
-    work.Q[:] += image
+    work.Q[:, : work.k] += image
     return float((scores * image).sum() + (live.ridge * tables**2).sum())
 
 
 def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
     """Return the edges of the live jumps at Q, (jumps, k)."""
-    return _edges(work, live, work.Q, np.zeros_like(live.ridge))
+    return _edges(work, live, work.Q[:, : work.k], np.zeros_like(live.ridge))

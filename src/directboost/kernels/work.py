@@ -39,6 +39,11 @@ class PassRows:
     c: Scores
 
 
+def padded_width(k: int) -> int:
+    """Return k up to a multiple of eight: rows of that width are read as whole vectors."""
+    return -(-k // 8) * 8
+
+
 def own_dual(rows: PassRows, mass: float) -> float:
     """Return what the entries r = y_i add to the dual objective, given the mass of the others.
 
@@ -105,9 +110,10 @@ class ModelWork:
     coupling : int
         0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
     labels : (n,) int32 array or None
-    H : (n, k) array
+    H : (n, width) array
+        The width is `padded_width(k)`; spare columns are zero.
     weight : (n,) array or None
-    Q : (n, k) array
+    Q : (n, width) array
         H dF, in place.
     p : float
     sweeps : Sweeps
@@ -131,6 +137,11 @@ class ModelWork:
     p: float
     sweeps: Sweeps
 
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return int(self.jumps.shape[1])
+
     @cached_property
     def first_bin(self) -> Ints:
         """Where the bins of every feature begin, and where the last ends, (w + 1,)."""
@@ -153,26 +164,35 @@ class LiveJumps:
 
     Attributes
     ----------
-    segments : (w, n) array
-        The segments of the rows.
-    n_segments : (w,) int32 array
-    missing : (w,) bool array
-    offsets : (w + 1,) int32 array
+    features : (v,) int array
+        Which features of the working set have live jumps; only they count below.
+    places : (n, v) uint32 array
+        The segment of every row and feature, numbered through all features.
+    n_segments : (v,) int32 array
+    missing : (v,) bool array
+    offsets : (v + 1,) int32 array
         Where the jumps of a feature begin.
     position : (jumps,) int32 array
         The segment each jump lies after.
     left : (jumps,) bool array
         Whether the jump sends missing values to the left.
-    ridge : (sum of n_segments, k) array
+    ridge, D : (sum of n_segments, k) arrays
+        What is added to the curvature, and the diagonal curvature with it.
     """
 
-    segments: Ints
+    features: Ints
+    places: Ints
     n_segments: Ints
     missing: Bools
     offsets: Ints
     position: Ints
     left: Bools
     ridge: Array
+    D: Array
+
+    def penalties(self, work: ModelWork) -> Array:
+        """Return nu of every live jump, (jumps,)."""
+        return np.repeat(work.nu[self.features], np.diff(self.offsets))
 
 
 @dataclass(frozen=True)

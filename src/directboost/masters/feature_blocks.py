@@ -16,7 +16,8 @@ from .newton import NewtonStep
 from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
-_CYCLES = 6  # most rounds of descent and Newton steps on one model
+import os
+_CYCLES = int(os.environ.get("CYC","6"))
 _HALVINGS = 10
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
@@ -121,16 +122,31 @@ class FeatureBlocks(Master):
         features = np.array(columns.features, dtype=np.int32)
         tables = np.split(work.change, work.first_bin[1:-1])
         kernels.add_tables(columns.binned.codes, features, tables, change, columns.team)
-        step, slack = 1.0, self._slack * abs(point.value)
-        for _ in range(_HALVINGS):
+        slack = self._slack * abs(point.value)
+
+        def at(step: float) -> Point:
             jumps = work.jumps if step == 1.0 else start + step * (work.jumps - start)
             F = point.F + self._precision.type(step) * change
             W = np.split(jumps, work.first_jump[1:-1])
-            trial = self._evaluate(objective, columns, W, F, model.penalty(jumps))
-            if trial.value <= point.value - _ENOUGH * step * promised + slack:
-                self._damping = 0.5 * self._damping if step == 1.0 else max(self._damping, 0.05)
-                return trial
+            return self._evaluate(objective, columns, W, F, model.penalty(jumps))
+
+        step, trial = 1.0, at(1.0)
+        if trial.value <= point.value - _ENOUGH * promised + slack:
+            import os
+            while float(os.environ.get("EXT","1.5"))>1 and step < 8.0:
+                further = at(float(os.environ.get("EXT","1.5")) * step)
+                if further.value >= trial.value:
+                    break
+                step, trial = float(os.environ.get("EXT","1.5")) * step, further
+            if os.environ.get("SHOW"): print("step",step)
+            self._damping *= 0.5
+            return trial
+        for _ in range(_HALVINGS):
             step *= 0.4
+            trial = at(step)
+            if trial.value <= point.value - _ENOUGH * step * promised + slack:
+                self._damping = max(self._damping, 0.05)
+                return trial
         self._damping = max(4.0 * self._damping, 0.1)
         return point
 

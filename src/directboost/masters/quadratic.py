@@ -7,7 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.work import ModelWork, Sweeps
+from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
 
@@ -74,6 +74,7 @@ class QuadraticModel:
             D = kernels.histograms(codes, places, n_bins, sample.take(point.C), self.team)
             ridge += np.maximum(full - D, 0.0)
         coupling, H, weight = row_curvature(objective, point, sample)
+        H = np.pad(H, ((0, 0), (0, padded_width(H.shape[1]) - H.shape[1])))
         self.work = ModelWork(
             codes=codes,
             features=places,

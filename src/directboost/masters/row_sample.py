@@ -6,7 +6,7 @@ from ..arrays import Array, Ints
 from ..binning import BinnedData
 
 import os
-_LEAST, _MOST = int(os.environ.get('LEAST','3000')), 20_000  # rows of a sample
+_LEAST, _MOST = int(os.environ.get('LEAST','8000')), 20_000  # rows of a sample
 _RARE = 300  # rows of a class up to which all are taken
 
 

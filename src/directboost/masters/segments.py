@@ -12,17 +12,29 @@ from ..kernels.work import LiveJumps, ModelWork
 
 @dataclass(frozen=True)
 class Segments:
-    """The segments of all features of a working set, one after the other.
+    """The segments of the features with live jumps, one after the other.
 
     Attributes
     ----------
+    bins : (b,) int array
+        The bins of these features among those of the whole working set.
     starts : (s,) int array
-        The first bin of every segment, where the bins of all features are stacked.
+        Where in `bins` every segment begins.
     jumps : LiveJumps
     """
 
+    bins: Ints
     starts: Ints
     jumps: LiveJumps
+
+    def sums(self, per_bin: Array) -> Array:
+        """Sum an array (all bins, k) over the segments, (s, k)."""
+        return np.add.reduceat(per_bin[self.bins], self.starts, axis=0)
+
+    def spread(self, per_segment: Array, into: Array) -> None:
+        """Add an array (s, k) to the bins of its segments, (all bins, k)."""
+        sizes = np.diff(np.append(self.starts, self.bins.size))
+        into[self.bins] += np.repeat(per_segment, sizes, axis=0)
 
 
 def segments_of(work: ModelWork, live: Ints, team: Team | None) -> Segments:
@@ -34,24 +46,28 @@ def segments_of(work: ModelWork, live: Ints, team: Team | None) -> Segments:
     jump = live - work.first_jump[feature]
     last = work.n_bins[feature] - 1
     left = jump >= last
-    bins = work.first_bin[feature] + np.where(left, jump - last, jump)
+    after = work.first_bin[feature] + np.where(left, jump - last, jump)
     begins = np.zeros(work.first_bin[-1], dtype=bool)
     begins[work.first_bin[:-1]] = True
-    begins[bins + 1] = True
+    begins[after + 1] = True
     begins[work.first_bin[1:][work.missing] - 1] = True
-    starts, number = np.flatnonzero(begins), np.cumsum(begins) - 1
-    first = number[work.first_bin[:-1]]
-    segment_of = number - np.repeat(first, work.n_bins)
+    used, counts = np.unique(feature, return_counts=True)
+    bins = np.flatnonzero(np.repeat(np.isin(np.arange(work.features.size), used), work.n_bins))
+    number = np.zeros(begins.size, dtype=np.int64)
+    number[bins] = np.cumsum(begins[bins]) - 1
+    starts, first = np.flatnonzero(begins[bins]), number[work.first_bin[used]]
     jumps = LiveJumps(
-        segments=kernels.recode(work, segment_of, team),
+        features=used,
+        places=kernels.recode(work, used, number, team),
         n_segments=np.diff(np.append(first, starts.size)).astype(np.int32),
-        missing=work.missing,
-        offsets=np.searchsorted(live, work.first_jump).astype(np.int32),
-        position=segment_of[bins].astype(np.int32),
+        missing=work.missing[used],
+        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        position=(number[after] - np.repeat(first, counts)).astype(np.int32),
         left=left,
-        ridge=np.add.reduceat(work.ridge, starts, axis=0),
+        ridge=np.add.reduceat(work.ridge[bins], starts, axis=0),
+        D=np.add.reduceat(work.D[bins], starts, axis=0),
     )
-    return Segments(starts, jumps)
+    return Segments(bins, starts, jumps)
 
 
 def edges_of(live: LiveJumps, sums: Array) -> Array:

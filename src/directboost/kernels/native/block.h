@@ -173,7 +173,7 @@ class BlockSolver {
     double* __restrict run = work_.run;
     for (int32_t r = 0; r < k; ++r) {
       edge[r] = v[r] + edge[r] / T[r];
-      target[r] = 0.0;
+      target[r] = edge[r] * v[r] > 0.0 ? v[r] : 0.0;
     }
     Norm::prox(edge, T, k, 1.0, nu_, p_, target);
     Norm::prox(edge, T, k, -1.0, nu_, p_, target);

@@ -2,7 +2,7 @@
 // that keeps H dF up to date while the tables of the features change.
 #pragma once
 
-#include "common.h"
+#include "lanes.h"
 #include "team.h"
 
 namespace DB_SPACE {
@@ -11,61 +11,71 @@ namespace DB_SPACE {
 enum Coupling : int32_t {
   kDiagonal = 0,  // one-vs-all: h_r d_r
   kPairs = 1,     // pairwise, one term per margin: h_r (d_r - d_y), class y gets minus the sum
-  kSimplex = 2    // w p_r (d_r - sum_l p_l d_l): soft maxima
+  kSimplex = 2    // w h_r (d_r - sum_l h_l d_l): soft maxima
 };
-
-// Sum of k numbers in a fixed order that leaves eight independent chains.
-template <int K, class Real>
-DB_INLINE Real sum_of(const Real* x, int32_t width) {
-  const int32_t k = K > 0 ? K : width;
-  Real lane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  int32_t r = 0;
-  for (; r + 8 <= k; r += 8)
-    for (int j = 0; j < 8; ++j) lane[j] += x[r + j];
-  for (int j = 0; r + j < k; ++j) lane[j] += x[r + j];
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
 
 // The second derivative of the model: one record per row.
 template <class Real>
 class RowCurvature {
  public:
   explicit RowCurvature(const DbModel& model)
-      : k_(model.k),
+      : vectors_(padded(model.k) / kLanes),
+        width_(padded(model.k)),
         coupling_(model.coupling),
         labels_(model.labels),
         h_(static_cast<const Real*>(model.H)),
-        weight_(static_cast<const Real*>(model.weight)) {}
+        weight_(static_cast<const Real*>(model.weight)),
+        unit_(static_cast<size_t>(width_) * width_) {
+    for (int32_t r = 0; r < width_; ++r) unit_[static_cast<size_t>(r) * width_ + r] = 1;
+  }
 
   int32_t coupling() const { return coupling_; }
 
-  // out = H_i d, and sizes[r] += the terms of d' H_i d. `out` and `d` must not overlap.
-  template <int K, int kCoupling>
-  DB_INLINE void apply(int64_t i, const Real* __restrict d, Real* __restrict out,
-             Real* __restrict sizes) const {
-    const int32_t k = K > 0 ? K : k_;
-    const Real* __restrict h = h_ + i * k;
+  // out = H_i d, and sizes += the terms of d' H_i d, in vectors. `out` may be `d`.
+  template <int N, int kCoupling>
+  DB_INLINE void apply(int64_t i, const Real* d, Real* out, Real* sizes) const {
+    using V = Lanes<Real>;
+    const int32_t n = N > 0 ? N : vectors_;
+    const Real* h = h_ + i * width_;
     if constexpr (kCoupling == kDiagonal) {
-      for (int32_t r = 0; r < k; ++r) out[r] = h[r] * d[r];
-      for (int32_t r = 0; r < k; ++r) sizes[r] += out[r] * d[r];
+      for (int32_t v = 0; v < n; ++v) {
+        const V x = V::load(d + v * kLanes), t = V::load(h + v * kLanes) * x;
+        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
+        t.store(out + v * kLanes);
+      }
     } else if constexpr (kCoupling == kPairs) {
       const int32_t own = labels_[i];
-      const Real base = d[own];
-      for (int32_t r = 0; r < k; ++r) out[r] = h[r] * (d[r] - base);
-      for (int32_t r = 0; r < k; ++r) sizes[r] += out[r] * (d[r] - base);
-      out[own] -= sum_of<K>(out, k);
+      const V base = V::all(d[own]);
+      V total = V::all(0);
+      for (int32_t v = 0; v < n; ++v) {
+        const V x = V::load(d + v * kLanes) - base, t = V::load(h + v * kLanes) * x;
+        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
+        total = total + t;
+        t.store(out + v * kLanes);
+      }
+      const V sum = V::all(total.sum());
+      // The row of a unit matrix: a scalar store here would stall the vector loads after it.
+      const Real* unit = unit_.get() + static_cast<size_t>(own) * width_;
+      for (int32_t v = 0; v < n; ++v)
+        (V::load(out + v * kLanes) - sum * V::load(unit + v * kLanes)).store(out + v * kLanes);
     } else {
-      for (int32_t r = 0; r < k; ++r) out[r] = h[r] * d[r];
-      const Real mean = sum_of<K>(out, k), w = weight_[i];
-      for (int32_t r = 0; r < k; ++r) out[r] = w * h[r] * (d[r] - mean);
-      for (int32_t r = 0; r < k; ++r) sizes[r] += out[r] * d[r];
+      V total = V::all(0);
+      for (int32_t v = 0; v < n; ++v)
+        total = total + V::load(h + v * kLanes) * V::load(d + v * kLanes);
+      const V mean = V::all(total.sum()), w = V::all(weight_[i]);
+      for (int32_t v = 0; v < n; ++v) {
+        const V x = V::load(d + v * kLanes) - mean, t = w * V::load(h + v * kLanes) * x;
+        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
+        t.store(out + v * kLanes);
+      }
     }
   }
 
  private:
-  int32_t k_, coupling_;
+  const int32_t vectors_, width_, coupling_;
   const int32_t* labels_;
   const Real *h_, *weight_;
+  Scratch<Real> unit_;
 };
 
 // Calls f with the coupling as a constant.
@@ -78,7 +88,7 @@ inline void with_coupling(int32_t coupling, Function f) {
   }
 }
 
-constexpr int64_t kModelRows = 2048;  // rows per piece
+constexpr int64_t kModelRows = 1024;  // rows per piece
 
 inline int32_t model_pieces(int64_t n) {
   return static_cast<int32_t>((n + kModelRows - 1) / kModelRows);
@@ -103,29 +113,27 @@ class ModelPass final : public Pass {
         model_(model),
         curvature_(model),
         k_(model.k),
+        width_(padded(model.k)),
         pieces_(model_pieces(model.n)),
-        table_(static_cast<size_t>(widest) * k_),
+        table_(static_cast<size_t>(widest) * width_),
         step_(table_),
         hist_(table_ * pieces_),
-        sizes_(static_cast<size_t>(pieces_) * k_) {}
+        sizes_(static_cast<size_t>(pieces_) * width_) {}
 
   double run(int32_t previous, const double* change, int32_t next, double* sums) override {
-    if (previous >= 0) {
-      const size_t size = static_cast<size_t>(model_.n_bins[previous]) * k_;
-      for (size_t i = 0; i < size; ++i) step_[i] = static_cast<Real>(change[i]);
-    }
-    with_width(k_, [&](auto width) {
+    if (previous >= 0) set_step(change, model_.n_bins[previous]);
+    with_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
-          over_rows<decltype(width)::value, decltype(coupling)::value>(piece, codes(previous), next,
-                                                                       codes(next));
+          over_rows<decltype(vectors)::value, decltype(coupling)::value>(piece, codes(previous),
+                                                                         next, codes(next));
         });
       });
     });
-    if (next >= 0) add_pieces(static_cast<size_t>(model_.n_bins[next]) * k_, sums);
+    if (next >= 0) add_pieces(model_.n_bins[next], sums);
     if (previous < 0) return 0.0;
     double curvature = 0.0;
-    for (size_t i = 0; i < static_cast<size_t>(pieces_) * k_; ++i) curvature += sizes_[i];
+    for (size_t i = 0; i < static_cast<size_t>(pieces_) * width_; ++i) curvature += sizes_[i];
     return curvature;
   }
 
@@ -135,46 +143,53 @@ class ModelPass final : public Pass {
     return static_cast<const Code*>(model_.codes) + static_cast<size_t>(model_.rows[w]) * model_.n;
   }
 
-  template <int K, int kCoupling>
-  void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
-    const size_t k = K > 0 ? K : k_;
-    const int64_t begin = piece * kModelRows;
-    const int64_t end = begin + kModelRows < model_.n ? begin + kModelRows : model_.n;
-    Real* Q = static_cast<Real*>(model_.Q);
-    Real* hist = hist_.get() + piece * table_;
-    if (next >= 0)
-      std::memset(hist, 0, sizeof(Real) * static_cast<size_t>(model_.n_bins[next]) * k);
-    if (previous == nullptr) {
-      for (int64_t i = begin; i < end; ++i) add_row<K>(hist + codes[i] * k, Q + i * k, k_);
-      return;
-    }
-    Real small[K > 0 ? 2 * K : 1];
-    Scratch<Real> large(K > 0 ? 0 : 2 * k);
-    Real* image = K > 0 ? small : large.get();
-    Real* sizes = image + k;
-    for (size_t r = 0; r < k; ++r) sizes[r] = 0;
-    const Real* step = step_.get();
-    for (int64_t i = begin; i < end; ++i) {
-      curvature_.template apply<K, kCoupling>(i, step + previous[i] * k, image, sizes);
-      Real* q = Q + i * k;
-      add_row<K>(q, image, k_);
-      if (next >= 0) add_row<K>(hist + codes[i] * k, q, k_);
-    }
-    for (size_t r = 0; r < k; ++r) sizes_[piece * k + r] = sizes[r];
+  void set_step(const double* change, int32_t bins) {
+    for (int32_t t = 0; t < bins; ++t)
+      for (int32_t r = 0; r < k_; ++r)
+        step_[static_cast<size_t>(t) * width_ + r] =
+            static_cast<Real>(change[static_cast<size_t>(t) * k_ + r]);
   }
 
-  void add_pieces(size_t size, double* sums) const {
-    for (size_t i = 0; i < size; ++i) sums[i] = hist_[i];
-    for (int32_t piece = 1; piece < pieces_; ++piece) {
-      const Real* hist = hist_.get() + piece * table_;
-      for (size_t i = 0; i < size; ++i) sums[i] += hist[i];
+  template <int N, int kCoupling>
+  void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
+    const size_t width = N > 0 ? N * kLanes : width_;
+    const int32_t n = static_cast<int32_t>(width / kLanes);
+    const int64_t begin = piece * kModelRows;
+    const int64_t end = begin + kModelRows < model_.n ? begin + kModelRows : model_.n;
+    Real *Q = static_cast<Real*>(model_.Q), *hist = hist_.get() + piece * table_;
+    if (next >= 0)
+      std::memset(hist, 0, sizeof(Real) * static_cast<size_t>(model_.n_bins[next]) * width);
+    if (previous == nullptr) {
+      for (int64_t i = begin; i < end; ++i)
+        add_vectors<N>(hist + codes[i] * width, Q + i * width, n);
+      return;
+    }
+    Scratch<Real> space(N > 0 ? 0 : 2 * width);
+    Real local[N > 0 ? 2 * N * kLanes : 1] = {};
+    Real *image = N > 0 ? local : space.get(), *sizes = image + width;
+    for (int64_t i = begin; i < end; ++i) {
+      curvature_.template apply<N, kCoupling>(i, step_.get() + previous[i] * width, image, sizes);
+      add_vectors<N>(Q + i * width, image, n);
+      if (next >= 0) add_vectors<N>(hist + codes[i] * width, Q + i * width, n);
+    }
+    for (size_t r = 0; r < width; ++r) sizes_[piece * width + r] = sizes[r];
+  }
+
+  void add_pieces(int32_t bins, double* sums) const {
+    for (int32_t t = 0; t < bins; ++t) {
+      for (int32_t r = 0; r < k_; ++r) {
+        double sum = 0.0;
+        for (int32_t piece = 0; piece < pieces_; ++piece)
+          sum += hist_[piece * table_ + static_cast<size_t>(t) * width_ + r];
+        sums[static_cast<size_t>(t) * k_ + r] = sum;
+      }
     }
   }
 
   DbTeam* team_;
   const DbModel& model_;
   const RowCurvature<Real> curvature_;
-  const int32_t k_, pieces_;
+  const int32_t k_, width_, pieces_;
   const size_t table_;
   Scratch<Real> step_, hist_, sizes_;
 };

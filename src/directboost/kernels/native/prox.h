@@ -51,11 +51,29 @@ struct Norm2 {
     return std::sqrt(sum);
   }
   // v_r = a_r eta / (T_r eta + nu) with eta = ||v||: sum (a_r / (T_r eta + nu))^2 = 1. Newton on
-  // the inverse root of the sum, which is nearly linear in eta, from eta = 0.
+  // the inverse root of the sum, a concave function nearly linear in eta; v comes in with the last
+  // answer, whose norm is a good start.
   static void prox(const double* __restrict z, const double* __restrict T, int32_t k, double sign,
                    double nu, double, double* __restrict v) {
+    double forces[4] = {0, 0, 0, 0}, sizes[4] = {0, 0, 0, 0};
+    for (int32_t r = 0; r < k; r += 4) {
+      for (int j = 0; j < 4; ++j) {
+        const bool side = sign * z[r + j] > 0.0;
+        const double a = side ? T[r + j] * z[r + j] : 0.0, old = side ? v[r + j] : 0.0;
+        forces[j] += a * a;
+        sizes[j] += old * old;
+      }
+    }
     double eta = 0.0;
-    for (int step = 0; step < 40; ++step) {
+    if (lanes(forces) > nu * nu) eta = norm(z, T, k, sign, nu, std::sqrt(lanes(sizes)));
+    for (int32_t r = 0; r < k; ++r) {
+      const double x = T[r] * z[r] * eta / (T[r] * eta + nu);
+      v[r] = sign * z[r] > 0.0 ? x : v[r];
+    }
+  }
+  static double norm(const double* __restrict z, const double* __restrict T, int32_t k, double sign,
+                     double nu, double eta) {
+    for (int step = 0; step < 60; ++step) {
       double sums[4] = {0, 0, 0, 0}, slopes[4] = {0, 0, 0, 0};
       for (int32_t r = 0; r < k; r += 4) {
         for (int j = 0; j < 4; ++j) {
@@ -65,17 +83,12 @@ struct Norm2 {
           slopes[j] += x * x * T[r + j] * inverse;
         }
       }
-      const double sum = lanes(sums);
-      if (step == 0 && sum <= 1.0) break;
-      const double root = std::sqrt(sum), change = (root - 1.0) * sum / lanes(slopes);
-      eta += change;
+      const double sum = lanes(sums), change = (std::sqrt(sum) - 1.0) * sum / lanes(slopes);
+      eta = eta + change > 0.0 ? eta + change : 0.0;
       // Newton doubles the correct digits: the next change would be below rounding.
-      if (!(std::fabs(change) > 1e-8 * eta)) break;
+      if (!(std::fabs(change) > 1e-7 * eta)) break;
     }
-    for (int32_t r = 0; r < k; ++r) {
-      const double x = T[r] * z[r] * eta / (T[r] * eta + nu);
-      v[r] = sign * z[r] > 0.0 ? x : v[r];
-    }
+    return eta;
   }
   static double lanes(const double* x) { return (x[0] + x[2]) + (x[1] + x[3]); }
 };
