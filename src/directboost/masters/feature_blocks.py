@@ -16,9 +16,15 @@ from .newton import NewtonStep
 from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
-import os
-_CYCLES = int(os.environ.get("CYC","6"))
+_CYCLES = 3  # most rounds of Newton steps and descent on one model
+_ITERATIONS, _FIRST_ITERATIONS = 20, 10  # of conjugate gradients in a Newton step
+_FORCING = 0.1  # share of the whole gain below which another round is not worth it
+_FURTHER, _FURTHEST = 1.5, 8.0  # how a step that gained is stretched, and how far at most
 _HALVINGS = 10
+_LATE = 0.01  # accuracy asked for from which on the sample of rows may be too small
+_SLOW = 0.4  # share of the gap left after a call from which on it is
+_GROWTH = 2.5
+_RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
 
@@ -45,6 +51,7 @@ class FeatureBlocks(Master):
         self._point: Point | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
+        self._accuracy = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept smooth losses with l1,p penalties."""
@@ -60,7 +67,7 @@ class FeatureBlocks(Master):
         if not isinstance(columns, FeatureColumns):
             raise TypeError("the master 'blocks' works on FeatureColumns")
         point = self._start(problem, columns, start)
-        sample = self._rows(objective, columns)
+        sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)
         after = self._search(objective, columns, model, promised)
@@ -74,11 +81,12 @@ class FeatureBlocks(Master):
             return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
         F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self._precision)
         columns.add_scores(W, F)
-        return self._evaluate(problem.objective, columns, W, F, problem.penalty_value(W))
+        return self.evaluate(problem.objective, columns, W, F, problem.penalty_value(W))
 
-    def _evaluate(
+    def evaluate(
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
     ) -> Point:
+        """Return the point with jumps W, scores F and that penalty."""
         rows = objective.pass_rows(self._precision)
         if rows is not None:
             result = kernels.loss_pass(rows, F, "UAC", columns.team)
@@ -91,22 +99,35 @@ class FeatureBlocks(Master):
         C = np.ascontiguousarray(objective.curvature(double), dtype=self._precision)
         return Point(W, F, objective.loss_value(double), penalty, U, A, C)
 
-    def _rows(self, objective: Objective, columns: FeatureColumns) -> RowSample:
+    def _rows(
+        self, objective: Objective, columns: FeatureColumns, accuracy: float
+    ) -> RowSample:
+        """Return the sample of the rows; a larger one where the last brought the gap down little.
+
+        Near the optimum the error of the sampled second derivative is what slows the descent.
+        """
+        m, own = columns.binned.n_rows, objective.margin.own
+        size = first_size(m) if self._sample is None else self._sample.n
+        slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
+        if slow and self._sample is not None and not self._sample.whole:
+            self._sample, size = None, int(_GROWTH * size)
+        self._accuracy = accuracy
         if self._sample is None:
-            m = columns.binned.n_rows
-            own = objective.margin.own
             groups = np.zeros(m, dtype=np.int32) if own is None else own
-            self._sample = RowSample(columns.binned, groups, first_size(m))
+            self._sample = RowSample(columns.binned, groups, size)
         return self._sample
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
-        """Bring the model near its minimum; return by how much it fell."""
-        import os
-        early = accuracy > 0.0075
-        forcing = min(float(os.environ.get("FORCE","0.1")), max(10.0 * accuracy, 1e-6))
+        """Bring the model near its minimum; return by how much it fell.
+
+        Far from the optimum the model itself is rough, and one round is enough.
+        """
+        early = accuracy > _LATE
+        iterations = _FIRST_ITERATIONS if early else _ITERATIONS
+        forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
-        for cycle in range(_CYCLES):
-            total += NewtonStep(model).solve(int(os.environ.get("CGE","10")) if early else int(os.environ.get("CG","20")), 0.1)
+        for _ in range(1 if early else _CYCLES):
+            total += NewtonStep(model).solve(iterations, _RESIDUAL)
             gained = model.epoch()
             total += gained
             if gained <= forcing * total:
@@ -116,39 +137,62 @@ class FeatureBlocks(Master):
     def _search(
         self, objective: Objective, columns: FeatureColumns, model: QuadraticModel, promised: float
     ) -> Point:
-        """Go towards the minimum of the model as far as the objective gains on all rows."""
-        point, work = model.point, model.work
-        change, start = np.zeros_like(point.F), np.concatenate(point.W)
-        features = np.array(columns.features, dtype=np.int32)
-        tables = np.split(work.change, work.first_bin[1:-1])
-        kernels.add_tables(columns.binned.codes, features, tables, change, columns.team)
-        slack = self._slack * abs(point.value)
+        """Go towards the minimum of the model as far as the objective gains on all rows.
 
-        def at(step: float) -> Point:
-            jumps = work.jumps if step == 1.0 else start + step * (work.jumps - start)
-            F = point.F + self._precision.type(step) * change
-            W = np.split(jumps, work.first_jump[1:-1])
-            return self._evaluate(objective, columns, W, F, model.penalty(jumps))
-
-        step, trial = 1.0, at(1.0)
+        Where the whole step gains, a longer one may gain more: the first models of a loss that
+        flattens out stop far too early.
+        """
+        point = model.point
+        line = _Line(self, objective, columns, model)
+        step, trial, slack = 1.0, line.at(1.0), self._slack * abs(point.value)
         if trial.value <= point.value - _ENOUGH * promised + slack:
-            import os
-            while float(os.environ.get("EXT","1.5"))>1 and step < 8.0:
-                further = at(float(os.environ.get("EXT","1.5")) * step)
+            self._damping *= 0.5
+            while step < _FURTHEST:
+                further = line.at(_FURTHER * step)
                 if further.value >= trial.value:
                     break
-                step, trial = float(os.environ.get("EXT","1.5")) * step, further
-            if os.environ.get("SHOW"): print("step",step)
-            self._damping *= 0.5
+                step, trial = _FURTHER * step, further
             return trial
         for _ in range(_HALVINGS):
             step *= 0.4
-            trial = at(step)
+            trial = line.at(step)
             if trial.value <= point.value - _ENOUGH * step * promised + slack:
                 self._damping = max(self._damping, 0.05)
                 return trial
         self._damping = max(4.0 * self._damping, 0.1)
         return point
+
+
+class _Line:
+    """The objective on all rows along the way from a point to the minimum of its model."""
+
+    def __init__(
+        self,
+        master: FeatureBlocks,
+        objective: Objective,
+        columns: FeatureColumns,
+        model: QuadraticModel,
+    ) -> None:
+        self._master, self._objective, self._columns, self._model = (
+            master, objective, columns, model
+        )  # fmt: skip
+        work = model.work
+        self._start = np.concatenate(model.point.W)
+        self._change = np.zeros_like(model.point.F)
+        features = np.array(columns.features, dtype=np.int32)
+        tables = np.split(work.change, work.first_bin[1:-1])
+        kernels.add_tables(columns.binned.codes, features, tables, self._change, columns.team)
+
+    def at(self, step: float) -> Point:
+        """Return the point a share `step` of the way."""
+        work, F = self._model.work, self._model.point.F
+        jumps = work.jumps
+        if step != 1.0:
+            jumps = self._start + step * (work.jumps - self._start)
+        scores = F + F.dtype.type(step) * self._change
+        W = np.split(jumps, work.first_jump[1:-1])
+        penalty = self._model.penalty(jumps)
+        return self._master.evaluate(self._objective, self._columns, W, scores, penalty)
 
 
 def _same(known: Jumps, W: Jumps) -> bool:

@@ -11,7 +11,7 @@ from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
 
-_SWEEPS = Sweeps(2, 5, 1e-3)
+_SWEEPS = Sweeps(1, 3, 1e-3)
 DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2
 
 

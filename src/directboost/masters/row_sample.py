@@ -5,8 +5,8 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..binning import BinnedData
 
-import os
-_LEAST, _MOST = int(os.environ.get('LEAST','8000')), 20_000  # rows of a sample
+_LEAST, _MOST = 8_000, 20_000  # rows of a sample
+_ALL = 0.7  # share of the rows from which on a sample takes all
 _RARE = 300  # rows of a class up to which all are taken
 
 
@@ -30,7 +30,7 @@ class RowSample:
         self._binned = binned
         self.rows: Ints | None = None
         self.scale: Array | None = None
-        if size < binned.n_rows:
+        if size < _ALL * binned.n_rows:
             self.rows, self.scale = _by_class(groups, size, np.random.default_rng(seed))
         self._place: dict[int, int] = {}
         self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
