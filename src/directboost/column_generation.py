@@ -72,7 +72,7 @@ class State:
     primal: float
     A: Scores | None = None
     best_dual: float = -np.inf
-    best_U: Array | None = None
+    best_U: Scores | None = None
     round: int = 0
     seconds_pricing: float = 0.0
     seconds_master: float = 0.0
@@ -127,6 +127,7 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     clock = time.perf_counter()
     A = state.A if state.A is not None else plan.objective.coefficients(state.U)
     pricing = plan.oracle.price(A, plan.objective.penalty, plan.rule)
+    plan.master.notice(pricing.max_price)
     _keep_best_dual(plan, state, pricing)
     state.seconds_pricing += time.perf_counter() - clock
     record = _record(plan, state, pricing, started)
@@ -231,6 +232,6 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
     duals = [plan.objective.weights(F)]
     if state.best_U is not None:
-        duals.append(state.best_U)
+        duals.append(state.best_U.astype(np.float64, copy=False))
     certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)
     return Outcome(certificate, status, state, F)

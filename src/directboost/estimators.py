@@ -205,7 +205,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         bridge = [] if context is None else [round_callback(self, context)]
         request = request_of(self, bridge)
         # The threads are ours: those of the linear algebra library would fight with them.
-        with self._team(X.size * rows.classes.size) as team, _blas().limit(limits=1, user_api="blas"):
+        with (
+            self._team(X.size * rows.classes.size) as team,
+            _blas().limit(limits=1, user_api="blas"),
+        ):
             trained = train(request, rows, costs, team)
         for callback in request.callbacks:
             if isinstance(callback, Progress):

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
-from .kernels.team import Team
 from .arrays import Array, Bools
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
@@ -19,18 +18,21 @@ from .columns import Columns, DenseColumns, Proposals
 from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
+from .kernels.team import Team
 from .learners import Learner
 from .losses import Rows
-from .masters import Conic, FeatureBlocks, Master
+from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
 from .memory import check_memory
 from .oracles import StumpOracle
 from .problem import Objective
 from .request import Request
+from .settings import Parts
 from .status import Status
 
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
 _MOST_ROUNDS = 150  # rounds block descent gets on these
+_SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
 _ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
@@ -107,6 +109,10 @@ class _Task:
     def k(self) -> int:
         return self.objective.margin.k
 
+    @property
+    def small(self) -> bool:
+        return self.binned.n_rows * self.k <= _SMALL
+
     def plan(self, master: Master, **changes: Any) -> Plan:
         request = self.request
         plan = Plan(
@@ -125,7 +131,11 @@ def _solve(task: _Task) -> Outcome:
     """Run the loop with the master of the request."""
     if task.request.master is FeatureBlocks:
         return _solve_blocks(task)
-    master = task.request.master
+    return _solve_columns(task, task.request.master)
+
+
+def _solve_columns(task: _Task, master: type[Master] | Master) -> Outcome:
+    """Run the loop on single columns."""
     columns = DenseColumns(task.binned, task.costs, forget=task.request.columns_per_round is None)
     # A copy: a master may keep a living model, and the one handed in is a parameter.
     plan = task.plan(master() if isinstance(master, type) else copy(master))
@@ -133,41 +143,72 @@ def _solve(task: _Task) -> Outcome:
 
 
 def _solve_blocks(task: _Task) -> Outcome:
-    """Run block descent; in single precision first where that pays.
+    """Run block descent; what it cannot finish goes to a solver on single columns.
 
-    The proof is always made in double precision: where it does not hold, double takes over. On
-    small problems that block descent does not finish, cones do.
+    That happens to small problems on which it stalls, and to losses with kinks where the
+    tolerance is too tight for smoothing.
+    """
+    columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.team)
+    exact = _column_master(task.request.parts)
+    if task.small and exact is not None and not task.request.parts.loss.smooth:
+        return _solve_columns(task, exact)
+    descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
+    outcome = descend(task, columns)
+    if outcome.certificate.converged or outcome.status in _ENDED_BY_USER:
+        return outcome
+    if task.small or not task.request.parts.loss.smooth:
+        return _finish_on_columns(task, columns, outcome)
+    return outcome
+
+
+def _descend(task: _Task, columns: FeatureColumns) -> Outcome:
+    """Run block descent on a smooth loss; in single precision first where that pays.
+
+    The proof is always made in double precision: where it does not hold, double takes over.
     """
     size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
-    small = task.binned.n_rows * task.k <= _SMALL
     single = task.request.tol >= 1e-3 and size >= _LARGE
-    columns: FeatureColumns = FeatureColumns(task.binned, task.costs, task.k, task.team)
     outcome: Outcome | None = None
     for precision in (np.float32, np.float64) if single else (np.float64,):
         plan = task.plan(
             FeatureBlocks(precision),
             columns_per_round=None,
-            max_rounds=_MOST_ROUNDS if small else None,
+            max_rounds=_MOST_ROUNDS if task.small else None,
         )
         outcome = run(plan, columns, outcome.state.W if outcome else [], outcome)
         if outcome.certificate.converged or outcome.status in _ENDED_BY_USER:
             break
     assert outcome is not None
-    if outcome.status is Status.MAX_ITER and small:
-        return _finish_with_cones(task, columns, outcome)
     return outcome
 
 
-def _finish_with_cones(task: _Task, features: FeatureColumns, outcome: Outcome) -> Outcome:
-    """Go on from the stumps of block descent with a conic solver, where one fits."""
-    parts, conic = task.request.parts, Conic()
-    if conic.supports(parts.loss, parts.margin, parts.penalty) is not None:
+def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:
+    """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
+    tol = max(task.request.tol, _SMOOTHABLE)
+    plan = task.plan(Smoothing(), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
+    outcome = run(plan, columns, [])
+    converged = outcome.certificate.relative_gap <= task.request.tol
+    return replace(outcome, certificate=replace(outcome.certificate, converged=converged))
+
+
+def _finish_on_columns(task: _Task, features: FeatureColumns, outcome: Outcome) -> Outcome:
+    """Go on from the stumps of block descent with a solver on single columns, where one fits."""
+    master = _column_master(task.request.parts)
+    if master is None:
         return outcome
     names, rows = features.stumps(outcome.state.W)
     columns = DenseColumns(task.binned, task.costs, forget=True)
     feature, jump, polarity = np.array(names, dtype=np.int64).reshape(-1, 3).T
     columns.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
-    return run(task.plan(conic), columns, np.array(rows).reshape(-1, task.k), outcome)
+    return run(task.plan(master()), columns, np.array(rows).reshape(-1, task.k), outcome)
+
+
+def _column_master(parts: Parts) -> type[Master] | None:
+    """Return an exact solver on single columns that fits, or None."""
+    for master in (LinearProgram, Conic):
+        if master().supports(parts.loss, parts.margin, parts.penalty) is None:
+            return master
+    return None
 
 
 def _result(

@@ -5,9 +5,9 @@ import itertools
 
 import numpy as np
 import pytest
+from directboost.kernels.split import jump_penalty, table_of
 
 from directboost.kernels import native, reference, split
-from directboost.kernels.split import jump_penalty, table_of
 from directboost.kernels.work import BlockWork, PassRows, Sweeps
 from tests.kernels.draws import CODES, PASSES, both, draw_codes, draw_rows, native_test
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from directboost.kernels.split import jump_penalty, live_jumps, table_of
 
 from directboost.binning import bin_features
 from directboost.kernels.simplex import project_l1_ball
-from directboost.kernels.split import jump_penalty, live_jumps, table_of
 
 
 def binned_columns():

@@ -388,9 +388,7 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     return float(_lib().model_epoch(_handle(team), _model(work)))
 
 
-def recode(
-    work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None
-) -> Ints:
+def recode(work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None) -> Ints:
     """Return the segments of the rows of a model; see `reference_model.recode`."""
     which = np.ascontiguousarray(features, dtype=np.int32)
     maps = np.ascontiguousarray(segment_of, dtype=np.uint32)
@@ -404,7 +402,8 @@ def _live(live: LiveJumps) -> Any:
     if held is None:
         missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
         record = _Live(
-            _at(live.places), live.n_segments.size, _at(live.n_segments), _at(missing), _at(live.offsets), _at(live.position), _at(left),
+            _at(live.places), live.n_segments.size, _at(live.n_segments), _at(missing),
+            _at(live.offsets), _at(live.position), _at(left),
             _at(live.ridge), _at(live.D),
         )  # fmt: skip
         held = live.__dict__["_record"] = (record, missing, left)

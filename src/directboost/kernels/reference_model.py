@@ -79,7 +79,7 @@ def recode(work: ModelWork, features: Ints, segment_of: Ints, team: Team | None 
     `segment_of` (all bins,) maps the codes.
     """
     codes = work.codes[work.features[features]].astype(np.int64)
-    return segment_of[codes + work.first_bin[features, None]].astype(np.uint32).T
+    return np.asarray(segment_of[codes + work.first_bin[features, None]].astype(np.uint32).T)
 
 
 def _signs(live: LiveJumps, w: int) -> Array:

@@ -92,13 +92,13 @@ class Bend:
 
     def _of_part(self, V: Array, function: Callable[[Array], Array]) -> Array:
         plus, minus = function(np.maximum(V, 0.0)), function(np.maximum(-V, 0.0))
-        return np.where(self._positive, plus[:, None], minus[:, None])
+        return np.asarray(np.where(self._positive, plus[:, None], minus[:, None]))
 
     def _sums(self, x: Array) -> Array:
         """Return for every entry the sum of x over its sign part."""
         plus = np.where(self._positive, x, 0.0).sum(axis=1, keepdims=True)
         minus = np.where(self._negative, x, 0.0).sum(axis=1, keepdims=True)
-        return np.where(self._positive, plus, minus)
+        return np.asarray(np.where(self._positive, plus, minus))
 
     def __call__(self, d: Array) -> Array:
         """Return the second derivative of the penalty times d (n, k)."""

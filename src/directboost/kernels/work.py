@@ -8,7 +8,6 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
 
-
 LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the fused passes
 
 

@@ -110,6 +110,13 @@ class Loss(ABC):
     def constant(self, rows: Rows) -> float:
         """Return P_const, the part of L that no W can reduce."""
 
+    def smoothed(self, mu: float) -> "Loss | None":
+        """Return a smooth loss whose weights lie in the dual domain of this one, or None.
+
+        It tends to this loss as mu > 0 tends to 0.
+        """
+        return None
+
     def start(self, rows: Rows) -> Array:
         """Return U at W = 0, (m, k)."""
         return self.weights(np.zeros((rows.c.size, rows.k)), rows)

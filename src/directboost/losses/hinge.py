@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import Array
 from .base import Loss, Rows
 from .multinomial import shrink_on_simplex
+from .smoothed_hinge import SmoothedHinge
 
 
 class Hinge(Loss):
@@ -55,6 +56,10 @@ class Hinge(Loss):
     def constant(self, rows: Rows) -> float:
         """Return 0: the loss can be brought down to it."""
         return 0.0
+
+    def smoothed(self, mu: float) -> Loss:
+        """Return the hinge with soft maxima of temperature mu."""
+        return SmoothedHinge(mu)
 
     @staticmethod
     def _slack(rho: Array, rows: Rows) -> Array:

@@ -8,6 +8,7 @@ from .feature_blocks import FeatureBlocks
 from .lbfgsb import LBFGSB
 from .linear_program import LinearProgram
 from .proximal import Proximal
+from .smoothing import Smoothing
 
 MASTERS: dict[str, type[Master]] = {
     c.name: c for c in (FeatureBlocks, LinearProgram, LBFGSB, Proximal, Conic, ADMM, Consensus)
@@ -24,4 +25,5 @@ __all__ = [
     "Master",
     "MasterResult",
     "Proximal",
+    "Smoothing",
 ]

@@ -56,3 +56,6 @@ class Master(ABC):
 
         `start` has weights for every column, zero for new ones, and is not changed.
         """
+
+    def notice(self, max_price: float) -> None:  # noqa: B027
+        """Learn the largest price of a column at the U of the last answer."""

@@ -54,9 +54,9 @@ class FeatureBlocks(Master):
         self._accuracy = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Accept smooth losses with l1,p penalties."""
-        if not loss.smooth:
-            return "it needs a smooth loss"
+        """Accept smooth losses, and those that can be smoothed, with l1,p penalties."""
+        if not loss.smooth and loss.smoothed(1.0) is None:
+            return "it needs a smooth loss, or one that can be smoothed"
         if penalty.p is None:
             return "it needs an l1,p penalty"
         return None
@@ -73,6 +73,10 @@ class FeatureBlocks(Master):
         after = self._search(objective, columns, model, promised)
         self._point = after
         return MasterResult(after.W, after.U, True, 1, after.value, after.A)
+
+    def forget(self) -> None:
+        """Drop what is known of the last point: the loss has changed."""
+        self._point, self._accuracy = None, np.inf
 
     def _start(self, problem: RestrictedProblem, columns: FeatureColumns, W: Jumps) -> Point:
         """Return the point of the jumps W: that of the last call where they are the same."""
@@ -91,7 +95,9 @@ class FeatureBlocks(Master):
         if rows is not None:
             result = kernels.loss_pass(rows, F, "UAC", columns.team)
             U, A, C = result.U, result.A, result.C
-            assert U is not None and A is not None and C is not None
+            assert U is not None
+            assert A is not None
+            assert C is not None
             return Point(W, F, result.value, penalty, U, A, C)
         double = F.astype(np.float64, copy=False)
         U = objective.weights(double)
@@ -99,9 +105,7 @@ class FeatureBlocks(Master):
         C = np.ascontiguousarray(objective.curvature(double), dtype=self._precision)
         return Point(W, F, objective.loss_value(double), penalty, U, A, C)
 
-    def _rows(
-        self, objective: Objective, columns: FeatureColumns, accuracy: float
-    ) -> RowSample:
+    def _rows(self, objective: Objective, columns: FeatureColumns, accuracy: float) -> RowSample:
         """Return the sample of the rows; a larger one where the last brought the gap down little.
 
         Near the optimum the error of the sampled second derivative is what slows the descent.

@@ -8,7 +8,6 @@ from .quadratic import QuadraticModel
 from .segments import edges_of, segments_of, tables_of
 
 
-
 class NewtonStep:
     """The model on the non-zero entries of the jumps, whose signs stay.
 

@@ -136,4 +136,3 @@ def _factor(objective: Objective) -> float:
     """
     k = objective.margin.k
     return 1.0 if objective.margin.own is None else k / (k - 1.0)
-

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, Scores
 from ..binning import BinnedData
 
 _LEAST, _MOST = 8_000, 20_000  # rows of a sample
@@ -45,13 +45,13 @@ class RowSample:
         """Whether all rows are taken."""
         return self.rows is None
 
-    def take(self, array: Array) -> Array:
+    def take(self, array: Scores) -> Scores:
         """Return the sampled rows of an array, scaled: sums over them estimate the whole."""
         if self.rows is None or self.scale is None:
             return array
         rows = array[self.rows]
         scale = self.scale.astype(array.dtype)
-        return rows * (scale if rows.ndim == 1 else scale[:, None])
+        return np.asarray(rows * (scale if rows.ndim == 1 else scale[:, None]))
 
     def pick(self, array: Ints) -> Ints:
         """Return the sampled rows of an array as they are."""
@@ -73,7 +73,7 @@ class RowSample:
             grown[:filled] = self._codes[:filled]
             self._codes = grown
         for place, f in enumerate(features, start=filled):
-            np.take(self._binned.codes[f], self.rows, out=self._codes[place])
+            self._codes[place] = self.pick(self._binned.codes[f])
             self._place[f] = place
 
 

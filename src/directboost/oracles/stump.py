@@ -1,6 +1,5 @@
 """Exact pricing of all decision stumps on binned data."""
 
-
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
@@ -33,9 +32,7 @@ class StumpOracle(Oracle):
         Threads for the kernels.
     """
 
-    def __init__(
-        self, binned: BinnedData, feature_costs: Array, team: Team | None = None
-    ) -> None:
+    def __init__(self, binned: BinnedData, feature_costs: Array, team: Team | None = None) -> None:
         self.binned = binned
         self.dictionary = binned.dictionary
         self._costs = feature_costs
