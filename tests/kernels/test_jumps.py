@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directboost.binning import bin_features
-from directboost.kernels.simplex import project_l1_ball
 from directboost.kernels.jumps import jump_penalty, live_jumps, table_of
+from directboost.kernels.simplex import project_l1_ball
 
 
 def binned_columns():
