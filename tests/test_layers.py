@@ -19,7 +19,8 @@ LAYERS = [
     ["arrays", "status", "history", "memory", "plotting"],
     folder(
         "kernels",
-        *("work", "row_prox", "simplex", "split", "reference_block", "reference", "native"),
+        *("work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
+        *("reference_newton", "reference", "native", "team"),
     ),
     [
         *("learners", "inputs", "probabilities", "callbacks", "sklearn_callbacks"),
@@ -38,7 +39,7 @@ LAYERS = [
     folder(
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
-        *("lbfgsb", "proximal", "newton_system", "newton", "feature_blocks"),
+        *("lbfgsb", "proximal", "row_sample", "quadratic", "segments", "newton", "feature_blocks"),
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
     ),
@@ -160,7 +161,8 @@ def test_the_benchmark_and_the_commands_use_public_names():
 
 def test_prediction_needs_no_training_code():
     """A fitted model is read by the ensemble, the learners and the kernels alone."""
-    assert imports_of("ensemble") <= {"arrays", "kernels", "learners"}
+    below = {"arrays", "kernels", "kernels.team", "kernels.work", "learners"}
+    assert imports_of("ensemble") <= below
     assert imports_of("learners") <= {"arrays"}
 
 

@@ -1,7 +1,6 @@
 """What every exact oracle must do: no weak classifier of the dictionary has a higher price."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.binning import bin_features
+from directboost.kernels.team import Team
 from directboost.losses import LOSSES, Rows
 from directboost.margins import OneVsAll, Pairwise
 from directboost.oracles import ORACLES, StumpOracle
@@ -260,8 +260,8 @@ def test_memory_order_and_threads_change_nothing(rng):
     X, A = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 4))
     binned = bin_features(X, np.ones(2000), 30)
     alone = StumpOracle(binned, np.ones(4)).price(A, GroupNorm(2.0))
-    with ThreadPoolExecutor(2) as pool:
-        other = StumpOracle(binned, np.ones(4), pool).price(np.asfortranarray(A), GroupNorm(2.0))
+    with Team(2) as team:
+        other = StumpOracle(binned, np.ones(4), team).price(np.asfortranarray(A), GroupNorm(2.0))
     assert alone.max_price == other.max_price
     np.testing.assert_array_equal(alone.proposals.jump, other.proposals.jump)
 

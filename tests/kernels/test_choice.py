@@ -10,18 +10,25 @@ import pytest
 
 from directboost import DirectBoostClassifier, kernels
 from directboost.kernels import native, reference
-from directboost.kernels.work import ranges, spread
 from tests.kernels.draws import native_test
 
 NAMES = (
     "add_tables",
+    "dual_pass",
     "edges",
     "encode",
-    "epoch",
-    "histogram",
+    "find_cuts",
+    "histograms",
     "loss_pass",
+    "model_epoch",
+    "model_gather",
+    "model_move",
+    "model_newton",
+    "model_product",
     "predict",
     "price",
+    "ranges",
+    "recode",
     "solve_block",
 )
 FIT = """
@@ -76,16 +83,6 @@ def test_the_fallback_gives_the_same_model():
     model = DirectBoostClassifier(nu=0.05, tol=1e-7).fit(X, y)
     assert found["primal"] == pytest.approx(model.certificate_.primal, rel=1e-6)
     np.testing.assert_allclose(found["scores"], model.decision_function(X), atol=1e-2)
-
-
-def test_ranges_cut_everything_once():
-    assert list(ranges(10, 4)) == [(0, 4), (4, 8), (8, 10)]
-    assert list(ranges(8, 4)) == [(0, 4), (4, 8)]
-    assert list(ranges(0, 4)) == []
-
-
-def test_spread_keeps_the_order():
-    assert spread(None, lambda begin, end: float(end - begin), [(0, 4), (4, 9)]) == [4.0, 5.0]
 
 
 @pytest.mark.parametrize("named", ["/nowhere/kernels.so"])

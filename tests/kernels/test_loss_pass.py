@@ -1,11 +1,10 @@
 """The fused pass over the rows: value, weights, coefficients and curvature from scores."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 
 from directboost.kernels import native, reference
+from directboost.kernels.team import Team
 from directboost.kernels.work import PassRows
 from directboost.losses import LOSSES as LOSS_CLASSES
 from directboost.losses import Rows
@@ -142,8 +141,8 @@ def test_exponential_function_beyond_its_range(real):
 def test_threads_change_no_bit(loss, labels, rng):
     rows, F = draw_rows(rng, loss, labels, 40_000, 3), rng.normal(size=(40_000, 3))
     alone = native.loss_pass(rows, F, "UAC")
-    with ThreadPoolExecutor(2) as pool:
-        together = native.loss_pass(rows, F, "UAC", pool)
+    with Team(2) as team:
+        together = native.loss_pass(rows, F, "UAC", team)
     assert alone.value == together.value
     for name in "UAC":
         np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))

@@ -3,9 +3,9 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from directboost.kernels.split import jump_penalty, table_of
 
 from directboost.kernels import native, reference
+from directboost.kernels.jumps import jump_penalty, table_of
 from directboost.kernels.work import Sweeps
 from tests.kernels.draws import both, native_test
 

@@ -23,7 +23,7 @@ def coded_as_binned(coded):
 def histogram(kernels, codes, n_bins, A):
     """Return the histogram of one feature."""
     only = np.zeros(1, dtype=np.int32)
-    return kernels.histograms(codes[None], only, np.array([n_bins], dtype=np.int32), A)[0]
+    return kernels.histograms(codes[None], only, np.array([n_bins], dtype=np.int32), A)
 
 
 @both

@@ -5,6 +5,7 @@ import pytest
 from directboost.kernels.split import jump_penalty, live_jumps, table_of
 
 from directboost.binning import bin_features
+from directboost.kernels.jumps import jump_penalty, live_jumps, table_of
 from directboost.kernels.simplex import project_l1_ball
 
 

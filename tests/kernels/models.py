@@ -1,0 +1,141 @@
+"""Random quadratic models for the kernels, and what they are by definition."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from directboost.kernels import reference
+from directboost.kernels.jumps import jump_penalty, table_of
+from directboost.kernels.work import ModelWork, Sweeps, padded_width
+from directboost.masters.segments import segments_of
+from tests.kernels.draws import draw_codes
+
+DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
+SHAPES = [(4, False), (1, False), (3, True), (9, False), (2, True), (6, True), (2, False)]
+PLAIN = [(4, False), (1, False), (9, False), (2, False)]
+IN_PLACE = ("jumps", "change", "Q")
+
+
+def draw_work(rng, k, coupling, n=50, p=2.0, real=np.float64, code=np.uint8, shapes=SHAPES):
+    """Draw a model at its start: some jumps are not zero, nothing has changed yet."""
+    coded = draw_codes(rng, n, code, shapes)
+    features = rng.permutation(len(shapes)).astype(np.int32)
+    n_bins = coded.n_bins[features]
+    jumps = [0.3 * rng.normal(size=(coded.n_jumps(f), k)) for f in features]
+    jumps = np.concatenate(jumps)
+    jumps[rng.random(jumps.shape) < 0.4] = 0.0
+    jumps[rng.random(len(jumps)) < 0.4] = 0.0
+    labels = rng.integers(0, k, n).astype(np.int32)
+    H, weight = draw_curvature(rng, coupling, labels, k)
+    diagonal = np.stack([np.diag(M) for M in dense(coupling, labels, H, weight)])
+    D = reference.histograms(coded.codes, features, n_bins, diagonal)
+    ridge = rng.uniform(0.0, 0.2, D.shape) * D.max()
+    return ModelWork(
+        codes=coded.codes,
+        features=features,
+        n_bins=n_bins,
+        missing=coded.missing[features],
+        nu=0.02 * n * rng.uniform(0.5, 2.0, len(shapes)) / 50,
+        jumps=jumps,
+        G=reference.histograms(coded.codes, features, n_bins, 0.1 * rng.normal(size=(n, k))),
+        D=(1.0 if coupling == DIAGONAL else k / max(k - 1.0, 1.0)) * D + ridge,
+        ridge=ridge,
+        change=np.zeros_like(D),
+        coupling=coupling,
+        labels=None if coupling == DIAGONAL else labels,
+        H=np.pad(H, ((0, 0), (0, padded_width(k) - k))).astype(real),
+        weight=None if weight is None else weight.astype(real),
+        Q=np.zeros((n, padded_width(k)), dtype=real),
+        p=p,
+        sweeps=Sweeps(2, 5, 1e-3),
+    )
+
+
+def draw_curvature(rng, coupling, labels, k):
+    """Draw h (n, k) and the weights of the rows, as the coupling takes them."""
+    H = rng.uniform(0.01, 0.3, (labels.size, k))
+    if coupling == SIMPLEX:
+        return H / H.sum(axis=1, keepdims=True), rng.uniform(0.2, 1.0, labels.size)
+    if coupling == PAIRS:
+        H[np.arange(labels.size), labels] = 0.0
+    return H, None
+
+
+def dense(coupling, labels, H, weight):
+    """Return the second derivative of every row as a matrix, (n, k, k)."""
+    k = H.shape[1]
+    if coupling == DIAGONAL:
+        return np.stack([np.diag(h) for h in H])
+    if coupling == SIMPLEX:
+        return np.stack([w * (np.diag(h) - np.outer(h, h)) for w, h in zip(weight, H, strict=True)])
+    E = np.eye(k)[None] - np.eye(k)[labels][:, None]  # row r of E_i is e_r - e_y
+    return np.einsum("ir,irs,irt->ist", H, E, E)
+
+
+def rows_of(work):
+    """Return the second derivative of every row of a model, in double precision."""
+    weight = None if work.weight is None else work.weight.astype(np.float64)
+    return dense(work.coupling, work.labels, work.H[:, : work.k].astype(np.float64), weight)
+
+
+def start(work):
+    """Return a model of its own from the same start."""
+    return replace(work, **{name: getattr(work, name).copy() for name in IN_PLACE})
+
+
+def scores_of(work, change):
+    """Return the scores (n, k) that tables (all bins, k) make."""
+    tables = np.split(change, work.first_bin[1:-1])
+    return sum(t[work.codes[f]] for t, f in zip(tables, work.features, strict=True))
+
+
+def tables_of_jumps(work, jumps):
+    """Return the tables (all bins, k) of stacked jumps."""
+    parts = np.split(jumps, work.first_jump[1:-1])
+    rows = zip(parts, work.n_bins, work.missing, strict=True)
+    return np.concatenate([table_of(part, int(n), bool(gone)) for part, n, gone in rows])
+
+
+def value_of(work):
+    """Return the model plus the penalty, from their definitions."""
+    dF = scores_of(work, work.change)
+    bent = np.einsum("irs,is->ir", rows_of(work), dF)
+    parts = np.split(work.jumps, work.first_jump[1:-1])
+    penalty = sum(nu * jump_penalty(part, work.p) for nu, part in zip(work.nu, parts, strict=True))
+    ridge = 0.5 * (work.ridge * work.change**2).sum()
+    return float(-(work.G * work.change).sum() + 0.5 * (dF * bent).sum() + ridge + penalty)
+
+
+def bin_answers(work):
+    """Return what every jump answers to every bin of its feature, 0 elsewhere, (jumps, bins)."""
+    answers = np.zeros((work.jumps.shape[0], work.first_bin[-1]))
+    for w, n in enumerate(work.n_bins.tolist()):
+        for j in range(work.first_jump[w + 1] - work.first_jump[w]):
+            bins = np.arange(n)
+            right = bins > j if j < n - 1 else (bins > j - n + 1) & (bins < n - 1)
+            first = work.first_bin[w]
+            answers[work.first_jump[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
+    return answers
+
+
+def live_places(work):
+    """Return which jumps are not zero."""
+    return np.flatnonzero(work.jumps.any(axis=1))
+
+
+def live_of(work):
+    """Return the live jumps of a model."""
+    return segments_of(work, live_places(work), None).jumps
+
+
+def hessian(work, places):
+    """Return the second derivative in the listed jumps by their responses, (j k, j k)."""
+    answers = bin_answers(work)[places]
+    cut = np.split(answers, work.first_bin[1:-1], axis=1)
+    R = sum(a[:, work.codes[f]] for a, f in zip(cut, work.features, strict=True))
+    K = np.einsum("ai,irs,bi->arbs", R, rows_of(work), R, optimize=True)
+    ridge = np.einsum("at,tr,bt->abr", answers, work.ridge, answers, optimize=True)
+    r = np.arange(work.k)
+    K[:, r, :, r] += ridge.transpose(2, 0, 1)
+    size = places.size * work.k
+    return K.reshape(size, size)

@@ -1,0 +1,100 @@
+"""Threads that share the pieces of the kernels."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from directboost.kernels import native, reference
+from directboost.kernels.team import Team
+from tests.kernels.draws import draw_codes, draw_rows, native_test
+
+
+def running():
+    """Return how many threads there are."""
+    return threading.active_count()
+
+
+@native_test
+@pytest.mark.parametrize("threads", [1, 2, 3, 9])
+def test_threads_come_and_go(threads):
+    before = running()
+    with Team(threads) as team:
+        assert running() == before + threads - 1
+        assert (team.handle is None) == (threads == 1)
+    assert running() == before
+    assert team.handle is None
+
+
+@native_test
+def test_a_team_serves_again(rng):
+    team, before = Team(3), running()
+    rows, F = draw_rows(rng, "logistic", True, 5000, 3), rng.normal(size=(5000, 3))
+    alone = native.loss_pass(rows, F, "").value
+    for _ in range(3):
+        with team:
+            assert native.loss_pass(rows, F, "", team).value == alone
+    assert running() == before
+    assert native.loss_pass(rows, F, "", team).value == alone
+
+
+@native_test
+def test_teams_nest(rng):
+    rows, F = draw_rows(rng, "logistic", True, 5000, 3), rng.normal(size=(5000, 3))
+    alone, before = native.loss_pass(rows, F, "").value, running()
+    with Team(3) as outer:
+        with Team(2) as inner:
+            values = {native.loss_pass(rows, F, "", team).value for team in (outer, inner, outer)}
+        values.add(native.loss_pass(rows, F, "", outer).value)
+    assert values == {alone}
+    assert running() == before
+
+
+@native_test
+def test_an_exception_ends_the_threads():
+    before = running()
+    with pytest.raises(RuntimeError, match="stop"), Team(4):
+        raise RuntimeError("stop")
+    assert running() == before
+
+
+@native_test
+@pytest.mark.parametrize("m", [1, 2, 1023, 1025, 20_000])
+def test_more_threads_than_pieces(m, rng):
+    """Short and long work by turns: no piece is lost, none done twice."""
+    coded = draw_codes(rng, m, np.uint8, [(5, True), (9, False)])
+    which, A = np.array([1, 0, 1], dtype=np.int32), rng.normal(size=(m, 3))
+    bins = coded.n_bins[which]
+    expected = native.histograms(coded.codes, which, bins, A)
+    twin = reference.histograms(coded.codes, which, bins, A)
+    np.testing.assert_allclose(expected, twin, rtol=1e-11, atol=1e-11)
+    with Team(8) as team:
+        for _ in range(50):
+            found = native.histograms(coded.codes, which, bins, A, team)
+            np.testing.assert_array_equal(found, expected)
+
+
+@native_test
+def test_teams_of_several_callers(rng):
+    """Callers with a team each do not disturb each other."""
+    rows, F = draw_rows(rng, "squared_hinge", False, 9000, 4), rng.normal(size=(9000, 4))
+    alone, found = native.loss_pass(rows, F, "").value, []
+
+    def call():
+        with Team(2) as team:
+            found.extend(native.loss_pass(rows, F, "", team).value for _ in range(20))
+
+    callers = [threading.Thread(target=call) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert found == [alone] * 60
+
+
+def test_without_compiled_kernels_a_team_does_nothing(monkeypatch):
+    monkeypatch.setattr(native, "library_path", lambda: None)
+    before = running()
+    with Team(3) as team:
+        assert team.handle is None
+        assert running() == before
