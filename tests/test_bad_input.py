@@ -123,7 +123,6 @@ def test_feature_costs_that_do_not_fit(costs, said):
     ("settings", "parts"),
     [
         ({"loss": "multinomial", "margin": "one-vs-all"}, ["multinomial", "'pairwise'"]),
-        ({"loss": "hinge", "penalty": "l1", "solver": "blocks"}, ["'lp'", "'conic'", "smooth"]),
         ({"loss": "hinge", "penalty": "l1,2", "solver": "lp"}, ["l1,2", "'conic'"]),
         ({"loss": "hinge", "solver": "prox"}, ["hinge", "'conic'"]),
         ({"loss": "logistic", "solver": "lp"}, ["logistic", "'blocks'", "'prox'"]),

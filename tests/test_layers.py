@@ -27,7 +27,7 @@ LAYERS = [
         *folder("margins", "base", "pairwise", "one_vs_all"),
         *folder(
             "losses",
-            *("base", "elementwise", "multinomial", "hinge"),
+            *("base", "elementwise", "multinomial", "smoothed_hinge", "hinge"),
             *("exponential", "logistic", "squared_hinge", "smooth"),
         ),
         *folder("penalties", "base", "l1", "group"),
@@ -40,6 +40,7 @@ LAYERS = [
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
         *("lbfgsb", "proximal", "row_sample", "quadratic", "segments", "newton", "feature_blocks"),
+        "smoothing",
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
     ),

@@ -1,13 +1,12 @@
 """From a matrix of numbers to codes: the dictionary of stumps, made once per fit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .kernels import encode, find_cuts, histograms
-from .kernels.reference import quantile_cuts
+from .kernels import encode, find_cuts
 from .kernels.team import Team
 from .learners import Constant, Learner, Stump
 
@@ -84,57 +83,6 @@ class BinnedData:
         threshold = float(thresholds[bin_index]) if bin_index < thresholds.size else np.inf
         return Stump(feature, threshold, polarity, jump < last)
 
-    def take(self, rows: Ints | Bools) -> "BinnedData":
-        """Return the codes of some rows (numbers or a mask), with the same bins and stumps."""
-        numbers = np.flatnonzero(rows) if np.asarray(rows).dtype == np.bool_ else rows
-        return replace(self, codes=np.take(self.codes, numbers, axis=1))
-
-    def coarsen(
-        self, bins: int, sample_weight: Array, team: Team | None = None
-    ) -> tuple["BinnedData", list[Ints]]:
-        """Merge neighbouring bins, so that about `bins` per feature hold equal weight.
-
-        Parameters
-        ----------
-        bins : int, >= 2
-            Features with more present codes keep thresholds at weighted quantiles only.
-        sample_weight : (m,) array
-
-        Returns
-        -------
-        coarse : BinnedData
-        kept : list of d + 1 int arrays
-            Jump j of feature f of `coarse` is the stump ``kept[f][j]`` of this data.
-        """
-        every = np.arange(self.n_features + 1, dtype=np.int32)
-        weight = np.ascontiguousarray(sample_weight, dtype=np.float64)[:, None]
-        masses = histograms(self.codes, every, self.n_bins, weight, team)
-        present = self.n_bins - self.missing
-        cuts = [_coarse_cuts(x[:n, 0], bins) for x, n in zip(masses, present, strict=True)]
-        coarse = self._merged(cuts, bool((present == [c.size + 1 for c in cuts]).all()))
-        return coarse, [self._jumps(f, c) for f, c in enumerate(cuts)]
-
-    def _merged(self, cuts: list[Ints], whole: bool) -> "BinnedData":
-        """Return the data with every feature cut after the given codes only."""
-        n_bins = (np.array([c.size + 1 for c in cuts]) + self.missing).astype(np.int32)
-        codes = np.empty(self.codes.shape, dtype=_code_type(int(n_bins.max())))
-        centre = np.zeros_like(self.centre)
-        for f, after in enumerate(cuts):
-            new = np.searchsorted(after, np.arange(self.n_bins[f])).astype(codes.dtype)
-            if self.missing[f]:
-                new[-1] = n_bins[f] - 1
-            np.take(new, self.codes[f], out=codes[f], mode="clip")
-            if f < self.n_features:
-                centre[f] = new[self.centre[f]]
-        thresholds = [t[after] for t, after in zip(self.thresholds, cuts[:-1], strict=True)]
-        return BinnedData(codes, n_bins, self.missing, thresholds, centre, self.exact and whole)
-
-    def _jumps(self, feature: int, cuts: Ints) -> Ints:
-        """Return the jumps at the given thresholds, in the order of a coarser feature."""
-        last = int(self.n_bins[feature]) - 1
-        # The jump that parts missing from present stands between the two kinds.
-        return np.concatenate([cuts, [last - 1], last + cuts]) if self.missing[feature] else cuts
-
 
 def bin_features(
     X: Scores, sample_weight: Array, max_bins: int | None, team: Team | None = None
@@ -162,13 +110,6 @@ def bin_features(
 
 
 _ROOM = 1 << 20  # thresholds for which there is room at once
-
-
-def _coarse_cuts(mass: Array, bins: int) -> Ints:
-    """Return after which present codes a coarser feature is cut; mass is that of each code."""
-    if mass.size <= bins:
-        return np.arange(mass.size - 1)
-    return quantile_cuts(np.cumsum(mass), bins)
 
 
 def _split(joined: Array, counts: Ints) -> list[Array]:

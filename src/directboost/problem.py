@@ -72,7 +72,8 @@ class Objective:
         rows = self.pass_rows(U.dtype)
         if rows is None:
             return self.dual_bound(U.astype(np.float64, copy=False), max_price)
-        return kernels.dual_pass(rows, U, min(1.0, self.nu / max_price), team)
+        tau = 1.0 if max_price <= self.nu else self.nu / max_price
+        return kernels.dual_pass(rows, U, tau, team)
 
     def relative(self, gap: float, primal: float) -> float:
         """Return gap / max(P - P_const, 1e-12), the unit of the parameter tol."""

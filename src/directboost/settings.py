@@ -74,7 +74,9 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
     if not fitting:
         raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
     if solver == "auto":
-        return MASTERS[fitting[0]]
+        # Linear programs are exact and, for losses with kinks, still quicker than smoothing them.
+        exact = "lp" in fitting and not parts.loss.smooth
+        return MASTERS["lp" if exact else fitting[0]]
     reason = _fits(solver, parts, single_columns)
     if reason is not None:
         listed = ", ".join(repr(name) for name in fitting)

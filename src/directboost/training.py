@@ -32,6 +32,7 @@ from .status import Status
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
 _MOST_ROUNDS = 150  # rounds block descent gets on these
+_FINISHABLE = 20_000  # pairs up to which a solver on columns may go on where smoothing ends
 _SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
 _ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
@@ -156,7 +157,8 @@ def _solve_blocks(task: _Task) -> Outcome:
     outcome = descend(task, columns)
     if outcome.certificate.converged or outcome.status in _ENDED_BY_USER:
         return outcome
-    if task.small or not task.request.parts.loss.smooth:
+    kinks = not task.request.parts.loss.smooth
+    if task.small or (kinks and task.binned.n_rows * task.k <= _FINISHABLE):
         return _finish_on_columns(task, columns, outcome)
     return outcome
 

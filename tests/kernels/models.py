@@ -16,7 +16,9 @@ PLAIN = [(4, False), (1, False), (9, False), (2, False)]
 IN_PLACE = ("jumps", "change", "Q")
 
 
-def draw_work(rng, k, coupling, n=50, p=2.0, real=np.float64, code=np.uint8, shapes=SHAPES):
+def draw_work(  # noqa: PLR0913, PLR0917
+    rng, k, coupling, n=50, p=2.0, real=np.float64, code=np.uint8, shapes=SHAPES
+):
     """Draw a model at its start: some jumps are not zero, nothing has changed yet."""
     coded = draw_codes(rng, n, code, shapes)
     features = rng.permutation(len(shapes)).astype(np.int32)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from directboost.kernels.split import jump_penalty, live_jumps, table_of
 
 from directboost.binning import bin_features
 from directboost.kernels.jumps import jump_penalty, live_jumps, table_of

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, Bools
+from .row_prox import row_norms
 
 
 def live_jumps(jumps: Array) -> Bools:
@@ -16,7 +17,7 @@ def jump_penalty(jumps: Array, p: float) -> float:
     if live.size == 0:
         return 0.0
     parts = (np.maximum(live, 0.0), np.maximum(-live, 0.0))
-    return float(sum(np.linalg.norm(part, ord=p, axis=1).sum() for part in parts))
+    return float(sum(row_norms(part, p).sum() for part in parts))
 
 
 def table_of(jumps: Array, n_bins: int, missing: bool) -> Array:

@@ -7,6 +7,10 @@ from ..arrays import Array, Bools, Ints
 from .row_prox import prox_p
 from .work import Sweeps
 
+#: A force that exceeds nu by less than this share is rounding: it must not give birth to a weight,
+#: which a Newton step could then move at will.
+NOISE = 1e-10
+
 
 def solve_block(
     G: Array, D: Array, missing: bool, nu: float, p: float, sweeps: Sweeps, jumps: Array
@@ -106,9 +110,9 @@ def prox_metric(z: Array, T: Array, nu: float, p: float) -> Array:
 
 def _prox_positive(z: Array, T: Array, nu: float, p: float) -> Array:
     if p == 1.0:
-        return np.asarray(np.maximum(z - nu / T, 0.0))
+        return np.where(z - nu / T > NOISE * nu / T, z - nu / T, 0.0)
     q = 1.0 if np.isinf(p) else p / (p - 1.0)
-    if np.linalg.norm(T * z, ord=q) <= nu:
+    if np.linalg.norm(T * z, ord=q) <= (1.0 + NOISE) * nu:
         return np.zeros_like(z)
     if np.isinf(p):
         level = float(

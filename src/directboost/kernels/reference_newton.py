@@ -6,9 +6,10 @@ import numpy as np
 
 from ..arrays import Array
 from .reference_model import model_product
+from .row_prox import row_norms
 from .work import LiveJumps, ModelWork, Team
 
-RIDGE = 1e-6  # share of the diagonal added to the second derivative
+RIDGE = 1e-3  # share of the diagonal added to the second derivative
 
 
 def model_newton(
@@ -75,7 +76,7 @@ class Bend:
     def __init__(self, V: Array, nu: Array, p: float) -> None:
         self._positive, self._negative = V > 0.0, V < 0.0
         self._p, size = p, np.abs(V)
-        norm = self._of_part(V, lambda part: np.linalg.norm(part, ord=p, axis=1))
+        norm = self._of_part(V, lambda part: row_norms(part, p))
         norm = np.where(V != 0.0, norm, 1.0)
         unit = size / norm
         self._tied = (unit >= 1.0 - 1e-9) & (V != 0.0) if np.isinf(p) else None

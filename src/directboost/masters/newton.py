@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array
+from ..kernels.row_prox import row_norms
 from .quadratic import QuadraticModel
 from .segments import edges_of, segments_of, tables_of
 
@@ -63,5 +64,5 @@ class NewtonStep:
 
     def _penalty(self, V: Array) -> float:
         parts = (np.maximum(V, 0.0), np.maximum(-V, 0.0))
-        norms = sum(np.linalg.norm(part, ord=self._work.p, axis=1) for part in parts)
+        norms = sum(row_norms(part, self._work.p) for part in parts)
         return float(self._nu @ np.asarray(norms))

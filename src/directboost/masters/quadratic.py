@@ -7,6 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.row_prox import row_norms
 from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
@@ -105,7 +106,7 @@ class QuadraticModel:
         feature = np.searchsorted(self.work.first_jump, live, side="right") - 1
         rows = jumps[live]
         parts = (np.maximum(rows, 0.0), np.maximum(-rows, 0.0))
-        norms = sum(np.linalg.norm(part, ord=self.work.p, axis=1) for part in parts)
+        norms = sum(row_norms(part, self.work.p) for part in parts)
         return float(self.work.nu[feature] @ np.asarray(norms))
 
 

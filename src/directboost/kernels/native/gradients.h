@@ -6,7 +6,7 @@
 
 namespace DB_SPACE {
 
-constexpr double kRidge = 1e-6;  // share of the diagonal added to the second derivative
+constexpr double kRidge = 1e-3;  // share of the diagonal added to the second derivative
 
 // Unknowns are the non-zero entries of V (jumps, k); the others stay zero.
 //

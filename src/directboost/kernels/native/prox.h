@@ -12,6 +12,10 @@
 
 namespace DB_SPACE {
 
+// A force that exceeds nu by less than this share is rounding: it must not give birth to a weight,
+// which a Newton step could then move at will.
+constexpr double kNoise = 1e-10;
+
 struct Norm1 {
   static bool quiet(const double* e, int32_t k, double nu, double) {
     double top = 0.0;
@@ -27,7 +31,7 @@ struct Norm1 {
                    double* v) {
     for (int32_t r = 0; r < k; ++r) {
       const double x = sign * z[r] - nu / T[r];
-      if (sign * z[r] > 0.0) v[r] = x > 0.0 ? sign * x : 0.0;
+      if (sign * z[r] > 0.0) v[r] = x > kNoise * nu / T[r] ? sign * x : 0.0;
     }
   }
 };
@@ -65,7 +69,7 @@ struct Norm2 {
       }
     }
     double eta = 0.0;
-    if (lanes(forces) > nu * nu) eta = norm(z, T, k, sign, nu, std::sqrt(lanes(sizes)));
+    if (lanes(forces) > (1.0 + kNoise) * nu * nu) eta = norm(z, T, k, sign, nu, std::sqrt(lanes(sizes)));
     for (int32_t r = 0; r < k; ++r) {
       const double x = T[r] * z[r] * eta / (T[r] * eta + nu);
       v[r] = sign * z[r] > 0.0 ? x : v[r];
@@ -118,7 +122,7 @@ struct NormInf {
         excess += T[r] * (sign * z[r] - level);
         slope += T[r];
       }
-      if (step == 0 && excess <= 0.0) break;
+      if (step == 0 && excess <= kNoise * nu) break;
       if (!(excess > 0.0) || slope == 0.0) break;
       level += excess / slope;
     }
@@ -163,7 +167,7 @@ struct NormP {
                    double* v) {
     for (int32_t r = 0; r < k; ++r)
       if (sign * z[r] > 0.0) v[r] = T[r] * z[r];
-    const bool zero = power_norm(v, k, sign, p / (p - 1.0)) <= nu;
+    const bool zero = power_norm(v, k, sign, p / (p - 1.0)) <= (1.0 + kNoise) * nu;
     double high = std::log(power_norm(z, k, sign, p)), low = high - 680.0, x = high;
     for (int step = 0; step < 100 && !zero; ++step) {
       const double N = std::exp(x);
