@@ -16,10 +16,13 @@ PLAIN = [(4, False), (1, False), (9, False), (2, False)]
 IN_PLACE = ("jumps", "change", "Q")
 
 
-def draw_work(  # noqa: PLR0913, PLR0917
-    rng, k, coupling, n=50, p=2.0, real=np.float64, code=np.uint8, shapes=SHAPES
-):
-    """Draw a model at its start: some jumps are not zero, nothing has changed yet."""
+def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
+    """Draw a model at its start: some jumps are not zero, nothing has changed yet.
+
+    `kinds` may name the types `real` and `code`, and the `shapes` of the features.
+    """
+    real, code = kinds.get("real", np.float64), kinds.get("code", np.uint8)
+    shapes = kinds.get("shapes", SHAPES)
     coded = draw_codes(rng, n, code, shapes)
     features = rng.permutation(len(shapes)).astype(np.int32)
     n_bins = coded.n_bins[features]

@@ -136,7 +136,7 @@ def test_epochs_of_the_twins_agree(k, shapes, coupling, rng):
 def test_an_epoch_over_several_pieces(n, real, coupling, rng):
     """The gain is right and threads change no bit, for rows of one piece and of several."""
     for k, code in zip((3, 10, 26), CODES, strict=True):
-        work = draw_work(rng, k, coupling, n, 2.0, real, code)
+        work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code)
         before, first = value_of(work), start(work)
         one, two = start(work), start(work)
         with Team(3) as team:

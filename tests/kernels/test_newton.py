@@ -140,7 +140,7 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_few_iterations_lower_the_quadratic(most, real, rng):
     """Every number of iterations gives a descent direction; none gives no direction."""
-    work = draw_work(rng, 5, 1, 1500, 2.0, real)
+    work = draw_work(rng, 5, 1, 1500, 2.0, real=real)
     live, V = live_of(work), work.jumps[live_places(work)]
     left = 0.1 * rng.normal(size=V.shape)
     K, right = equations(work, live, V, left)

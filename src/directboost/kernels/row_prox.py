@@ -89,3 +89,13 @@ def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
         if np.all(np.abs(change) <= 1e-15 * w):
             break
     return w if p >= 2.0 else np.asarray(w**a)
+
+
+def row_norms(W: Array, p: float) -> Array:
+    """Return the p-norms of the rows of W >= 0, safe from overflow and underflow."""
+    top = W.max(axis=1)
+    if np.isinf(p):
+        return np.asarray(top)
+    scale = np.where(top > 0.0, top, 1.0)
+    powers = ((W / scale[:, None]) ** p).sum(axis=1)
+    return np.asarray(scale * powers ** (1.0 / p))

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..kernels.row_prox import prox_p
+from ..kernels.row_prox import prox_p, row_norms
 from ..kernels.simplex import project_l1_ball
 from .base import Penalty
 
@@ -50,13 +50,3 @@ class GroupNorm(Penalty):
     def dual_norm(self, E: Array) -> Array:
         """Return ||max(E_j:, 0)||_q."""
         return row_norms(np.maximum(E, 0.0), self.q)
-
-
-def row_norms(W: Array, p: float) -> Array:
-    """Return the p-norms of the rows of W >= 0, safe from overflow and underflow."""
-    top = W.max(axis=1)
-    if np.isinf(p):
-        return np.asarray(top)
-    scale = np.where(top > 0.0, top, 1.0)
-    powers = ((W / scale[:, None]) ** p).sum(axis=1)
-    return np.asarray(scale * powers ** (1.0 / p))
