@@ -7,12 +7,12 @@ figures of changes to the hot paths.
 """
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from directboost.kernels import native
-from directboost.kernels.work import BlockWork, PassRows, Sweeps
+from directboost.kernels.team import Team
+from directboost.kernels.work import ModelWork, PassRows, Sweeps, padded_width
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
 
@@ -34,45 +34,52 @@ def show(name, precision, k, threads, seconds, features=FEATURES):
 
 
 def main():
-    """Time pricing, the pass of one epoch, the loss and prediction."""
+    """Time pricing, one epoch on a quadratic model, and the loss."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, BINS, (FEATURES, ROWS)).astype(np.uint8)
     n_bins, missing = np.full(FEATURES, BINS, dtype=np.int32), np.zeros(FEATURES, dtype=bool)
-    X = rng.random((ROWS, FEATURES))
-    cuts = [np.sort(rng.random(20)) for _ in range(FEATURES)]
     print(f"{'kernel':<10}{'real':<9}{'k':>4}{'threads':>9}{'ns':>10}")
-    with ThreadPoolExecutor(2) as pool:
-        for k in (3, 10, 26):
-            for precision in ("float32", "float64"):
-                A = rng.normal(size=(ROWS, k)).astype(precision)
-                for threads, workers in ((1, None), (2, pool)):
-                    time_price(codes, n_bins, missing, A, threads, workers)
-                time_epoch(rng, codes, n_bins, missing, A)
-            tables = [rng.normal(size=(cut.size + 2, k)) for cut in cuts]
-            which = np.arange(FEATURES)
-            seconds = best(lambda: native.predict(X, which, cuts, tables, k))  # noqa: B023
-            show("predict", "float64", k, 1, seconds)
+    for k in (3, 10, 26):
+        for precision in ("float32", "float64"):
+            A = rng.normal(size=(ROWS, k)).astype(precision)
+            for threads in (1, 2):
+                with Team(threads) as team:
+                    time_price(codes, n_bins, missing, A, team)
+                    time_epoch(rng, codes, n_bins, missing, A, team)
+                    time_loss(rng, A, team)
 
 
-def time_price(codes, n_bins, missing, A, threads, workers):
+def time_price(codes, n_bins, missing, A, team):
     """Time the best stump of every feature."""
     costs = np.ones(FEATURES)
-    seconds = best(lambda: native.price(codes, n_bins, missing, A, 2.0, costs, workers))
-    show("price", A.dtype.name, A.shape[1], threads, seconds)
+    seconds = best(lambda: native.price(codes, n_bins, missing, A, 2.0, costs, team))
+    show("price", A.dtype.name, A.shape[1], team.threads, seconds)
 
 
-def time_epoch(rng, codes, n_bins, missing, A):
-    """Time one epoch of block descent, and the loss alone."""
+def time_epoch(rng, codes, n_bins, missing, A, team):
+    """Time one visit to every feature of a pairwise model; no block of it moves far."""
+    k, shape = A.shape[1], (FEATURES * BINS, A.shape[1])
+    labels = rng.integers(0, k, ROWS).astype(np.int32)
+    H = np.zeros((ROWS, padded_width(k)), dtype=A.dtype)
+    H[:, :k] = 0.2 / ROWS / k
+    H[np.arange(ROWS), labels] = 0.0
+    work = ModelWork(
+        codes=codes, features=np.arange(FEATURES, dtype=np.int32), n_bins=n_bins, missing=missing,
+        nu=np.full(FEATURES, 0.002), jumps=np.zeros((FEATURES * (BINS - 1), k)),
+        G=rng.normal(scale=1e-5, size=shape), D=np.full(shape, 0.2 / BINS),
+        ridge=np.zeros(shape), change=np.zeros(shape), coupling=1, labels=labels, H=H, weight=None,
+        Q=np.zeros_like(H), p=2.0, sweeps=Sweeps(1, 3, 1e-3),
+    )  # fmt: skip
+    show("epoch", A.dtype.name, k, team.threads, best(lambda: native.model_epoch(work, team), 3))
+
+
+def time_loss(rng, A, team):
+    """Time the logistic loss with its gradient and curvature."""
     k = A.shape[1]
     labels = rng.integers(0, k, ROWS).astype(np.int32)
     rows = PassRows(0, k, labels, None, np.full(ROWS, 1.0 / ROWS / k, dtype=A.dtype))
-    which = np.arange(FEATURES, dtype=np.int32)
-    jumps = [np.zeros((BINS - 1, k)) for _ in which]
-    nu, sweeps = np.full(FEATURES, 0.002), Sweeps(2, 20, 1e-3)
-    work = BlockWork(codes, which, n_bins, missing, nu, jumps, 2.0, 1.0, 1e-6, sweeps)
-    F = np.zeros((ROWS, k), dtype=A.dtype)
-    show("epoch", A.dtype.name, k, 1, best(lambda: native.epoch(rows, work, F, (0.0, 0.0)), 3))
-    show("loss", A.dtype.name, k, 1, best(lambda: native.loss_pass(rows, F, "A")), features=1)
+    seconds = best(lambda: native.loss_pass(rows, A, "UAC", team))
+    show("loss", A.dtype.name, k, team.threads, seconds, features=1)
 
 
 if __name__ == "__main__":

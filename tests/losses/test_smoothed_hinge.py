@@ -1,0 +1,61 @@
+"""What is special to the smoothed hinge: how near it is to the hinge, and whose dual it shares."""
+
+import numpy as np
+import pytest
+
+from directboost.losses import Rows
+from directboost.losses.hinge import Hinge
+from directboost.losses.smoothed_hinge import SmoothedHinge
+
+MARGINS = ["pairwise", "one-vs-all"]
+
+
+def draw(rng, margin, m=12, k=4):
+    """Draw margins and weighted rows."""
+    own = rng.integers(0, k, m) if margin == "pairwise" else None
+    rows = Rows.weighted(rng.uniform(0.5, 2.0, m), k, own)
+    rho = 2.0 * rng.normal(size=(m, k))
+    return rho if own is None else rows.set_own(rho, np.zeros(m)), rows
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("mu", [1.0, 0.1, 1e-3])
+def test_it_lies_above_the_hinge_by_at_most_the_entropy(margin, mu, rng):
+    rho, rows = draw(rng, margin)
+    excess = SmoothedHinge(mu).value(rho, rows) - Hinge().value(rho, rows)
+    most = mu * np.log(rows.k if margin == "pairwise" else 2.0)
+    assert -1e-12 <= excess <= most + 1e-12
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_the_weights_are_minus_the_gradient(margin, rng):
+    rho, rows = draw(rng, margin)
+    loss, step = SmoothedHinge(0.3), 1e-6
+    U, direction = loss.weights(rho, rows), rng.normal(size=rho.shape)
+    if rows.own is not None:
+        rows.set_own(direction, np.zeros(rho.shape[0]))
+    ahead, back = (loss.value(rho + s * direction, rows) for s in (step, -step))
+    assert (back - ahead) / (2.0 * step) == pytest.approx((U * direction).sum(), rel=1e-6)
+    bent = loss.weights(rho - step * direction, rows) - loss.weights(rho + step * direction, rows)
+    curve = loss.curvature_map(rho, rows)(direction)
+    mask = np.ones_like(rho, dtype=bool)
+    if rows.own is not None:
+        mask[np.arange(rho.shape[0]), rows.own] = False
+    np.testing.assert_allclose(curve[mask], bent[mask] / (2.0 * step), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_its_weights_bound_the_hinge(margin, rng):
+    """U lies in the dual domain of the hinge, and D of the smoothed loss adds the entropy."""
+    rho, rows = draw(rng, margin)
+    loss = SmoothedHinge(0.2)
+    U = loss.weights(rho, rows)
+    unit = rows.c if rows.own is None else rows.share
+    assert (U >= 0.0).all()
+    assert (unit[:, None] - U >= -1e-15).all()
+    if rows.own is not None:
+        np.testing.assert_allclose(U.sum(axis=1), rows.share)
+    # Fenchel and Young: L(rho) + <U, rho> = D(U) at the weights of rho.
+    assert loss.value(rho, rows) + (U * rho).sum() == pytest.approx(loss.dual_value(U, rows))
+    assert Hinge().value(rho, rows) + (U * rho).sum() >= Hinge().dual_value(U, rows) - 1e-12
+    assert loss.dual_value(U, rows) >= Hinge().dual_value(U, rows)

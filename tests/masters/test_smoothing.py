@@ -1,0 +1,61 @@
+"""Smoothing a loss with kinks: certificates of the loss itself."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from directboost import DirectBoostClassifier
+from directboost.losses import LOSSES
+from directboost.margins import Pairwise
+from directboost.masters import FeatureBlocks, Smoothing
+from directboost.penalties import L1
+
+
+def blobs(m=450, k=5, seed=0):
+    """Draw classes around points, more pairs of row and class than go to an exact solver."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, m)
+    return rng.normal(size=(m, 4)) + 2.0 * rng.normal(size=(k, 4))[y], y
+
+
+@pytest.mark.parametrize(("margin", "penalty"), [("pairwise", "l1"), ("one-vs-all", "l1,2")])
+def test_the_gap_is_that_of_the_hinge(margin, penalty):
+    """The objective is the hinge's, and the bound lies below that of an exact solver."""
+    X, y = blobs()
+    settings = {"loss": "hinge", "margin": margin, "penalty": penalty, "nu": 0.1, "tol": 0.1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        smoothed = DirectBoostClassifier(solver="blocks", max_bins=8, **settings).fit(X, y)
+    certificate = smoothed.certificate_
+    assert certificate.converged
+    F = smoothed.decision_function(X)
+    index = np.arange(y.size)
+    if margin == "pairwise":
+        slack = 1.0 + F - F[index, y][:, None]
+        slack[index, y] = 0.0
+        loss = slack.max(axis=1).mean()
+    else:
+        signs = np.where(np.arange(5) == y[:, None], 1.0, -1.0)
+        loss = np.maximum(0.0, 1.0 - signs * F).mean()
+    order = 1 if penalty == "l1" else 2
+    value = loss + smoothed.nu_ * np.linalg.norm(smoothed.coef_, ord=order, axis=1).sum()
+    assert certificate.primal == pytest.approx(value, rel=1e-9)
+
+
+def test_an_exact_solver_agrees():
+    """The optimum of the linear program lies between bound and objective."""
+    X, y = blobs(430)
+    settings = {"loss": "hinge", "penalty": "l1", "nu": 0.2, "max_bins": 6}
+    exact = DirectBoostClassifier(solver="lp", tol=1e-6, **settings).fit(X, y).certificate_
+    smoothed = DirectBoostClassifier(solver="blocks", tol=0.1, **settings).fit(X, y).certificate_
+    assert smoothed.dual <= exact.primal + 1e-9
+    assert exact.dual <= smoothed.primal + 1e-9
+
+
+def test_what_can_be_smoothed():
+    """Only losses that say how; the default master takes them too."""
+    assert Smoothing().supports(LOSSES["hinge"](), Pairwise, L1()) is None
+    assert "smoothed" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
+    assert FeatureBlocks().supports(LOSSES["hinge"](), Pairwise, L1()) is None
