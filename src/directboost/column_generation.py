@@ -118,7 +118,9 @@ def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> 
 def _resume(state: State, before: Outcome) -> None:
     old = before.state
     state.history, state.round = old.history, len(old.history)
-    state.best_dual, state.best_U = before.certificate.dual, old.best_U
+    state.best_dual = before.certificate.dual
+    # The bound may rest on the weights of the last answer: they are kept as its proof.
+    state.best_U = state.U if old.best_U is None else old.best_U
     state.seconds_pricing, state.seconds_master = old.seconds_pricing, old.seconds_master
 
 

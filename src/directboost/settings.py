@@ -8,7 +8,7 @@ from typing import Any
 from .inputs import check_choice
 from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
-from .masters import MASTERS, FeatureBlocks, Master
+from .masters import MASTERS, FeatureBlocks, Master, Smoothing
 from .penalties import L1, PENALTIES, GroupNorm, Penalty
 
 
@@ -68,7 +68,7 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
         if reason is not None:
             raise ValueError(f"solver={solver.name!r} does not fit {parts}: {reason}")
         # Block descent takes its precision from the problem, so the class is all it gives.
-        return FeatureBlocks if isinstance(solver, FeatureBlocks) else solver
+        return FeatureBlocks if isinstance(solver, FeatureBlocks | Smoothing) else solver
     check_choice("solver", solver, ("auto", *MASTERS))
     fitting = [name for name in MASTERS if _fits(name, parts, single_columns) is None]
     if not fitting:

@@ -35,6 +35,7 @@ _MOST_ROUNDS = 150  # rounds block descent gets on these
 _FINISHABLE = 20_000  # pairs up to which a solver on columns may go on where smoothing ends
 _SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
 _ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
+_LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
 
@@ -169,7 +170,8 @@ def _descend(task: _Task, columns: FeatureColumns) -> Outcome:
     The proof is always made in double precision: where it does not hold, double takes over.
     """
     size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
-    single = task.request.tol >= 1e-3 and size >= _LARGE
+    single = task.request.tol >= 1e-3 and size >= _LARGE and not task.small
+    single = single and float(task.objective.rows.c.min()) > _LEAST_WEIGHT
     outcome: Outcome | None = None
     for precision in (np.float32, np.float64) if single else (np.float64,):
         plan = task.plan(
@@ -190,7 +192,11 @@ def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:
     plan = task.plan(Smoothing(), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
     outcome = run(plan, columns, [])
     converged = outcome.certificate.relative_gap <= task.request.tol
-    return replace(outcome, certificate=replace(outcome.certificate, converged=converged))
+    status = outcome.status
+    if status is Status.OPTIMAL and not converged:
+        status = Status.MAX_ITER
+    certificate = replace(outcome.certificate, converged=converged)
+    return replace(outcome, certificate=certificate, status=status)
 
 
 def _finish_on_columns(task: _Task, features: FeatureColumns, outcome: Outcome) -> Outcome:

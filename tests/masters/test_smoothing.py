@@ -59,3 +59,14 @@ def test_what_can_be_smoothed():
     assert Smoothing().supports(LOSSES["hinge"](), Pairwise, L1()) is None
     assert "smoothed" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
     assert FeatureBlocks().supports(LOSSES["hinge"](), Pairwise, L1()) is None
+
+
+def test_a_penalty_that_empties_the_smoothed_model():
+    """Just below nu_max the smoothed problem has no weights, the hinge has: nothing breaks."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 1200)
+    X = rng.normal(size=(1200, 2)) + y[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = DirectBoostClassifier(loss="hinge", nu=0.95, max_bins=8, tol=0.02).fit(X, y)
+    assert model.certificate_.primal >= model.certificate_.dual

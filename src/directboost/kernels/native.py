@@ -2,7 +2,7 @@
 
 Every function here has a twin of the same name and signature in `reference`. Work is cut into
 pieces of a fixed size, so results do not depend on the number of threads; ctypes lets go of the
-interpreter lock, so the pieces run at the same time on the pool that is handed in.
+interpreter lock, so the threads of the team that is handed in share the pieces.
 """
 
 import ctypes

@@ -59,7 +59,7 @@ def _visit(work: ModelWork, w: int) -> float:
     curvature = float((scores * image).sum() + (ridge * change**2).sum())
     step = 1.0
     if gain < ENOUGH * curvature:
-        step = max(float(gain) / curvature, 0.0)
+        step = float(gain) / curvature if gain > 0.0 else 0.0
         jumps[:] = old + step * (jumps - old)
     work.Q[:, : work.k] += step * image
     work.change[bins] += step * change

@@ -26,13 +26,22 @@ class Team:
     def __enter__(self) -> "Team":
         if self.threads > 1 and native.library_path() is not None:
             self.handle = native.new_team()
-            for _ in range(self.threads - 1):
-                helper = threading.Thread(
-                    target=native.serve_team, args=(self.handle,), daemon=True
-                )
-                helper.start()
-                self._helpers.append(helper)
+            try:
+                self._start()
+            except BaseException:
+                self.__exit__(None, None, None)
+                raise
         return self
+
+    def _start(self) -> None:
+        """Start the helpers; where the system gives no more threads, go on with those there are."""
+        for _ in range(self.threads - 1):
+            helper = threading.Thread(target=native.serve_team, args=(self.handle,), daemon=True)
+            try:
+                helper.start()
+            except RuntimeError:
+                break
+            self._helpers.append(helper)
 
     def __exit__(
         self,

@@ -62,7 +62,7 @@ class Loss(ABC):
     name: ClassVar[str]
     #: False where L has kinks, so that only a solver can give the weights U at an optimum.
     smooth: ClassVar[bool] = True
-    #: Number of the fused native pass, or None: the split pass serves.
+    #: Number of the fused native pass, or None: NumPy serves.
     native: ClassVar[int | None] = None
     #: Names of the margins the loss is defined for.
     margins: ClassVar[tuple[str, ...]] = ("pairwise", "one-vs-all")

@@ -67,6 +67,8 @@ class FeatureBlocks(Master):
         if not isinstance(columns, FeatureColumns):
             raise TypeError("the master 'blocks' works on FeatureColumns")
         point = self._start(problem, columns, start)
+        if not columns.features:
+            return MasterResult(point.W, point.U, True, 0, point.value, point.A)
         sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)

@@ -51,7 +51,7 @@ class NewtonStep:
         curvature = kernels.model_move(self._work, self.live, change, self._model.team)
         step = 1.0
         if gain < 0.5 * curvature:
-            step = max(gain / curvature, 0.0)
+            step = gain / curvature if gain > 0.0 else 0.0
             kernels.model_move(self._work, self.live, (step - 1.0) * change, self._model.team)
         self._write(step * change, self.V + change if step == 1.0 else self.V + step * change)
         return step * gain - 0.5 * step**2 * curvature

@@ -81,7 +81,7 @@ class Smoothing(Master):
         smooth, value, U = self._answer
         bound = replace(objective, loss=smooth).dual_bound(U, self._price)
         rows = objective.rows
-        return value - bound < smooth.dual_value(U, rows) - objective.loss.dual_value(U, rows)
+        return value - bound <= smooth.dual_value(U, rows) - objective.loss.dual_value(U, rows)
 
     def _cool(self) -> None:
         if self._mu > _LAST:

@@ -59,7 +59,7 @@ double dual_rows(const DbRows& rows, const Real* U, double tau, int64_t begin, i
   double total = 0.0, gathered = 0.0;
   for (int64_t i = begin; i < end; ++i) {
     const Real* __restrict u = U + i * k;
-    const Real unit = kLoss == kMultinomial ? c[i] * k : c[i], scale = shrink / unit;
+    const Real unit = kLoss == kMultinomial ? c[i] * k : c[i], scale = unit > 0 ? shrink / unit : 0;
     for (int32_t r = 0; r < k; ++r) v[r] = u[r] * scale;
     if (rows.labels != nullptr) v[rows.labels[i]] = 0;
     for (int32_t r = 0; r < k; ++r) sums[r] = dual_term<Real>(kLoss, v[r]);
