@@ -1,7 +1,6 @@
 """The contract of a loss, and what a loss knows about the rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -89,14 +88,6 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return the diagonal of the second derivative of L, (m, k), or a bound from above."""
-
-    def curvature_map(self, rho: Array, rows: Rows) -> Callable[[Array], Array]:
-        """Return the second derivative of L at rho as a linear map of (m, k) arrays.
-
-        Diagonal unless a member says otherwise.
-        """
-        C = self.curvature(rho, rows)
-        return lambda direction: C * direction
 
     @abstractmethod
     def dual_terms(self, U: Array, rows: Rows) -> Array:

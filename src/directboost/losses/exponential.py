@@ -1,6 +1,5 @@
 """Exponential loss: log-mean-exp for pairwise margins, the plain mean for one-vs-all."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -46,13 +45,6 @@ class Exponential(Loss):
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return U (pairwise a bound from above: the term -U^2 of the log is dropped)."""
         return self.weights(rho, rows)
-
-    def curvature_map(self, rho: Array, rows: Rows) -> Callable[[Array], Array]:
-        """Return d -> U d, pairwise minus U sum(U d) for the logarithm."""
-        U = self.weights(rho, rows)
-        if rows.own is None:
-            return lambda d: U * d
-        return lambda d: U * (d - (U * d).sum())
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -U log(U / c_i), one-vs-all plus U."""

@@ -1,6 +1,5 @@
 """Multinomial log-likelihood: the smooth counterpart of the pairwise hinge."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -35,12 +34,6 @@ class Multinomial(Loss):
         """Return (s_i / S) p (1 - p) with p the softmax."""
         p = np.asarray(softmax(-rho, axis=1))
         return np.asarray(rows.share[:, None] * p * (1.0 - p))
-
-    def curvature_map(self, rho: Array, rows: Rows) -> Callable[[Array], Array]:
-        """Return d -> (s_i / S) p (d - sum_r p_r d_r), row by row."""
-        p = np.asarray(softmax(-rho, axis=1))
-        weights = rows.share[:, None] * p
-        return lambda d: weights * (d - (p * d).sum(axis=1, keepdims=True))
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -U log(U S / s_i)."""

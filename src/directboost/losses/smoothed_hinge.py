@@ -1,6 +1,5 @@
 """The hinge with its kinks rounded off: what block descent solves in its place."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -51,14 +50,6 @@ class SmoothedHinge(Loss):
         U = self.weights(rho, rows)
         unit = rows.c if rows.own is None else rows.share
         return np.asarray(U * (1.0 - U / unit[:, None]) / self.mu)
-
-    def curvature_map(self, rho: Array, rows: Rows) -> Callable[[Array], Array]:
-        """Return d -> w_i p (d - sum_r p_r d_r) / mu pairwise, U (1 - p) d / mu one-vs-all."""
-        if rows.own is None:
-            return super().curvature_map(rho, rows)
-        U = self.weights(rho, rows)
-        p = U / rows.share[:, None]
-        return lambda d: U * (d - (p * d).sum(axis=1, keepdims=True)) / self.mu
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return the terms of the hinge plus mu times those of the entropy."""
