@@ -16,7 +16,7 @@ PARTS = {
     "loss passes": ("loss_pass", "dual_pass"),
     "sums over bins": ("histograms",),
     "block descent": ("model_epoch",),
-    "Newton steps": ("model_newton", "model_move", "model_gather", "model_product", "recode"),
+    "Newton steps": ("model_newton",),
     "scores": ("add_tables",),
 }
 

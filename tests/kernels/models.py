@@ -7,13 +7,13 @@ import numpy as np
 from directboost.kernels import reference
 from directboost.kernels.jumps import jump_penalty, table_of
 from directboost.kernels.work import ModelWork, Sweeps, padded_width
-from directboost.masters.segments import segments_of
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
 SHAPES = [(4, False), (1, False), (3, True), (9, False), (2, True), (6, True), (2, False)]
 PLAIN = [(4, False), (1, False), (9, False), (2, False)]
 IN_PLACE = ("jumps", "change", "Q")
+NEAR = {np.float64: {"rtol": 1e-9, "atol": 1e-10}, np.float32: {"rtol": 2e-3, "atol": 2e-3}}
 
 
 def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
@@ -128,11 +128,6 @@ def live_places(work):
     return np.flatnonzero(work.jumps.any(axis=1))
 
 
-def live_of(work):
-    """Return the live jumps of a model."""
-    return segments_of(work, live_places(work), None).jumps
-
-
 def hessian(work, places):
     """Return the second derivative in the listed jumps by their responses, (j k, j k)."""
     answers = bin_answers(work)[places]
@@ -144,3 +139,18 @@ def hessian(work, places):
     K[:, r, :, r] += ridge.transpose(2, 0, 1)
     size = places.size * work.k
     return K.reshape(size, size)
+
+
+def assert_near(found, expected, real):
+    """Compare up to rounding, relative to the largest entry."""
+    size = max(float(np.abs(expected).max(initial=0.0)), 1.0)
+    near = NEAR[real]
+    np.testing.assert_allclose(found, expected, rtol=near["rtol"], atol=near["atol"] * size)
+
+
+def assert_books(work, first, real=np.float64):
+    """Assert that change is the tables of the moved jumps, and Q is H dF and zero beside it."""
+    assert_near(work.change, tables_of_jumps(work, work.jumps - first.jumps), np.float64)
+    bent = np.einsum("irs,is->ir", rows_of(work), scores_of(work, work.change))
+    assert_near(work.Q[:, : work.k], bent, real)
+    assert not work.Q[:, work.k :].any()

@@ -12,25 +12,7 @@ from directboost import DirectBoostClassifier, kernels
 from directboost.kernels import native, reference
 from tests.kernels.draws import native_test
 
-NAMES = (
-    "add_tables",
-    "dual_pass",
-    "edges",
-    "encode",
-    "find_cuts",
-    "histograms",
-    "loss_pass",
-    "model_epoch",
-    "model_gather",
-    "model_move",
-    "model_newton",
-    "model_product",
-    "predict",
-    "price",
-    "ranges",
-    "recode",
-    "solve_block",
-)
+NAMES = tuple(reference.__all__)
 FIT = """
 import json, warnings
 from sklearn.datasets import load_iris

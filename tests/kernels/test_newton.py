@@ -1,12 +1,25 @@
-"""The Newton equations of the live jumps, against dense algebra."""
+"""A Newton step on the live jumps, against dense algebra."""
 
 import numpy as np
 import pytest
 
 from directboost.kernels import native, reference
+from directboost.kernels.jumps import jump_penalty
 from directboost.kernels.team import Team
-from tests.kernels.draws import REALS, both, native_test
-from tests.kernels.models import COUPLINGS, PLAIN, SHAPES, draw_work, hessian, live_of, live_places
+from tests.kernels.draws import CODES, REALS, both, native_test
+from tests.kernels.models import (
+    COUPLINGS,
+    IN_PLACE,
+    PLAIN,
+    SHAPES,
+    assert_books,
+    bin_answers,
+    draw_work,
+    hessian,
+    live_places,
+    start,
+    value_of,
+)
 
 RIDGE = 1e-3  # share of the diagonal the kernels add
 every_coupling = pytest.mark.parametrize(
@@ -47,76 +60,100 @@ def bend_without_norm(V, nu, p):
     return out
 
 
-def totals_of(live):
-    """Return the whole curvature of the feature of every entry, flat."""
-    ends = np.cumsum(live.n_segments)
-    totals = [
-        live.D[end - n : end].sum(axis=0) for n, end in zip(live.n_segments, ends, strict=True)
-    ]
-    return np.repeat(totals, np.diff(live.offsets), axis=0).ravel()
+def totals_of(work, places):
+    """Return the whole curvature of the feature of every entry, (jumps, k)."""
+    feature = np.searchsorted(work.first_jump, places, side="right") - 1
+    return np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[feature]
 
 
-def equations(work, live, V, left):
-    """Return the matrix and right side of the Newton equations over all entries, p finite."""
-    nu = live.penalties(work)
-    slope, bend = penalty_bend(V, nu, work.p)
-    diagonal = totals_of(live) + bend_without_norm(V, nu, work.p).ravel()
-    K = hessian(work, live_places(work)) + bend + RIDGE * np.diag(diagonal)
-    return K, (left - slope).ravel()
+def costs_of(work, places):
+    """Return nu of every listed jump."""
+    return work.nu[np.searchsorted(work.first_jump, places, side="right") - 1]
+
+
+def edges_left(work, places):
+    """Return the edges of the listed jumps at what is left of the gradient."""
+    sums = work.G - work.ridge * work.change
+    for w, f in enumerate(work.features):
+        bins = slice(work.first_bin[w], work.first_bin[w + 1])
+        np.subtract.at(sums[bins], work.codes[f], work.Q[:, : work.k].astype(float))
+    return bin_answers(work)[places] @ sums
+
+
+def free_directions(work, V):
+    """Return a basis (entries, unknowns): one entry each; p = inf: tied ones together."""
+    columns = []
+    for j, row in enumerate(V):
+        for sign in (1.0, -1.0):
+            part = sign * row > 0.0
+            tied = part & (sign * row == np.abs(row[part]).max(initial=0.0))
+            tied = tied if np.isinf(work.p) else np.zeros_like(part)
+            for group in [tied, *(np.arange(row.size) == r for r in np.flatnonzero(part & ~tied))]:
+                column = np.zeros_like(V)
+                column[j, group] = sign
+                columns.append(column.ravel())
+    B = np.array(columns).T
+    return B[:, B.any(axis=0)]
+
+
+def newton_point(work):
+    """Return the jumps a Newton step leads to, and its gain, by dense algebra."""
+    places = live_places(work)
+    V, nu, left = work.jumps[places], costs_of(work, places), edges_left(work, places)
+    K = hessian(work, places)
+    diagonal = totals_of(work, places).ravel()
+    if np.isinf(work.p):
+        tops = [np.maximum(s * V, 0.0).max(axis=1, keepdims=True) for s in (1.0, -1.0)]
+        tied = [(s * V == top) & (s * V > 0.0) for s, top in zip((1.0, -1.0), tops, strict=True)]
+        counts = [np.maximum(t.sum(axis=1, keepdims=True), 1) for t in tied]
+        slope = nu[:, None] * (tied[0] / counts[0] - tied[1] / counts[1])
+        whole = K + RIDGE * np.diag(diagonal)
+    else:
+        slope, bend = penalty_bend(V, nu, work.p)
+        diagonal = diagonal + bend_without_norm(V, nu, work.p).ravel()
+        whole = K + bend + RIDGE * np.diag(diagonal)
+    B = free_directions(work, V)
+    x = B @ np.linalg.solve(B.T @ whole @ B, B.T @ (left - slope).ravel())
+    target = V + x.reshape(V.shape)
+    change = np.where(target * V > 0.0, target, 0.0) - V
+    gain = (left * change).sum() + nu @ (
+        [jump_penalty(a[None], work.p) - jump_penalty(b[None], work.p)
+         for a, b in zip(V, V + change, strict=True)]
+    )  # fmt: skip
+    curvature = change.ravel() @ K @ change.ravel()
+    step = 1.0 if gain >= 0.5 * curvature else max(gain, 0.0) / curvature
+    jumps = work.jumps.copy()
+    jumps[places] += step * change
+    return jumps, step * gain - 0.5 * step**2 * curvature
+
+
+def tie_some(work):
+    """Let about half of the entries of every sign part share its maximum."""
+    for row in work.jumps:
+        for sign in (1.0, -1.0):
+            part = np.flatnonzero(sign * row > 0.0)
+            row[part[: 1 + part.size // 2]] = sign * np.abs(row[part]).max(initial=0.0)
 
 
 @both
 @every_coupling
 @with_missing
-@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
-def test_the_direction_solves_the_equations(kernels, p, shapes, coupling, rng):
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])
+def test_a_step_is_that_of_dense_algebra(kernels, p, shapes, coupling, rng):
     for k in (2, 3, 5, 8, 10):
         work = draw_work(rng, k, coupling, 30, p, shapes=shapes)
-        live, V = live_of(work), work.jumps[live_places(work)]
-        left = 0.1 * rng.normal(size=V.shape)
-        K, right = equations(work, live, V, left)
-        mask = V.ravel() != 0.0
-        found = kernels.model_newton(work, live, V, left, 20_000, 1e-13)
-        assert not found[V == 0.0].any()
-        x = found.ravel()[mask]
-        residual = K[np.ix_(mask, mask)] @ x - right[mask]
-        assert np.abs(residual).max() <= 1e-7 * np.abs(right[mask]).max()
-
-
-@both
-@every_coupling
-def test_the_largest_entries_move_together(kernels, coupling, rng):
-    """p = inf: tied entries share one unknown, and the equations hold for the sums over them."""
-    for k in (2, 3, 5, 10):
-        work = draw_work(rng, k, coupling, 30, np.inf)
-        for row in work.jumps:
-            for sign in (1.0, -1.0):
-                part = np.flatnonzero(sign * row > 0.0)
-                row[part[: 1 + part.size // 2]] = sign * np.abs(row[part]).max(initial=0.0)
-        places, live = live_places(work), live_of(work)
-        V, nu = work.jumps[places], live.penalties(work)
-        left = 0.1 * rng.normal(size=V.shape)
-        columns, right = [], []
-        for j, row in enumerate(V):
-            for sign in (1.0, -1.0):
-                tied = (sign * row > 0.0) & (
-                    sign * row == np.abs(row[sign * row > 0.0]).max(initial=0.0)
-                )
-                groups = [tied] if tied.any() else []
-                groups += [np.arange(k) == r for r in np.flatnonzero((sign * row > 0.0) & ~tied)]
-                for group in groups:
-                    column = np.zeros_like(V)
-                    column[j, group] = sign
-                    columns.append(column.ravel())
-                    slope = nu[j] if group is tied else 0.0
-                    right.append(sign * left[j, group].sum() - slope)
-        B = np.array(columns).T
-        found = kernels.model_newton(work, live, V, left, 20_000, 1e-13)
-        assert not found[V == 0.0].any()
-        x = np.linalg.lstsq(B, found.ravel(), rcond=None)[0]
-        np.testing.assert_allclose(B @ x, found.ravel(), atol=1e-10 * np.abs(found).max())
-        K = B.T @ (hessian(work, places) + RIDGE * np.diag(totals_of(live))) @ B
-        np.testing.assert_allclose(K @ x, right, atol=1e-6 * np.abs(right).max())
+        if np.isinf(p):
+            tie_some(work)
+        first = start(work)
+        for _ in range(2):
+            jumps, gain = newton_point(work)
+            before = value_of(work)
+            found = kernels.model_newton(work, 20_000, 1e-13)
+            size = np.abs(jumps).max()
+            np.testing.assert_allclose(work.jumps, jumps, atol=2e-6 * size)
+            assert found == pytest.approx(gain, rel=1e-5, abs=1e-9)
+            assert found <= before - value_of(work) + 1e-9
+            assert_books(work, first)
 
 
 @native_test
@@ -126,30 +163,63 @@ def test_the_largest_entries_move_together(kernels, coupling, rng):
 def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
     for k, n in ((2, 40), (3, 2500), (17, 60), (26, 60), (40, 60)):
         work = draw_work(rng, k, coupling, n, p, shapes=shapes)
-        live, V = live_of(work), work.jumps[live_places(work)]
-        left = 0.1 * rng.normal(size=V.shape)
-        one = native.model_newton(work, live, V, left, 5000, 1e-12)
+        one, two, three = start(work), start(work), start(work)
         with Team(3) as team:
-            np.testing.assert_array_equal(
-                one, native.model_newton(work, live, V, left, 5000, 1e-12, team)
+            gains = (
+                native.model_newton(one, 5000, 1e-12),
+                native.model_newton(two, 5000, 1e-12, team),
             )
+        assert gains[0] == gains[1]
+        for name in IN_PLACE:
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
         if n * k <= 2000:
-            two = reference.model_newton(work, live, V, left, 5000, 1e-12)
-            np.testing.assert_allclose(one, two, atol=1e-5 * np.abs(two).max())
+            assert reference.model_newton(three, 5000, 1e-12) == pytest.approx(gains[0], rel=1e-5)
+            for name in IN_PLACE:
+                size = np.abs(getattr(three, name)).max()
+                np.testing.assert_allclose(
+                    getattr(one, name), getattr(three, name), atol=1e-5 * size
+                )
+
+
+@native_test
+@every_coupling
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("n", [1, 63, 1024, 2500])
+def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
+    """Codes of all widths, with many rows in one bin: the books hold, threads change no bit."""
+    for k, code in zip((3, 10, 26), CODES, strict=True):
+        shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+        work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code, shapes=shapes)
+        first, before = start(work), value_of(work)
+        native.model_epoch(work)
+        one, two = start(work), start(work)
+        with Team(3) as team:
+            assert native.model_newton(one, 20, 0.1) == native.model_newton(two, 20, 0.1, team)
+        for name in IN_PLACE:
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        assert_books(one, first, real)
+        assert value_of(one) <= before + 1e-6 * abs(before)
 
 
 @native_test
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("most", [0, 1, 5])
-def test_few_iterations_lower_the_quadratic(most, real, rng):
-    """Every number of iterations gives a descent direction; none gives no direction."""
+def test_few_iterations_lower_the_model(most, real, rng):
+    """Every number of iterations gains; none changes nothing."""
     work = draw_work(rng, 5, 1, 1500, 2.0, real=real)
-    live, V = live_of(work), work.jumps[live_places(work)]
-    left = 0.1 * rng.normal(size=V.shape)
-    K, right = equations(work, live, V, left)
-    x = native.model_newton(work, live, V, left, most, 1e-13).ravel()
-    value = 0.5 * x @ K @ x - (right * (V.ravel() != 0.0)) @ x
-    assert value < 0.0 if most else not x.any()
+    first = start(work)
+    gain = native.model_newton(work, most, 1e-13)
+    assert gain > 0.0 if most else gain == 0.0
+    assert np.array_equal(work.jumps, first.jumps) == (most == 0)
+
+
+@both
+def test_without_live_jumps_nothing_moves(kernels, rng):
+    work = draw_work(rng, 3, 1, 20)
+    work.jumps[:] = 0.0
+    assert kernels.model_newton(work, 20, 0.1) == 0.0
+    assert not work.jumps.any()
+    assert not work.Q.any()
 
 
 @native_test
@@ -159,8 +229,6 @@ def test_many_live_jumps_of_one_feature(rng):
     work.jumps[:] = rng.choice([-1.0, 1.0], work.jumps.shape) * rng.uniform(
         0.5, 1.0, work.jumps.shape
     )
-    live, V = live_of(work), work.jumps[live_places(work)]
-    left = 0.1 * rng.normal(size=V.shape)
-    K, right = equations(work, live, V, left)
-    x = native.model_newton(work, live, V, left, 50_000, 1e-11).ravel()
-    assert np.abs(K @ x - right).max() <= 1e-6 * np.abs(right).max()
+    jumps, gain = newton_point(work)
+    assert native.model_newton(work, 50_000, 1e-11) == pytest.approx(gain, rel=1e-6)
+    np.testing.assert_allclose(work.jumps, jumps, atol=1e-5 * np.abs(jumps).max())

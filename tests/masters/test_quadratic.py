@@ -1,9 +1,7 @@
-"""The quadratic model of the default master: its rows, its segments and its Newton step."""
+"""The quadratic model of the default master: its rows and its Newton step."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from directboost.binning import bin_features
 from directboost.columns import Proposals
@@ -11,14 +9,12 @@ from directboost.feature_columns import FeatureColumns
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks
-from directboost.masters.newton import NewtonStep
 from directboost.masters.quadratic import QuadraticModel
 from directboost.masters.row_sample import RowSample, first_size
-from directboost.masters.segments import edges_of, segments_of, tables_of
 from directboost.penalties import L1, GroupNorm
 from directboost.problem import Objective, RestrictedProblem
 from tests.conftest import make_blobs
-from tests.kernels.models import bin_answers, draw_work, hessian, live_of, live_places, value_of
+from tests.kernels.models import bin_answers, hessian, live_places, value_of
 from tests.masters.problems import SMOOTH
 
 NORMS = (1.0, 2.0, 3.0, np.inf)
@@ -83,7 +79,7 @@ def test_the_model_falls_by_at_least_what_is_said(loss, margin, p, rows, monkeyp
     before = value_of(model.work)
     assert model.penalty(model.work.jumps) == pytest.approx(point.penalty, rel=1e-12)
     for number in range(6):
-        gain = model.epoch() if number % 2 == 0 else NewtonStep(model).solve(30, 0.01)
+        gain = model.epoch() if number % 2 == 0 else model.newton(30, 0.01)
         after = value_of(model.work)
         # a shortened step gains at least what is said, since the penalty is convex along it
         assert 0.0 <= gain <= (1.0 + 1e-7) * (before - after) + 1e-12
@@ -97,40 +93,12 @@ def test_a_newton_step_keeps_signs_and_zeros(p):
     for _ in range(30):
         model.epoch()
     before = model.work.jumps.copy()
-    assert NewtonStep(model).solve(50, 1e-6) >= 0.0
+    assert model.newton(50, 1e-6) >= 0.0
     after = model.work.jumps
     assert not after[before == 0.0].any()
     assert (after * before >= 0.0).all()
     model.work.jumps[:] = 0.0
-    assert NewtonStep(model).solve(50, 1e-6) == 0.0
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
-def test_segments_are_merged_bins(seed, k):
-    """Edges and tables over segments are those over bins, and adjoint to each other."""
-    rng = np.random.default_rng(seed)
-    shapes = [(int(rng.integers(1, 9)), bool(rng.random() < 0.5)) for _ in range(5)]
-    shapes = [(max(n, 2) if gone else n, gone) for n, gone in shapes]
-    work = draw_work(rng, k, 0, 20, shapes=shapes)
-    places = live_places(work)
-    if places.size == 0:
-        return
-    segments = segments_of(work, places, None)
-    live, answers = segments.jumps, bin_answers(work)[places]
-    V, per_bin = rng.normal(size=(places.size, k)), rng.normal(size=(work.first_bin[-1], k))
-    spread = np.zeros_like(per_bin)
-    segments.spread(tables_of(live, V), spread)
-    np.testing.assert_allclose(spread, answers.T @ V, atol=1e-12)
-    sums = segments.sums(per_bin)
-    np.testing.assert_allclose(edges_of(live, sums), answers @ per_bin, atol=1e-12)
-    one, two = (edges_of(live, sums) * V).sum(), (sums * tables_of(live, V)).sum()
-    assert one == pytest.approx(two, abs=1e-10)
-    np.testing.assert_allclose(live.ridge, segments.sums(work.ridge), atol=1e-12)
-    np.testing.assert_allclose(live.D, segments.sums(work.D), atol=1e-12)
-    for column, w in zip(live.places.T, live.features, strict=True):
-        bins = work.first_bin[w] + work.codes[work.features[w]].astype(int)
-        inside = np.searchsorted(segments.bins[segments.starts], bins, side="right") - 1
-        np.testing.assert_array_equal(column, inside)
+    assert model.newton(50, 1e-6) == 0.0
 
 
 def sampled(m=5000, size=1500):
@@ -191,4 +159,4 @@ def test_a_sample_lacks_no_curvature():
     np.testing.assert_allclose(part.G, full.G, rtol=1e-12)
     assert (part.D >= full.D / 1.5 - 1e-12).all()
     assert (part.ridge >= 0.0).all()
-    assert live_of(part).position.size == live_of(full).position.size
+    assert live_places(part).size == live_places(full).size

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from ..arrays import Array, Bools, Ints, Scores
 from .work import (
     Cuts,
-    LiveJumps,
     LossPass,
     ModelWork,
     PassRows,
@@ -40,11 +39,7 @@ _NAMES = (
     "dual_pass",
     "solve_block",
     "model_epoch",
-    "recode",
-    "model_product",
     "model_newton",
-    "model_move",
-    "model_gather",
     "predict",
 )
 
@@ -89,20 +84,6 @@ class _Model(Structure):
     ]
 
 
-class _Live(Structure):
-    _fields_ = [
-        ("places", c_void_p),
-        ("n_work", c_int32),
-        ("n_segments", c_void_p),
-        ("missing", c_void_p),
-        ("offsets", c_void_p),
-        ("position", c_void_p),
-        ("left", c_void_p),
-        ("ridge", c_void_p),
-        ("D", c_void_p),
-    ]
-
-
 class _Tables(Structure):
     _fields_ = [
         ("features", c_void_p),
@@ -137,7 +118,7 @@ class _Library:
         self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
         for name in _NAMES:
             setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        for name in ("loss_pass", "dual_pass", "model_epoch", "model_move"):
+        for name in ("loss_pass", "dual_pass", "model_epoch", "model_newton"):
             getattr(self, name).restype = c_double
         self.predict.restype = c_int32
         for name in _NAMES:
@@ -160,7 +141,6 @@ def _usable(library: ctypes.CDLL, isa: str) -> bool:
 
 
 _P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
-_M, _V = POINTER(_Model), POINTER(_Live)
 _ARGUMENTS = {
     "price": [_P, _P, _I, _L, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
     "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
@@ -172,12 +152,8 @@ _ARGUMENTS = {
     "loss_pass": [_P, POINTER(_Rows), _P, _I, _D, _P, _P, _P, POINTER(_D)],
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
-    "model_epoch": [_P, _M],
-    "recode": [_P, _M, _I, _P, _P, _P],
-    "model_product": [_P, _M, _V, _P, _P],
-    "model_newton": [_P, _M, _V, _P, _P, _P, _I, _D, _P],
-    "model_move": [_P, _M, _V, _P],
-    "model_gather": [_P, _M, _V, _P],
+    "model_epoch": [_P, POINTER(_Model)],
+    "model_newton": [_P, POINTER(_Model), _I, _D],
     "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
 }
 _loaded: list[_Library] = []
@@ -388,65 +364,9 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     return float(_lib().model_epoch(_handle(team), _model(work)))
 
 
-def recode(work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None) -> Ints:
-    """Return the segments of the rows of a model; see `reference_model.recode`."""
-    which = np.ascontiguousarray(features, dtype=np.int32)
-    maps = np.ascontiguousarray(segment_of, dtype=np.uint32)
-    out = np.empty((work.codes.shape[1], which.size), dtype=np.uint32)
-    _lib().recode(_handle(team), _model(work), which.size, _at(which), _at(maps), _at(out))
-    return out
-
-
-def _live(live: LiveJumps) -> Any:
-    held = live.__dict__.get("_record")
-    if held is None:
-        missing, left = live.missing.astype(np.uint8), live.left.astype(np.uint8)
-        record = _Live(
-            _at(live.places), live.n_segments.size, _at(live.n_segments), _at(missing),
-            _at(live.offsets), _at(live.position), _at(left),
-            _at(live.ridge), _at(live.D),
-        )  # fmt: skip
-        held = live.__dict__["_record"] = (record, missing, left)
-    return byref(held[0])
-
-
-def model_product(
-    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
-) -> Array:
-    """Return the second derivative times a direction; see `reference_model.model_product`."""
-    out = np.empty_like(direction)
-    _lib().model_product(_handle(team), _model(work), _live(live), _at(direction), _at(out))
-    return out
-
-
-def model_newton(
-    work: ModelWork,
-    live: LiveJumps,
-    V: Array,
-    left: Array,
-    most: int,
-    tolerance: float,
-    team: Team | None = None,
-) -> Array:
-    """Return the Newton direction of the live jumps; see `reference_newton.model_newton`."""
-    out, nu = np.empty_like(V), live.penalties(work)
-    _lib().model_newton(_handle(team), _model(work), _live(live), _at(V), _at(nu), _at(left), most,
-                        tolerance, _at(out))  # fmt: skip
-    return out
-
-
-def model_move(
-    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
-) -> float:
-    """Move the live jumps of a model, in place; see `reference_model.model_move`."""
-    return float(_lib().model_move(_handle(team), _model(work), _live(live), _at(direction)))
-
-
-def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
-    """Return the edges of the live jumps at Q; see `reference_model.model_gather`."""
-    out = np.empty((live.position.size, work.k))
-    _lib().model_gather(_handle(team), _model(work), _live(live), _at(out))
-    return out
+def model_newton(work: ModelWork, most: int, tolerance: float, team: Team | None = None) -> float:
+    """Take a Newton step on the non-zero jumps, in place; see `reference_newton.model_newton`."""
+    return float(_lib().model_newton(_handle(team), _model(work), most, tolerance))
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:

@@ -8,7 +8,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
 from .reference_block import solve_block
-from .reference_model import model_epoch, model_gather, model_move, model_product, recode
+from .reference_model import model_epoch
 from .reference_newton import model_newton
 from .work import (
     EXPONENTIAL,
@@ -33,15 +33,11 @@ __all__ = [
     "histograms",
     "loss_pass",
     "model_epoch",
-    "model_gather",
-    "model_move",
     "model_newton",
-    "model_product",
     "predict",
     "price",
     "quantile_cuts",
     "ranges",
-    "recode",
     "solve_block",
 ]
 

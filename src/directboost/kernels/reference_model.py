@@ -1,11 +1,11 @@
-"""NumPy twins of the kernels on the quadratic model: block descent and its second derivative."""
+"""NumPy twin of block descent on the quadratic model."""
 
 import numpy as np
 
-from ..arrays import Array, Ints, Scores
+from ..arrays import Array, Scores
 from .jumps import jump_penalty, live_jumps
 from .reference_block import solve_block
-from .work import LiveJumps, ModelWork, Sweeps, Team
+from .work import ModelWork, Sweeps, Team
 
 FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
 ENOUGH = 0.6  # a step counts while the gain is this share of the curvature along it
@@ -71,71 +71,3 @@ def _effort(work: ModelWork, n_bins: int, jumps: Array) -> Sweeps:
     if n_bins <= FEW_BINS and int(live_jumps(jumps).sum()) <= FEW_LIVE:
         return Sweeps(1, FEW_SWEEPS, work.sweeps.tolerance)
     return work.sweeps
-
-
-def recode(work: ModelWork, features: Ints, segment_of: Ints, team: Team | None = None) -> Ints:
-    """Return the segments (n, v) of the rows at listed features of the working set.
-
-    `segment_of` (all bins,) maps the codes.
-    """
-    codes = work.codes[work.features[features]].astype(np.int64)
-    return np.asarray(segment_of[codes + work.first_bin[features, None]].astype(np.uint32).T)
-
-
-def _signs(live: LiveJumps, w: int) -> Array:
-    """Return what every jump of a feature answers to its segments, (jumps, segments)."""
-    jumps = slice(live.offsets[w], live.offsets[w + 1])
-    n = int(live.n_segments[w])
-    signs = np.where(np.arange(n) > live.position[jumps, None], 1.0, -1.0)
-    if live.missing[w]:
-        signs[:, -1] = np.where(live.left[jumps], -1.0, 1.0)
-    return signs
-
-
-def _scores(work: ModelWork, live: LiveJumps, direction: Array) -> tuple[Scores, Array]:
-    """Return the scores (n, k) and the tables (segments, k) of a direction."""
-    tables = np.concatenate(
-        [
-            _signs(live, v).T @ direction[live.offsets[v] : live.offsets[v + 1]]
-            for v in range(live.n_segments.size)
-        ]
-    )
-    return tables[live.places].sum(axis=1).astype(work.Q.dtype), tables
-
-
-def _edges(work: ModelWork, live: LiveJumps, rows: Scores, extra: Array) -> Array:
-    """Return the edges of the live jumps for rows (n, k), plus those of sums over the segments."""
-    sums, out = extra.copy(), np.empty((live.position.size, work.k))
-    for places in live.places.T:
-        np.add.at(sums, places, rows.astype(np.float64))
-    ends = np.cumsum(live.n_segments)
-    for v, end in enumerate(ends):
-        jumps = slice(live.offsets[v], live.offsets[v + 1])
-        out[jumps] = _signs(live, v) @ sums[end - live.n_segments[v] : end]
-    return out
-
-
-def model_product(
-    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
-) -> Array:
-    """Return the second derivative of the model in the live jumps times a direction (jumps, k)."""
-    scores, tables = _scores(work, live, direction)
-    return _edges(work, live, bend(work, scores), live.ridge * tables)
-
-
-def model_move(
-    work: ModelWork, live: LiveJumps, direction: Array, team: Team | None = None
-) -> float:
-    """Add H dF of a direction to Q; return dF' H dF, the ridge included.
-
-    The jumps and the changes of the tables are left to the caller.
-    """
-    scores, tables = _scores(work, live, direction)
-    image = bend(work, scores)
-    work.Q[:, : work.k] += image
-    return float((scores * image).sum() + (live.ridge * tables**2).sum())
-
-
-def model_gather(work: ModelWork, live: LiveJumps, team: Team | None = None) -> Array:
-    """Return the edges of the live jumps at Q, (jumps, k)."""
-    return _edges(work, live, work.Q[:, : work.k], np.zeros_like(live.ridge))

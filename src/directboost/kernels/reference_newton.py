@@ -1,47 +1,107 @@
-"""NumPy twin of the Newton equations of the live jumps: the penalty, and conjugate gradients."""
+"""NumPy twin of a Newton step on the live jumps: the penalty, and conjugate gradients."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Array
-from .reference_model import model_product
+from ..arrays import Array, Ints, Scores
+from .jumps import live_jumps
+from .reference_model import bend
 from .row_prox import row_norms
-from .work import LiveJumps, ModelWork, Team
+from .work import ModelWork, Team
 
 RIDGE = 1e-3  # share of the diagonal added to the second derivative
 
 
-def model_newton(
-    work: ModelWork,
-    live: LiveJumps,
-    V: Array,
-    left: Array,
-    most: int,
-    tolerance: float,
-    team: Team | None = None,
-) -> Array:
-    """Return the Newton direction (jumps, k) of the non-zero entries of the live jumps V.
+def model_newton(work: ModelWork, most: int, tolerance: float, team: Team | None = None) -> float:
+    """Take a Newton step on the non-zero jumps, in place; return by how much the model fell.
 
     Solves H x = left - slope, H the second derivative of the model and of the penalty, by
-    conjugate gradients: at most so many iterations, or to a relative residual. Zero entries stay;
-    with p = inf the largest entries of a sign part move together. The compiled kernel has a
-    better preconditioner, and so takes another way to the same solution.
+    conjugate gradients: at most so many iterations, or to a relative residual. Zero entries stay,
+    and entries that would change their sign become zero; with p = inf the largest entries of a
+    sign part move together. Then the lowest point of the model along x, at most its end. The
+    compiled kernel has a better preconditioner, and so takes another way to the same solution.
     """
-    mask, bend = V != 0.0, Bend(V, live.penalties(work), work.p)
-    counts, firsts = np.diff(live.offsets), np.cumsum(live.n_segments) - live.n_segments
-    totals = np.repeat(np.add.reduceat(live.D, firsts, axis=0), counts, axis=0)
-    diagonal = np.maximum(totals + bend.diagonal, 1e-12 * float((totals + bend.diagonal).max()))
+    places = np.flatnonzero(live_jumps(work.jumps))
+    if places.size == 0:
+        return 0.0
+    live, V = _Live(work, places), work.jumps[places]
+    left = live.edges(work.Q[:, : work.k], work.G - work.ridge * work.change, -1.0)
+    change = _direction(work, live, V, left, most, tolerance)
+    change = np.where(np.sign(V + change) == np.sign(V), change, -V)
+    gain = float((left * change).sum() + live.penalty(V) - live.penalty(V + change))
+    scores, tables = live.scores(change)
+    image = bend(work, scores)
+    curvature = float((scores * image).sum() + (work.ridge * tables**2).sum())
+    step = min(max(gain, 0.0) / curvature, 1.0) if gain < 0.5 * curvature else 1.0
+    work.jumps[places] += step * change
+    work.change[:] += step * tables
+    work.Q[:, : work.k] += step * image
+    return step * gain - 0.5 * step**2 * curvature
+
+
+def _direction(
+    work: ModelWork, live: "_Live", V: Array, left: Array, most: int, tolerance: float
+) -> Array:
+    mask, penalty = V != 0.0, Bend(V, live.nu, work.p)
+    totals = np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[live.feature]
+    diagonal = np.where(mask, totals + penalty.diagonal, 0.0)
+    diagonal = np.maximum(diagonal, 1e-12 * float(diagonal.max()))
 
     def product(d: Array) -> Array:
-        image = model_product(work, live, d) + bend(d) + RIDGE * diagonal * d
-        return bend.tie(np.where(mask, image, 0.0))
+        scores, tables = live.scores(d)
+        image = live.edges(bend(work, scores), work.ridge * tables) + penalty(d)
+        return penalty.tie(np.where(mask, image + RIDGE * diagonal * d, 0.0))
 
     def precondition(residual: Array) -> Array:
-        return bend.tie(np.where(mask, residual / diagonal, 0.0))
+        return penalty.tie(np.where(mask, residual / diagonal, 0.0))
 
-    right = bend.tie(np.where(mask, left - bend.slope, 0.0))
+    right = penalty.tie(np.where(mask, left - penalty.slope, 0.0))
     return _conjugate_gradients(product, precondition, right, most, tolerance)
+
+
+class _Live:
+    """What the live jumps, at these places of all jumps, answer to the bins of their features."""
+
+    def __init__(self, work: ModelWork, places: Ints) -> None:
+        self._work = work
+        self.feature = np.searchsorted(work.first_jump, places, side="right") - 1
+        self.nu = work.nu[self.feature]
+        self._answers = []
+        for w in np.unique(self.feature):
+            rows = np.flatnonzero(self.feature == w)
+            jump, last = places[rows, None] - work.first_jump[w], int(work.n_bins[w]) - 1
+            bins = np.arange(last + 1)
+            right = np.where(jump < last, bins > jump, (bins > jump - last) & (bins < last))
+            self._answers.append((w, rows, np.where(right, 1.0, -1.0)))
+
+    def _bins(self, w: int) -> slice:
+        return slice(self._work.first_bin[w], self._work.first_bin[w + 1])
+
+    def scores(self, V: Array) -> tuple[Scores, Array]:
+        """Return the scores (n, k) and the tables (all bins, k) of jumps V."""
+        work = self._work
+        tables = np.zeros_like(work.change)
+        scores = np.zeros((work.codes.shape[1], work.k), dtype=work.Q.dtype)
+        for w, rows, answers in self._answers:
+            tables[self._bins(w)] = answers.T @ V[rows]
+            scores += tables[self._bins(w)][work.codes[work.features[w]]].astype(scores.dtype)
+        return scores, tables
+
+    def edges(self, rows_of_scores: Scores, sums: Array, sign: float = 1.0) -> Array:
+        """Return the edges of the live jumps for sums over the bins plus rows times the sign."""
+        work, out = self._work, np.empty((self.feature.size, self._work.k))
+        for w, rows, answers in self._answers:
+            total = sums[self._bins(w)].copy()
+            codes = work.codes[work.features[w]]
+            np.add.at(total, codes, sign * rows_of_scores.astype(np.float64))
+            out[rows] = answers @ total
+        return out
+
+    def penalty(self, V: Array) -> float:
+        """Return the penalty of the jumps V."""
+        parts = (np.maximum(V, 0.0), np.maximum(-V, 0.0))
+        return float(sum(self.nu @ row_norms(part, self._work.p) for part in parts))
 
 
 def _conjugate_gradients(

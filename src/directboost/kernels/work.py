@@ -155,46 +155,6 @@ class ModelWork:
 
 
 @dataclass(frozen=True)
-class LiveJumps:
-    """The jumps of a model that are not zero, stacked over the features of the working set.
-
-    The bins of a feature between two live jumps form a segment; a missing code is a segment of
-    its own, the last.
-
-    Attributes
-    ----------
-    features : (v,) int array
-        Which features of the working set have live jumps; only they count below.
-    places : (n, v) uint32 array
-        The segment of every row and feature, numbered through all features.
-    n_segments : (v,) int32 array
-    missing : (v,) bool array
-    offsets : (v + 1,) int32 array
-        Where the jumps of a feature begin.
-    position : (jumps,) int32 array
-        The segment each jump lies after.
-    left : (jumps,) bool array
-        Whether the jump sends missing values to the left.
-    ridge, D : (sum of n_segments, k) arrays
-        What is added to the curvature, and the diagonal curvature with it.
-    """
-
-    features: Ints
-    places: Ints
-    n_segments: Ints
-    missing: Bools
-    offsets: Ints
-    position: Ints
-    left: Bools
-    ridge: Array
-    D: Array
-
-    def penalties(self, work: ModelWork) -> Array:
-        """Return nu of every live jump, (jumps,)."""
-        return np.repeat(work.nu[self.features], np.diff(self.offsets))
-
-
-@dataclass(frozen=True)
 class Cuts:
     """Where the thresholds of d features lie, those of one after those of the other.
 

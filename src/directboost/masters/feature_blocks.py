@@ -12,7 +12,6 @@ from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
-from .newton import NewtonStep
 from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
@@ -133,7 +132,7 @@ class FeatureBlocks(Master):
         forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
         for _ in range(1 if early else _CYCLES):
-            total += NewtonStep(model).solve(iterations, _RESIDUAL)
+            total += model.newton(iterations, _RESIDUAL)
             gained = model.epoch()
             total += gained
             if gained <= forcing * total:

@@ -100,6 +100,10 @@ class QuadraticModel:
         """Visit every feature once; return by how much the model fell."""
         return kernels.model_epoch(self.work, self.team)
 
+    def newton(self, iterations: int, tolerance: float) -> float:
+        """Take a Newton step on the non-zero weights; return by how much the model fell."""
+        return kernels.model_newton(self.work, iterations, tolerance, self.team)
+
     def penalty(self, jumps: Array) -> float:
         """Return the penalty of stacked jumps of the working set, (all jumps, k)."""
         live = np.flatnonzero(jumps.any(axis=1))

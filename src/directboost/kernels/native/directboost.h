@@ -63,20 +63,6 @@ struct DbModel {
   double block_tolerance;    // a block is solved when its change falls below this share
 };
 
-// The live jumps of a model's working set. Bins between two of them form a segment; a missing code
-// is a segment of its own, the last.
-struct DbLive {
-  const uint32_t* places;    // (n, n_work) segment of each row and feature among all segments
-  int32_t n_work;            // features that have live jumps
-  const int32_t* n_segments;  // (n_work,)
-  const uint8_t* missing;    // (n_work,)
-  const int32_t* offsets;    // (n_work + 1,) where the jumps of a feature begin
-  const int32_t* position;   // (jumps,) the jump lies after this segment
-  const uint8_t* left;       // (jumps,) whether missing goes to the left
-  const double* ridge;       // (all segments, k)
-  const double* D;           // (all segments, k) diagonal curvature, the ridge included
-};
-
 // A fitted model: one table per used feature, thresholds and tables one after the other. A table
 // has a row for every count of thresholds below x, and a last one for missing.
 struct DbTables {
@@ -160,30 +146,12 @@ DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_
 // Visits every feature of the model once: block descent. Returns by how much the model fell.
 DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
 
-// Places (n, n_live) of the rows of the model: place_of (all bins,) maps the codes of the features
-// live[v] of the working set to segments.
-DB_EXPORT void DB_NAME(recode)(DbTeam* team, const DbModel* model, int32_t n_live,
-                               const int32_t* live, const uint32_t* place_of, uint32_t* places);
-
-// The second derivative of the model in the live jumps times a direction, both (jumps, k).
-DB_EXPORT void DB_NAME(model_product)(DbTeam* team, const DbModel* model, const DbLive* live,
-                                      const double* direction, double* out);
-
-// The Newton direction (jumps, k) of the live jumps V (jumps, k), by conjugate gradients: `left` are
-// their edges at what is left of the gradient, nu (jumps,) their penalties. Entries that are zero
-// stay; for p = infinity those at the maximum of a sign part move together. Ends after `most`
-// iterations or when the residual fell to a share `tolerance`; returns the number of iterations.
-DB_EXPORT int32_t DB_NAME(model_newton)(DbTeam* team, const DbModel* model, const DbLive* live,
-                                        const double* V, const double* nu, const double* left,
-                                        int32_t most, double tolerance, double* direction);
-
-// Moves the live jumps along a direction: Q += H dF. Returns dF' H dF, the ridge included.
-DB_EXPORT double DB_NAME(model_move)(DbTeam* team, const DbModel* model, const DbLive* live,
-                                     const double* direction);
-
-// Edges of the live jumps at Q, (jumps, k).
-DB_EXPORT void DB_NAME(model_gather)(DbTeam* team, const DbModel* model, const DbLive* live,
-                                     double* out);
+// One Newton step of the model on its non-zero jumps, by conjugate gradients: at most so many
+// iterations, or until the residual fell to a share `tolerance`. Signs stay; entries that are zero
+// stay; for p = infinity those at the maximum of a sign part move together. Returns by how much the
+// model fell.
+DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
+                                       double tolerance);
 
 // F (m, k) += tables of the used features, and then the intercept; X (m, d) has strides in
 // elements. Returns whether X holds an infinite number, in a used feature or not.

@@ -1,217 +1,248 @@
-// The second derivative of the quadratic model in the live jumps, times a direction.
+// The second derivative of the quadratic model in the tables of the live jumps, times a direction.
 //
-// The bins of a feature between two live jumps always move together: they are one segment. A
-// direction becomes a table per feature over its segments, the tables become scores, the model
-// bends them, and sums over the segments lead back to the jumps: one pass over the rows.
+// Tables over the segments become scores, the model bends them, and sums over the segments lead
+// back: one pass over the rows. The commonest segment of a feature is left out of the pass: its row
+// of the table counts as zero, with a constant score in its stead, and its sum is what the others
+// leave of the total.
 #pragma once
 
+#include "live.h"
 #include "model.h"
 
 namespace DB_SPACE {
 
-// Tables of the segments from the jumps of a direction, features one after the other.
-inline void tables_of(const DbLive& live, const double* direction, int32_t k, double* tables) {
-  double* table = tables;
-  for (int32_t w = 0; w < live.n_work; ++w) {
-    const int32_t n = live.n_segments[w], present = n - (live.missing[w] ? 1 : 0);
-    for (int32_t i = 0; i < n * k; ++i) table[i] = 0.0;
-    double* gone = table + static_cast<size_t>(present) * k;
-    for (int32_t j = live.offsets[w]; j < live.offsets[w + 1]; ++j) {
-      const double* v = direction + static_cast<size_t>(j) * k;
-      double* after = table + (static_cast<size_t>(live.position[j]) + 1) * k;
-      for (int32_t r = 0; r < k; ++r) table[r] -= v[r];
-      if (live.position[j] + 1 < present)
-        for (int32_t r = 0; r < k; ++r) after[r] += 2.0 * v[r];
-      if (live.missing[w])
-        for (int32_t r = 0; r < k; ++r) gone[r] += live.left[j] ? -v[r] : v[r];
-    }
-    for (int32_t i = k; i < present * k; ++i) table[i] += table[i - k];
-    table += static_cast<size_t>(n) * k;
+// For every row the segments it falls into, but the commonest ones.
+class Places {
+ public:
+  Places(DbTeam* team, const DbModel& model, const Live& live)
+      : stride_(live.features()),
+        commonest_(live.features()),
+        counts_(static_cast<size_t>(model.n)),
+        places_(static_cast<uint32_t*>(
+            std::malloc(sizeof(uint32_t) * (static_cast<size_t>(model.n) * stride_ + 1)))) {
+    with_codes(model.code_bytes, [&](auto* code) {
+      auto codes = static_cast<decltype(code)>(model.codes);
+      share(team, stride_, [&](int32_t v) { find_commonest(model, live, v, codes); });
+      share(team, model_pieces(model.n), [&](int32_t piece) { fill(model, live, piece, codes); });
+    });
   }
-}
+  ~Places() { std::free(places_); }
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
 
-// Edges of the live jumps from the sums over the segments.
-inline void edges_of(const DbLive& live, const double* sums, int32_t k, double* prefix,
-                     double* out) {
-  for (int32_t w = 0; w < live.n_work; ++w) {
-    const int32_t n = live.n_segments[w], present = n - (live.missing[w] ? 1 : 0);
-    for (int32_t r = 0; r < k; ++r) prefix[r] = 0.0;
-    for (int32_t s = 0; s < n; ++s)
-      for (int32_t r = 0; r < k; ++r)
-        prefix[(s + 1) * k + r] = prefix[s * k + r] + sums[s * k + r];
-    const double *total = prefix + static_cast<size_t>(n) * k,
-                 *gone = sums + static_cast<size_t>(present) * k;
-    for (int32_t j = live.offsets[w]; j < live.offsets[w + 1]; ++j) {
-      const double* below = prefix + (static_cast<size_t>(live.position[j]) + 1) * k;
-      const bool left = live.missing[w] && live.left[j];
-      for (int32_t r = 0; r < k; ++r)
-        out[static_cast<size_t>(j) * k + r] = total[r] - 2.0 * (below[r] + (left ? gone[r] : 0.0));
-    }
-    sums += static_cast<size_t>(n) * k;
+  uint32_t commonest(int32_t v) const { return commonest_[v]; }
+  const uint32_t* begin(int64_t i) const { return places_ + static_cast<size_t>(i) * stride_; }
+  uint32_t count(int64_t i) const { return counts_[i]; }
+
+ private:
+  static constexpr int64_t kApart = 16;     // rows are counted at this distance: a guess will do
+  static constexpr int64_t kTogether = 64;  // rows coded together, so that they stay in the cache
+
+  template <class Code>
+  void find_commonest(const DbModel& model, const Live& live, int32_t v, const Code* all) {
+    const uint32_t *segment = live.segment_of(v), first = segment[0];
+    Scratch<uint32_t> rows(live.segments_of(v));
+    const Code* codes = all + static_cast<size_t>(model.rows[live.work(v)]) * model.n;
+    for (int64_t i = 0; i < model.n; i += kApart) ++rows[segment[codes[i]] - first];
+    uint32_t best = 0;
+    for (int32_t s = 1; s < live.segments_of(v); ++s) best = rows[s] > rows[best] ? s : best;
+    commonest_[v] = first + best;
   }
-}
 
-// Rows come with one place per feature: where the row of its segment lies in the joined tables.
+  template <class Code>
+  void fill(const DbModel& model, const Live& live, int32_t piece, const Code* all) {
+    const int64_t begin = piece * kModelRows;
+    const int64_t end = begin + kModelRows < model.n ? begin + kModelRows : model.n;
+    for (int64_t first = begin; first < end; first += kTogether) {
+      const int64_t last = first + kTogether < end ? first + kTogether : end;
+      for (int32_t v = 0; v < stride_; ++v) {
+        const uint32_t *segment = live.segment_of(v), common = commonest_[v];
+        const Code* codes = all + static_cast<size_t>(model.rows[live.work(v)]) * model.n;
+        for (int64_t i = first; i < last; ++i) {
+          const uint32_t place = segment[codes[i]];
+          places_[static_cast<size_t>(i) * stride_ + counts_[i]] = place;
+          counts_[i] += place != common;
+        }
+      }
+    }
+  }
+
+  const int32_t stride_;
+  Scratch<uint32_t> commonest_, counts_;
+  uint32_t* places_;
+};
+
 template <class Real>
 class Product {
  public:
-  Product(const DbModel& model, const DbLive& live, size_t segments)
-      : model_(model),
+  Product(DbTeam* team, const DbModel& model, const Live& live)
+      : team_(team),
+        model_(model),
         live_(live),
         curvature_(model),
+        places_(team, model, live),
         k_(model.k),
         width_(padded(model.k)),
-        segments_(segments),
-        size_(segments * width_),
+        pieces_(model_pieces(model.n)),
+        size_((live.segments() + 1) * width_),
         tables_(size_),
-        hist_(size_ * model_pieces(model.n)) {}
+        hist_(size_ * pieces_),
+        seen_(pieces_) {}
 
-  void set_tables(const double* tables) {
-    for (size_t s = 0; s < segments_; ++s)
-      for (int32_t r = 0; r < k_; ++r)
-        tables_[s * width_ + r] = static_cast<Real>(tables[s * k_ + r]);
-  }
-
-  // sums += what the model bends the scores of the tables to, summed over the segments.
-  void bend(DbTeam* team, double* sums) {
-    std::memset(hist_.get(), 0, sizeof(Real) * size_ * model_pieces(model_.n));
-    each_row(team, [&](auto vectors, auto coupling, int64_t i, Real* work, Real* hist) {
+  // sums += what the model bends the scores of the tables to; both (segments, k).
+  void bend(const double* tables, double* sums) {
+    set_tables(tables);
+    std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
+    each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real* hist) {
       constexpr int N = decltype(vectors)::value;
       forward<N>(i, work);
       curvature_.template apply<N, decltype(coupling)::value>(i, work, work, work + width_);
       backward<N>(i, work, hist);
     });
-    add_pieces(sums);
+    add_pieces(1.0, sums);
   }
 
   // Q += H dF for the scores dF of the tables; returns dF' H dF.
-  double move(DbTeam* team) {
-    each_row(team, [&](auto vectors, auto coupling, int64_t i, Real* work, Real*) {
+  double move(const double* tables) {
+    set_tables(tables);
+    each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real*) {
       constexpr int N = decltype(vectors)::value;
       forward<N>(i, work);
       curvature_.template apply<N, decltype(coupling)::value>(i, work, work, work + width_);
       add_vectors<N>(static_cast<Real*>(model_.Q) + i * width_, work, width_ / kLanes);
     });
-    return curvature_seen_;
+    double curvature = 0.0;
+    for (int32_t piece = 0; piece < pieces_; ++piece) curvature += seen_[piece];
+    return curvature;
   }
 
-  // sums += Q, summed over the segments.
-  void gather(DbTeam* team, double* sums) {
-    each_row(team, [&](auto vectors, auto, int64_t i, Real*, Real* hist) {
+  // sums -= Q, summed over the segments.
+  void take_off(double* sums) {
+    std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
+    each_row([&](auto vectors, auto, int64_t i, Real*, Real* hist) {
       const Real* Q = static_cast<const Real*>(model_.Q) + i * width_;
       backward<decltype(vectors)::value>(i, Q, hist);
     });
-    add_pieces(sums);
+    add_pieces(-1.0, sums);
   }
 
  private:
+  // The last row of the tables is the score of a row that falls into all commonest segments.
+  void set_tables(const double* tables) {
+    Real* base = tables_.get() + live_.segments() * width_;
+    for (int32_t r = 0; r < k_; ++r) {
+      double sum = 0.0;
+      for (int32_t v = 0; v < live_.features(); ++v)
+        sum += tables[static_cast<size_t>(places_.commonest(v)) * k_ + r];
+      base[r] = static_cast<Real>(sum);
+    }
+    for (int32_t v = 0; v < live_.features(); ++v) {
+      const double* zero = tables + static_cast<size_t>(places_.commonest(v)) * k_;
+      for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s)
+        for (int32_t r = 0; r < k_; ++r)
+          tables_[s * width_ + r] = static_cast<Real>(tables[s * k_ + r] - zero[r]);
+    }
+  }
+
   // Calls f for every row with room for its scores and the sizes of its piece.
   template <class Function>
-  void each_row(DbTeam* team, Function f) {
-    const int32_t pieces = model_pieces(model_.n);
-    Scratch<double> seen(pieces);
+  void each_row(Function f) {
     with_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
-        share(team, pieces, [&](int32_t piece) {
+        share(team_, pieces_, [&](int32_t piece) {
           const int64_t begin = piece * kModelRows;
           const int64_t end = begin + kModelRows < model_.n ? begin + kModelRows : model_.n;
           Scratch<Real> work(2 * static_cast<size_t>(width_));
           for (int64_t i = begin; i < end; ++i)
             f(vectors, coupling, i, work.get(), hist_.get() + piece * size_);
-          for (int32_t r = 0; r < width_; ++r) seen[piece] += work[width_ + r];
+          seen_[piece] = 0.0;
+          for (int32_t r = 0; r < width_; ++r) seen_[piece] += work[width_ + r];
         });
       });
     });
-    curvature_seen_ = 0.0;
-    for (int32_t piece = 0; piece < pieces; ++piece) curvature_seen_ += seen[piece];
   }
 
+  // Two running sums: one alone would wait for its own additions.
   template <int N>
   DB_INLINE void forward(int64_t i, Real* scores) const {
     using V = Lanes<Real>;
-    const uint32_t* place = live_.places + static_cast<size_t>(i) * live_.n_work;
-    const Real* tables = tables_.get();
+    const uint32_t *place = places_.begin(i), count = places_.count(i);
+    const Real *tables = tables_.get(), *base = tables + live_.segments() * width_;
     if constexpr (N > 0) {
-      V sum[N];
-      for (int v = 0; v < N; ++v) sum[v] = V::all(0);
-      for (int32_t w = 0; w < live_.n_work; ++w) {
-        const Real* row = tables + static_cast<size_t>(place[w]) * (N * kLanes);
+      V sum[N], other[N];
+      for (int v = 0; v < N; ++v) {
+        sum[v] = V::load(base + v * kLanes);
+        other[v] = V::all(0);
+      }
+      uint32_t c = 0;
+      for (; c + 2 <= count; c += 2) {
+        const Real *row = tables + static_cast<size_t>(place[c]) * (N * kLanes),
+                   *next = tables + static_cast<size_t>(place[c + 1]) * (N * kLanes);
+        for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kLanes);
+        for (int v = 0; v < N; ++v) other[v] = other[v] + V::load(next + v * kLanes);
+      }
+      if (c < count) {
+        const Real* row = tables + static_cast<size_t>(place[c]) * (N * kLanes);
         for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kLanes);
       }
-      for (int v = 0; v < N; ++v) sum[v].store(scores + v * kLanes);
+      for (int v = 0; v < N; ++v) (sum[v] + other[v]).store(scores + v * kLanes);
     } else {
-      std::memset(scores, 0, sizeof(Real) * width_);
-      for (int32_t w = 0; w < live_.n_work; ++w)
-        add_vectors<0>(scores, tables + static_cast<size_t>(place[w]) * width_, width_ / kLanes);
+      std::memcpy(scores, base, sizeof(Real) * width_);
+      for (uint32_t c = 0; c < count; ++c)
+        add_vectors<0>(scores, tables + static_cast<size_t>(place[c]) * width_, width_ / kLanes);
     }
   }
 
+  // The last row of the sums is the total.
   template <int N>
   DB_INLINE void backward(int64_t i, const Real* image, Real* hist) const {
     using V = Lanes<Real>;
-    const uint32_t* place = live_.places + static_cast<size_t>(i) * live_.n_work;
+    const uint32_t *place = places_.begin(i), count = places_.count(i);
+    Real* total = hist + live_.segments() * width_;
     if constexpr (N > 0) {
       V row[N];
       for (int v = 0; v < N; ++v) row[v] = V::load(image + v * kLanes);
-      for (int32_t w = 0; w < live_.n_work; ++w) {
-        Real* into = hist + static_cast<size_t>(place[w]) * (N * kLanes);
+      for (uint32_t c = 0; c < count; ++c) {
+        Real* into = hist + static_cast<size_t>(place[c]) * (N * kLanes);
         for (int v = 0; v < N; ++v) (V::load(into + v * kLanes) + row[v]).store(into + v * kLanes);
       }
     } else {
-      for (int32_t w = 0; w < live_.n_work; ++w)
-        add_vectors<0>(hist + static_cast<size_t>(place[w]) * width_, image, width_ / kLanes);
+      for (uint32_t c = 0; c < count; ++c)
+        add_vectors<0>(hist + static_cast<size_t>(place[c]) * width_, image, width_ / kLanes);
+    }
+    add_vectors<N>(total, image, width_ / kLanes);
+  }
+
+  void add_pieces(double sign, double* sums) {
+    share(team_, live_.features(), [&](int32_t v) { add_feature(v, sign, sums); });
+  }
+
+  void add_feature(int32_t v, double sign, double* sums) const {
+    const size_t common = places_.commonest(v);
+    for (int32_t piece = 0; piece < pieces_; ++piece) {
+      const Real *hist = hist_.get() + piece * size_, *total = hist + live_.segments() * width_;
+      double* rest = sums + common * k_;
+      for (int32_t r = 0; r < k_; ++r) rest[r] += sign * total[r];
+      for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s) {
+        if (s == common) continue;
+        for (int32_t r = 0; r < k_; ++r) {
+          const double sum = sign * hist[s * width_ + r];
+          sums[s * k_ + r] += sum;
+          rest[r] -= sum;
+        }
+      }
     }
   }
 
-  void add_pieces(double* sums) const {
-    for (int32_t piece = 0; piece < model_pieces(model_.n); ++piece)
-      for (size_t s = 0; s < segments_; ++s)
-        for (int32_t r = 0; r < k_; ++r) sums[s * k_ + r] += hist_[piece * size_ + s * width_ + r];
-  }
-
+  DbTeam* team_;
   const DbModel& model_;
-  const DbLive& live_;
+  const Live& live_;
   const RowCurvature<Real> curvature_;
-  const int32_t k_, width_;
-  const size_t segments_, size_;
-  double curvature_seen_ = 0.0;
+  const Places places_;
+  const int32_t k_, width_, pieces_;
+  const size_t size_;
   Scratch<Real> tables_, hist_;
+  Scratch<double> seen_;
 };
-
-inline size_t segment_count(const DbLive& live) {
-  size_t count = 0;
-  for (int32_t w = 0; w < live.n_work; ++w) count += live.n_segments[w];
-  return count;
-}
-
-// Calls f with the product of the right type.
-template <class Function>
-inline void with_product(const DbModel& model, const DbLive& live, Function f) {
-  with_types(1, model.real_bytes, [&](auto*, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    Product<Real> product(model, live, segment_count(live));
-    f(product);
-  });
-}
-
-inline void write_edges(const DbLive& live, const double* sums, int32_t k, double* out) {
-  int32_t longest = 0;
-  for (int32_t w = 0; w < live.n_work; ++w)
-    longest = live.n_segments[w] > longest ? live.n_segments[w] : longest;
-  Scratch<double> prefix((static_cast<size_t>(longest) + 1) * k);
-  edges_of(live, sums, k, prefix.get(), out);
-}
-
-// out = second derivative of the loss and the ridge in the live jumps times the direction.
-template <class ProductOfType>
-inline void product_of(DbTeam* team, const DbLive& live, int32_t k, const double* direction,
-                       ProductOfType& product, double* tables, double* sums, double* out) {
-  const size_t size = segment_count(live) * k;
-  tables_of(live, direction, k, tables);
-  for (size_t i = 0; i < size; ++i) sums[i] = live.ridge[i] * tables[i];
-  product.set_tables(tables);
-  product.bend(team, sums);
-  write_edges(live, sums, k, out);
-}
 
 }  // namespace DB_SPACE

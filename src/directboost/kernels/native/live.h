@@ -1,0 +1,203 @@
+// The jumps of a model that are not zero, and the segments of bins between them.
+//
+// The bins of a feature between two live jumps always move together: they are one segment. A
+// missing code is a segment of its own, the last of its feature.
+#pragma once
+
+#include "common.h"
+
+namespace DB_SPACE {
+
+struct LiveCount {
+  int32_t features;
+  size_t jumps;
+};
+
+inline size_t jumps_of(const DbModel& model, int32_t w) {
+  const int32_t n = model.n_bins[w];
+  return n < 2 ? 0 : static_cast<size_t>(n - 1 + (model.missing[w] ? n - 2 : 0));
+}
+
+inline bool is_live(const double* jump, int32_t k) {
+  bool live = false;
+  for (int32_t r = 0; r < k; ++r) live |= jump[r] != 0.0;
+  return live;
+}
+
+// Calls visit(w, j, jump) for every live jump j of every feature w of the working set.
+template <class Visit>
+inline void each_live_jump(const DbModel& model, Visit visit) {
+  double* jump = model.jumps;
+  for (int32_t w = 0; w < model.n_work; ++w)
+    for (size_t j = 0; j < jumps_of(model, w); ++j, jump += model.k)
+      if (is_live(jump, model.k)) visit(w, static_cast<int32_t>(j), jump);
+}
+
+inline LiveCount count_live(const DbModel& model) {
+  LiveCount count{0, 0};
+  int32_t last = -1;
+  each_live_jump(model, [&](int32_t w, int32_t, double*) {
+    count.features += w != last;
+    ++count.jumps;
+    last = w;
+  });
+  return count;
+}
+
+class Live {
+ public:
+  explicit Live(const DbModel& model) : Live(model, count_live(model)) {}
+
+  int32_t features() const { return features_; }
+  size_t jumps() const { return jumps_; }
+  size_t segments() const { return first_segment_[features_]; }
+
+  // Of feature v of those with live jumps: its place in the working set, its first bin among all
+  // bins of the working set, its first segment, and its first jump.
+  int32_t work(int32_t v) const { return work_[v]; }
+  size_t first_bin(int32_t v) const { return first_bin_[v]; }
+  size_t first_segment(int32_t v) const { return first_segment_[v]; }
+  size_t first_jump(int32_t v) const { return first_jump_[v]; }
+  int32_t segments_of(int32_t v) const {
+    return static_cast<int32_t>(first_segment_[v + 1] - first_segment_[v]);
+  }
+  bool missing(int32_t v) const { return model_.missing[work_[v]] != 0; }
+  double nu(int32_t v) const { return model_.nu[work_[v]]; }
+
+  // Of a jump: the weights in the model, the segment of its feature it lies after, and whether it
+  // sends missing values to the left.
+  double* weights(size_t j) const { return weights_[j]; }
+  int32_t position(size_t j) const { return position_[j]; }
+  bool left(size_t j) const { return left_[j] != 0; }
+
+  // The segment, among all, of every bin of feature v.
+  const uint32_t* segment_of(int32_t v) const { return segment_.get() + bin_offset_[v]; }
+
+  // Sums an array (all bins, k) over the segments; `value` says what a place of it holds.
+  template <class Value>
+  void sum(Value value, double* out) const {
+    const int32_t k = model_.k;
+    std::memset(out, 0, segments() * k * sizeof(double));
+    for (int32_t v = 0; v < features_; ++v)
+      for (int32_t t = 0; t < model_.n_bins[work_[v]]; ++t)
+        for (int32_t r = 0; r < k; ++r)
+          out[static_cast<size_t>(segment_of(v)[t]) * k + r] += value((first_bin_[v] + t) * k + r);
+  }
+
+  // Adds an array (segments, k), times a factor, to the bins, (all bins, k).
+  void spread(const double* from, double factor, double* bins) const {
+    const int32_t k = model_.k;
+    for (int32_t v = 0; v < features_; ++v)
+      for (int32_t t = 0; t < model_.n_bins[work_[v]]; ++t)
+        for (int32_t r = 0; r < k; ++r)
+          bins[(first_bin_[v] + t) * k + r] +=
+              factor * from[static_cast<size_t>(segment_of(v)[t]) * k + r];
+  }
+
+ private:
+  Live(const DbModel& model, LiveCount count)
+      : model_(model),
+        features_(count.features),
+        jumps_(count.jumps),
+        work_(count.features),
+        position_(count.jumps),
+        left_(count.jumps),
+        weights_(count.jumps),
+        first_bin_(count.features),
+        bin_offset_(static_cast<size_t>(count.features) + 1),
+        first_jump_(static_cast<size_t>(count.features) + 1),
+        first_segment_(static_cast<size_t>(count.features) + 1),
+        segment_(list_jumps()) {
+    for (int32_t v = 0; v < features_; ++v) cut(v);
+  }
+
+  // Lists the jumps and their features; returns how many bins these have.
+  size_t list_jumps() {
+    int32_t v = -1;
+    size_t j = 0;
+    each_live_jump(model_, [&](int32_t w, int32_t jump, double* weights) {
+      if (v < 0 || work_[v] != w) {
+        work_[++v] = w;
+        first_jump_[v] = j;
+      }
+      const int32_t last = model_.n_bins[w] - 1;
+      left_[j] = jump >= last;
+      position_[j] = jump >= last ? jump - last : jump;  // a bin, until the bins are cut
+      weights_[j++] = weights;
+    });
+    first_jump_[features_] = j;
+    size_t bin = 0;
+    for (int32_t w = 0, next = 0; w < model_.n_work && next < features_; ++w) {
+      if (work_[next] == w) {
+        first_bin_[next] = bin;
+        bin_offset_[next + 1] = bin_offset_[next] + model_.n_bins[w];
+        ++next;
+      }
+      bin += model_.n_bins[w];
+    }
+    return bin_offset_[features_];
+  }
+
+  // Cuts the bins of a feature after its live jumps, and before a missing code.
+  void cut(int32_t v) {
+    uint32_t* segment = segment_.get() + bin_offset_[v];
+    const int32_t n = model_.n_bins[work_[v]];
+    for (size_t j = first_jump_[v]; j < first_jump_[v + 1]; ++j) segment[position_[j] + 1] = 1;
+    if (missing(v)) segment[n - 1] = 1;
+    segment[0] = static_cast<uint32_t>(first_segment_[v]);
+    for (int32_t t = 1; t < n; ++t) segment[t] += segment[t - 1];
+    first_segment_[v + 1] = static_cast<size_t>(segment[n - 1]) + 1;
+    for (size_t j = first_jump_[v]; j < first_jump_[v + 1]; ++j)
+      position_[j] = static_cast<int32_t>(segment[position_[j]] - segment[0]);
+  }
+
+  const DbModel& model_;
+  const int32_t features_;
+  const size_t jumps_;
+  Scratch<int32_t> work_, position_;
+  Scratch<uint8_t> left_;
+  Scratch<double*> weights_;
+  Scratch<size_t> first_bin_, bin_offset_, first_jump_, first_segment_;
+  Scratch<uint32_t> segment_;
+};
+
+// Tables over the segments, (segments, k), of jumps (jumps, k).
+inline void tables_of(const Live& live, const double* jumps, int32_t k, double* tables) {
+  std::memset(tables, 0, live.segments() * k * sizeof(double));
+  for (int32_t v = 0; v < live.features(); ++v) {
+    const int32_t present = live.segments_of(v) - (live.missing(v) ? 1 : 0);
+    double *table = tables + live.first_segment(v) * k,
+           *gone = table + static_cast<size_t>(present) * k;
+    for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) {
+      const double* d = jumps + j * k;
+      double* after = table + (static_cast<size_t>(live.position(j)) + 1) * k;
+      for (int32_t r = 0; r < k; ++r) table[r] -= d[r];
+      if (live.position(j) + 1 < present)
+        for (int32_t r = 0; r < k; ++r) after[r] += 2.0 * d[r];
+      if (live.missing(v))
+        for (int32_t r = 0; r < k; ++r) gone[r] += live.left(j) ? -d[r] : d[r];
+    }
+    for (int32_t i = k; i < present * k; ++i) table[i] += table[i - k];
+  }
+}
+
+// Edges of the live jumps, (jumps, k), from sums over the segments: the total minus twice the sum
+// over the segments a jump answers -1. `prefix` has room for one segment more than there are.
+inline void edges_of(const Live& live, const double* all_sums, int32_t k, double* prefix,
+                     double* edges) {
+  for (int32_t v = 0; v < live.features(); ++v) {
+    const int32_t n = live.segments_of(v);
+    const double* sums = all_sums + live.first_segment(v) * k;
+    for (int32_t r = 0; r < k; ++r) prefix[r] = 0.0;
+    for (int32_t i = 0; i < n * k; ++i) prefix[i + k] = prefix[i] + sums[i];
+    const double *total = prefix + static_cast<size_t>(n) * k, *gone = sums + (n - 1) * k;
+    for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) {
+      const double* below = prefix + (static_cast<size_t>(live.position(j)) + 1) * k;
+      const double left = live.missing(v) && live.left(j) ? 1.0 : 0.0;
+      for (int32_t r = 0; r < k; ++r)
+        edges[j * k + r] = total[r] - 2.0 * (below[r] + left * gone[r]);
+    }
+  }
+}
+
+}  // namespace DB_SPACE
