@@ -74,7 +74,7 @@ def test_the_empty_model():
 
 
 def test_one_weight_row_per_learner():
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="1 learners have 0 rows"):
         Ensemble([Constant(1)], np.empty((0, 3)))
 
 

@@ -28,17 +28,13 @@ class Ensemble:
         self.learners = list(learners)
         self.coef = coef
         self.k = int(coef.shape[1])
-        self.intercept = np.zeros(self.k)
-        stumps: dict[int, list[tuple[Stump, Array]]] = {}
-        for learner, weights in zip(self.learners, coef, strict=True):
-            if isinstance(learner, Constant):
-                self.intercept += learner.polarity * weights
-            else:
-                stumps.setdefault(learner.feature, []).append((learner, weights))
-        self.features: Ints = np.array(sorted(stumps), dtype=np.int32)
-        compiled = [_compile(stumps[int(f)], self.k) for f in self.features]
-        self.thresholds = [cuts for cuts, _ in compiled]
-        self.tables = [table for _, table in compiled]
+        if len(self.learners) != coef.shape[0]:
+            raise ValueError(f"{len(self.learners)} learners have {coef.shape[0]} rows of weights")
+        constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
+        votes = np.array([h.polarity for h in self.learners]).reshape(-1, 1) * coef
+        self.intercept = votes[constant].sum(axis=0)
+        stumps = [h for h in self.learners if isinstance(h, Stump)]
+        self.features, self.thresholds, self.tables = _compile(stumps, votes[~constant])
 
     @cached_property
     def _joined(self) -> Tables:
@@ -64,13 +60,26 @@ class Ensemble:
         return out
 
 
-def _compile(stumps: list[tuple[Stump, Array]], k: int) -> tuple[Array, Array]:
-    """Sum the stumps of one feature into thresholds and a table."""
-    cuts = np.unique([s.threshold for s, _ in stumps if np.isfinite(s.threshold)])
-    table = np.zeros((cuts.size + 2, k))
-    for stump, weights in stumps:
-        vote = stump.polarity * weights
-        right = np.arange(cuts.size + 1) > np.searchsorted(cuts, stump.threshold)
-        table[:-1] += np.where(right[:, None], vote, -vote)
-        table[-1] += vote if stump.missing_right else -vote
-    return cuts, table
+def _compile(stumps: list[Stump], votes: Array) -> tuple[Ints, list[Array], list[Array]]:
+    """Return the used features, and the thresholds and the table of each.
+
+    A table starts with the sum of all votes against, and every vote turns at its threshold.
+    """
+    feature = np.array([s.feature for s in stumps], dtype=np.int32)
+    threshold = np.array([s.threshold for s in stumps], dtype=np.float64)
+    right = np.array([s.missing_right for s in stumps], dtype=bool)
+    missing = np.where(right[:, None], votes, -votes)
+    order = np.argsort(feature, kind="stable")
+    features, starts = np.unique(feature[order], return_index=True)
+    thresholds, tables = [], []
+    for own in np.split(order, starts[1:]) if stumps else []:
+        cuts = np.unique(threshold[own])
+        finite = cuts[: cuts.size - int(np.isinf(cuts[-1]))]
+        table = np.zeros((cuts.size + 2, votes.shape[1]))
+        np.add.at(table, np.searchsorted(cuts, threshold[own]) + 1, 2.0 * votes[own])
+        table[0] = -votes[own].sum(axis=0)
+        table = np.cumsum(table, axis=0)[: finite.size + 2]
+        table[-1] = missing[own].sum(axis=0)
+        thresholds.append(finite)
+        tables.append(table)
+    return features.astype(np.int32), thresholds, tables

@@ -256,10 +256,12 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
 
     def _importances(self) -> Array:
-        importances = np.zeros(self.n_features_in_)
-        for learner, weights in zip(self.learners_, self.coef_, strict=True):
-            if isinstance(learner, Stump):
-                importances[learner.feature] += weights.sum()
+        stump = [isinstance(h, Stump) for h in self.learners_]
+        features = [h.feature for h in self.learners_ if isinstance(h, Stump)]
+        weights = self.coef_.sum(axis=1)[np.array(stump, dtype=bool)]
+        importances = np.bincount(
+            np.array(features, dtype=np.intp), weights=weights, minlength=self.n_features_in_
+        )
         total = importances.sum()
         return importances / total if total > 0.0 else importances
 
