@@ -16,7 +16,7 @@ from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
-_ITERATIONS, _FIRST_ITERATIONS = 20, 10  # of conjugate gradients in a Newton step
+_ITERATIONS, _FIRST_ITERATIONS = 14, 10  # of conjugate gradients in a Newton step
 _FORCING = 0.1  # share of the whole gain below which another round is not worth it
 _FURTHER, _FURTHEST = 1.5, 8.0  # how a step that gained is stretched, and how far at most
 _HALVINGS = 10
