@@ -45,7 +45,7 @@ LAYERS = [
         *("consensus", "admm"),
     ),
     ["column_generation", "settings"],
-    ["request"],
+    ["continuation", "request"],
     ["training"],
     ["estimators"],
     ["presets", "datasets"],

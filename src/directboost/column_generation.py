@@ -93,11 +93,14 @@ class Outcome:
     F: Array
 
 
-def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> Outcome:
+def run(
+    plan: Plan, columns: Columns, W: Any, before: Outcome | None = None, seconds: float = 0.0
+) -> Outcome:
     """Generate columns until the certified gap is at most tol, or another end comes first.
 
     Starts from the weights W of the columns, and goes on with the records and the lower bound of
-    an earlier run on the same problem. Ctrl-C ends the loop with the best answer so far.
+    an earlier run on the same problem. `seconds` were spent on the start. Ctrl-C ends the loop
+    with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
     F = columns.scores(W)
@@ -105,7 +108,7 @@ def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> 
     state = State(columns, W, plan.objective.weights(F), problem.value(W))
     if before is not None:
         _resume(state, before)
-    started = time.perf_counter() - (state.history[-1].seconds if state.history else 0.0)
+    started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
     status: Status | None = None
     try:
         while status is None:

@@ -259,9 +259,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         stump = [isinstance(h, Stump) for h in self.learners_]
         features = [h.feature for h in self.learners_ if isinstance(h, Stump)]
         weights = self.coef_.sum(axis=1)[np.array(stump, dtype=bool)]
-        importances = np.bincount(
-            np.array(features, dtype=np.intp), weights=weights, minlength=self.n_features_in_
-        )
+        importances = np.zeros(self.n_features_in_)
+        np.add.at(importances, np.array(features, dtype=np.intp), weights)
         total = importances.sum()
         return importances / total if total > 0.0 else importances
 

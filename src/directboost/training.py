@@ -1,6 +1,7 @@
 """One fit, from checked rows to a certified model: bins, problem, loop."""
 
 import math
+import time
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
@@ -10,11 +11,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
-from .arrays import Array, Bools
+from .arrays import Array, Bools, Ints
 from .binning import BinnedData, bin_features
 from .certificate import Certificate
 from .column_generation import Outcome, Plan, run
 from .columns import Columns, DenseColumns, Proposals
+from .continuation import start
 from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
@@ -70,7 +72,8 @@ def train(request: Request, rows: TrainingRows, costs: Array, team: Team | None)
     nu_max = _largest_nu(base, oracle)
     nu = _absolute_nu(request, nu_max, rows.total_weight)
     objective = Objective(margin, base.loss, base.penalty, nu, weights)
-    outcome = _solve(_Task(request, objective, oracle, binned, costs, team))
+    task = _Task(request, objective, oracle, binned, costs, team, rows.codes, rows.weight)
+    outcome = _solve(task)
     return _result(request, outcome, nu, nu_max, binned.missing[:-1])
 
 
@@ -106,6 +109,8 @@ class _Task:
     binned: BinnedData
     costs: Array
     team: Team | None
+    labels: Ints
+    weight: Array
 
     @property
     def k(self) -> int:
@@ -172,25 +177,34 @@ def _descend(task: _Task, columns: FeatureColumns) -> Outcome:
     size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
     single = task.request.tol >= 1e-3 and size >= _LARGE and not task.small
     single = single and float(task.objective.rows.c.min()) > _LEAST_WEIGHT
-    outcome: Outcome | None = None
-    for precision in (np.float32, np.float64) if single else (np.float64,):
-        plan = task.plan(
-            FeatureBlocks(precision),
-            columns_per_round=None,
-            max_rounds=_MOST_ROUNDS if task.small else None,
-        )
-        outcome = run(plan, columns, outcome.state.W if outcome else [], outcome)
+    most = _MOST_ROUNDS if task.small else None
+    precisions = (np.float32, np.float64) if single else (np.float64,)
+    plans = [
+        task.plan(FeatureBlocks(precision), columns_per_round=None, max_rounds=most)
+        for precision in precisions
+    ]
+    outcome = _run_from_start(task, plans[0], columns, FeatureBlocks(precisions[0]))
+    for plan in plans[1:]:
         if outcome.certificate.converged or outcome.status in _ENDED_BY_USER:
             break
-    assert outcome is not None
+        outcome = run(plan, columns, outcome.state.W, outcome)
     return outcome
+
+
+def _run_from_start(task: _Task, plan: Plan, columns: FeatureColumns, master: Master) -> Outcome:
+    """Run the loop from a coarse start by `master`, where there are rows enough for one."""
+    began = time.perf_counter()
+    W, status = start(plan, master, columns, task.labels, task.weight)
+    if status is Status.INTERRUPTED:
+        return replace(run(replace(plan, max_rounds=0), columns, W), status=status)
+    return run(plan, columns, W, seconds=time.perf_counter() - began)
 
 
 def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:
     """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
     tol = max(task.request.tol, _SMOOTHABLE)
     plan = task.plan(Smoothing(), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
-    outcome = run(plan, columns, [])
+    outcome = _run_from_start(task, plan, columns, Smoothing())
     converged = outcome.certificate.relative_gap <= task.request.tol
     status = outcome.status
     if status is Status.OPTIMAL and not converged:

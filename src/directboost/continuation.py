@@ -1,0 +1,96 @@
+"""A cheap start of a fit: coarse bins, and a part of the rows, before the whole problem.
+
+Far from the optimum most of the work of a round is wasted on detail: a fit of 32 bins per feature
+and of some thousand rows brings the weights near enough.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .arrays import Array, Ints
+from .binning import BinnedData
+from .column_generation import Plan, run
+from .feature_columns import FeatureColumns, Jumps
+from .losses import Rows
+from .masters import Master
+from .masters.row_sample import RowSample
+from .oracles import StumpOracle
+from .problem import Objective
+from .status import Status
+
+_BINS = 32  # of a feature, to begin with
+_MANY_BINS = 64  # from which on a feature is made coarse
+_ROWS = 15_000
+_ENOUGH_ROWS = 3 * _ROWS  # from which on a start pays
+_GAP = 0.1  # relative gap of the start
+_ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """Data with fewer bins or rows.
+
+    Attributes
+    ----------
+    binned : BinnedData
+    jumps : list of int arrays
+        For every feature and jump of `binned` the jump of the whole data.
+    """
+
+    binned: BinnedData
+    jumps: list[Ints]
+
+
+def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
+    """Keep the given rows, and merge neighbouring bins of the features with many."""
+    n_bins, jumps, thresholds = binned.n_bins.copy(), [], []
+    codes = np.array(binned.codes[:, rows], order="C")
+    for f, bins in enumerate(binned.n_bins.tolist()):
+        gone = int(binned.missing[f])
+        last = np.arange(bins - gone)  # the last bin of every group
+        if bins > _MANY_BINS:
+            group = last * _BINS // last.size
+            last = np.flatnonzero(np.diff(group, append=_BINS))
+            codes[f] = np.append(group, _BINS).astype(codes.dtype)[codes[f]]
+            n_bins[f] = _BINS + gone
+        jumps.append(np.concatenate([last, bins - 1 + last[:-1]]) if gone else last[:-1])
+        thresholds.append(binned.thresholds[f][last[:-1]] if f < binned.n_features else last)
+    coarse = replace(binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], exact=False)
+    return Coarse(coarse, jumps)
+
+
+def start(
+    plan: Plan, master: Master, columns: FeatureColumns, labels: Ints, weight: Array
+) -> tuple[Jumps, Status | None]:
+    """Solve a coarse problem roughly; let its features into `columns`, return their weights.
+
+    `labels` and `weight` (m,) are those of the rows. Without enough rows there are no weights.
+    The status says how the start ended.
+    """
+    binned, team = columns.binned, columns.team
+    if binned.n_rows < _ENOUGH_ROWS:
+        return [], None
+    sample = RowSample(binned, labels, _ROWS)
+    assert sample.rows is not None
+    coarse = coarsened(binned, sample.rows)
+    few = FeatureColumns(coarse.binned, columns.feature_costs, plan.objective.margin.k, team)
+    rough = replace(
+        plan, objective=_on_sample(plan.objective, sample, labels, weight),
+        oracle=StumpOracle(coarse.binned, columns.feature_costs, team), master=master,
+        tol=max(plan.tol, _GAP), max_rounds=_ROUNDS, callbacks=(),
+    )  # fmt: skip
+    outcome = run(rough, few, [])
+    columns.features = list(few.features)
+    fine = columns.grow([])
+    for f, wide, narrow in zip(few.features, fine, outcome.state.W, strict=True):
+        wide[coarse.jumps[f]] = narrow
+    return fine, outcome.status
+
+
+def _on_sample(objective: Objective, sample: RowSample, labels: Ints, weight: Array) -> Objective:
+    """Return the objective on the rows of a sample; weights make up for the other rows."""
+    k = objective.margin.k
+    margin = type(objective.margin).from_codes(sample.pick(labels), k)
+    rows = Rows.weighted(np.asarray(sample.take(weight)), k, margin.own)
+    return replace(objective, margin=margin, rows=rows)
