@@ -19,6 +19,7 @@ NAMES = (
     "encode",
     "find_cuts",
     "histograms",
+    "list_codes",
     "loss_pass",
     "model_epoch",
     "model_gather",
