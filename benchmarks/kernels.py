@@ -13,8 +13,10 @@ import numpy as np
 from directboost.kernels import native
 from directboost.kernels.team import Team
 from directboost.kernels.work import ModelWork, PassRows, Sweeps, padded_width
+from directboost.memory import MOST_LISTED
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
+DENSITY = 0.2  # share of the rows that do not have the commonest code in the sparse case
 
 
 def best(call, repeats=REPEATS):
@@ -33,27 +35,43 @@ def show(name, precision, k, threads, seconds, features=FEATURES):
     print(f"{name:<10}{precision:<9}{k:>4}{threads:>9}{each:>10.2f}")
 
 
+def no_missing():
+    """Return the number of bins of every feature, and that none has a code for missing."""
+    return np.full(FEATURES, BINS, dtype=np.int32), np.zeros(FEATURES, dtype=bool)
+
+
 def main():
-    """Time pricing, one epoch on a quadratic model, and the loss."""
+    """Time pricing with and without lists, one epoch on a quadratic model, and the loss."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, BINS, (FEATURES, ROWS)).astype(np.uint8)
-    n_bins, missing = np.full(FEATURES, BINS, dtype=np.int32), np.zeros(FEATURES, dtype=bool)
+    n_bins, missing = no_missing()
+    sparse = np.where(rng.random(codes.shape) < DENSITY, codes, 0).astype(np.uint8)
     print(f"{'kernel':<10}{'real':<9}{'k':>4}{'threads':>9}{'ns':>10}")
+    lists = time_lists(sparse)
     for k in (3, 10, 26):
         for precision in ("float32", "float64"):
             A = rng.normal(size=(ROWS, k)).astype(precision)
             for threads in (1, 2):
                 with Team(threads) as team:
-                    time_price(codes, n_bins, missing, A, team)
+                    time_price("price", codes, A, team)
+                    time_price("unlisted", sparse, A, team)
+                    time_price("listed", sparse, A, team, lists)
                     time_epoch(rng, codes, n_bins, missing, A, team)
                     time_loss(rng, A, team)
 
 
-def time_price(codes, n_bins, missing, A, team):
+def time_lists(codes):
+    """Time listing the rows without the commonest code, and return the lists."""
+    most = int(MOST_LISTED * ROWS)
+    show("lists", "", 0, 1, best(lambda: native.list_codes(codes, most)))
+    return native.list_codes(codes, most)
+
+
+def time_price(name, codes, A, team, lists=None):
     """Time the best stump of every feature."""
-    costs = np.ones(FEATURES)
-    seconds = best(lambda: native.price(codes, n_bins, missing, A, 2.0, costs, team))
-    show("price", A.dtype.name, A.shape[1], team.threads, seconds)
+    (bins, missing), costs = no_missing(), np.ones(FEATURES)
+    seconds = best(lambda: native.price(codes, bins, missing, A, 2.0, costs, team, lists))
+    show(name, A.dtype.name, A.shape[1], team.threads, seconds)
 
 
 def time_epoch(rng, codes, n_bins, missing, A, team):

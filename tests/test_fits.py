@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost import DirectBoostClassifier
+from directboost import DirectBoostClassifier, binning
 from tests.masters.problems import COMBINATIONS
 
 PENALTIES = (1.0, 2.0, 3.0, np.inf)
@@ -41,3 +41,18 @@ def test_a_fit_is_certified_at_its_tolerance(seed, tol):
     assert model.certificate_.converged, (model.status_, model.certificate_)
     assert model.certificate_.relative_gap <= tol
     assert model.certificate_.primal >= model.certificate_.dual
+
+
+@pytest.mark.parametrize("parameters", [{}, {"margin": "one-vs-all", "loss": "logistic"}])
+def test_lists_of_rare_codes_change_no_model(parameters, rng, monkeypatch):
+    """One-hot columns, one of them with missing values: the optimum is that without lists."""
+    kinds = rng.integers(0, 6, (300, 3))
+    X = np.concatenate([np.eye(6)[kind] for kind in kinds.T] + [rng.normal(size=(300, 2))], axis=1)
+    X[rng.random(300) < 0.05, 0] = np.nan
+    y = (kinds[:, 0] + kinds[:, 1] + (X[:, -1] > 0.0)) % 3
+    fitted = DirectBoostClassifier(nu=0.05, tol=1e-5, **parameters).fit(X, y)
+    monkeypatch.setattr(binning, "_sparse", lambda codes, team: None)
+    plain = DirectBoostClassifier(nu=0.05, tol=1e-5, **parameters).fit(X, y)
+    assert fitted.certificate_.converged
+    assert fitted.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=2e-5)
+    np.testing.assert_allclose(fitted.decision_function(X), plain.decision_function(X), atol=0.05)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.memory import check_memory, memory_limit, parse_bytes
+from directboost.memory import MOST_LISTED, check_memory, memory_limit, parse_bytes
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def _unknown(name):
 
 
 def test_the_need_counts_codes_scores_and_columns(monkeypatch):
-    """1000 rows, 9 features, 4 classes: codes, scores and histograms, and columns if dense."""
-    codes, columns = 1000 * 10, 8 * 128 * 1000
+    """1000 rows, 9 features, 4 classes: codes, lists, scores, histograms, and columns if dense."""
+    codes, columns = 1000 * 10 + int(MOST_LISTED * 1000) * 9 * 3, 8 * 128 * 1000
     scores = 8 * 8 * 1000 * 4 + 8 * 8 * 256 * 4
     for dense, need in ((False, codes + scores), (True, codes + scores + columns)):
         monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", str(need))

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .kernels import encode, find_cuts
+from .kernels import encode, find_cuts, list_codes
 from .kernels.team import Team
+from .kernels.work import SparseCodes
 from .learners import Constant, Learner, Stump
+from .memory import MOST_LISTED
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class BinnedData:
         are missing only at prediction to the side of this code, the heavier one.
     exact : bool
         Whether every threshold between distinct values is there.
+    sparse : SparseCodes or None
+        Lists for the features most of whose rows have one code, where there are such.
     """
 
     codes: Ints
@@ -43,6 +47,7 @@ class BinnedData:
     thresholds: list[Array]
     centre: Ints
     exact: bool
+    sparse: SparseCodes | None = None
 
     @property
     def n_features(self) -> int:
@@ -106,7 +111,14 @@ def bin_features(
     codes[d] = 1
     centre = np.concatenate([c.centre for c in cuts])
     exact = all(bool(c.exact.all()) for c in cuts)
-    return BinnedData(codes, n_bins.astype(np.int32), missing, thresholds, centre, exact)
+    sparse = _sparse(codes, team)
+    return BinnedData(codes, n_bins.astype(np.int32), missing, thresholds, centre, exact, sparse)
+
+
+def _sparse(codes: Ints, team: Team | None) -> SparseCodes | None:
+    """Return the lists; None where no feature but the constant classifier would have one."""
+    lists = list_codes(codes, int(MOST_LISTED * codes.shape[1]), team)
+    return lists if (lists.usual[:-1] >= 0).any() else None
 
 
 _ROOM = 1 << 20  # thresholds for which there is room at once

@@ -56,7 +56,9 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
             n_bins[f] = _BINS + gone
         jumps.append(np.concatenate([last, bins - 1 + last[:-1]]) if gone else last[:-1])
         thresholds.append(binned.thresholds[f][last[:-1]] if f < binned.n_features else last)
-    coarse = replace(binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], exact=False)
+    coarse = replace(
+        binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], exact=False, sparse=None
+    )
     return Coarse(coarse, jumps)
 
 

@@ -86,7 +86,7 @@ class FeatureColumns(Columns):
     def add_scores(self, W: Jumps, F: Scores) -> None:
         """Add the scores of the jumps to F, in place and in its precision."""
         features = np.array(self.features, dtype=np.int32)
-        add_tables(self.binned.codes, features, self.tables(W), F, self.team)
+        add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
 
     def edges(self, A: Scores) -> Array:
         """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""

@@ -2,6 +2,10 @@
 
 import os
 
+#: Share of the rows up to which a feature gets a list of those without its commonest code: longer
+#: lists save little time and cost more memory than the codes.
+MOST_LISTED = 0.4
+
 _UNITS = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 
 
@@ -34,11 +38,13 @@ def parse_bytes(text: str) -> float:
 def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool) -> None:
     """Refuse a fit whose arrays would not fit.
 
-    Counted are the codes, about eight matrices (rows, k) of doubles, the histograms of a group of
-    features and, for masters on single columns, a matrix of 128 of them.
+    Counted are the codes, lists of the rows without the commonest code for all features, about
+    eight matrices (rows, k) of doubles, the histograms of a group of features and, for masters on
+    single columns, a matrix of 128 of them.
     """
     bins = min(rows, 256 ** min(code_bytes, 2))
     need = rows * (features + 1) * code_bytes + 8 * 8 * rows * k + 8 * 8 * bins * k
+    need += int(MOST_LISTED * rows) * features * (code_bytes + 2)
     need += 8 * 128 * rows if dense else 0
     limit = memory_limit()
     if need > limit:

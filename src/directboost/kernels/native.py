@@ -17,10 +17,12 @@ import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
 from .work import (
+    LIST_ROWS,
     Cuts,
     LossPass,
     ModelWork,
     PassRows,
+    SparseCodes,
     Sweeps,
     Tables,
     Team,
@@ -32,6 +34,8 @@ _NAMES = (
     "edges",
     "histograms",
     "add_tables",
+    "count_listed",
+    "list_rows",
     "ranges",
     "cuts",
     "encode",
@@ -82,6 +86,10 @@ class _Model(Structure):
         ("segment_sweeps", c_int32),
         ("block_tolerance", c_double),
     ]
+
+
+class _Sparse(Structure):
+    _fields_ = [(name, c_void_p) for name in ("usual", "starts", "rows", "codes")]
 
 
 class _Tables(Structure):
@@ -141,11 +149,14 @@ def _usable(library: ctypes.CDLL, isa: str) -> bool:
 
 
 _P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
+_S = POINTER(_Sparse)
 _ARGUMENTS = {
-    "price": [_P, _P, _I, _L, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
+    "price": [_P, _P, _I, _L, _S, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
     "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
-    "histograms": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _I, _P],
-    "add_tables": [_P, _P, _I, _L, _P, _P, _I, _P, _I, _P, _I],
+    "histograms": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _I, _P],
+    "add_tables": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _P, _I],
+    "count_listed": [_P, _P, _I, _L, _I, _L, _P, _P],
+    "list_rows": [_P, _P, _I, _L, _I, _P, _P, _P, _P],
     "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
     "cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
     "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
@@ -201,6 +212,26 @@ def _handle(team: Team | None) -> int | None:
     return None if team is None else team.handle
 
 
+def _lists(sparse: SparseCodes | None) -> Any:
+    if sparse is None:
+        return None
+    arrays = (sparse.usual, sparse.starts, sparse.rows, sparse.codes)
+    return byref(_Sparse(*(_at(array) for array in arrays)))
+
+
+def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
+    """Return the lists of the features that deserve one; see `reference.list_codes`."""
+    d, m = codes.shape
+    usual = np.empty(d, dtype=np.int32)
+    starts = np.zeros(d * -(-m // LIST_ROWS) + 1, dtype=np.int64)
+    where = (_handle(team), _at(codes), codes.itemsize, m, d)
+    _lib().count_listed(*where, most, _at(usual), _at(starts[1:]))
+    np.cumsum(starts, out=starts)
+    rows, others = np.empty(starts[-1], np.uint16), np.empty(starts[-1], codes.dtype)
+    _lib().list_rows(*where, _at(usual), _at(starts), _at(rows), _at(others))
+    return SparseCodes(usual, starts, rows, others)
+
+
 def price(
     codes: Ints,
     n_bins: Ints,
@@ -209,6 +240,7 @@ def price(
     q: float,
     costs: Array,
     team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
     """Return the best price, jump and polarity of every feature; see `reference.price`."""
     d, m = codes.shape
@@ -216,9 +248,10 @@ def price(
     tie = 1e-12 if A.dtype == np.float64 else 1e-6
     bins, gone = n_bins.astype(np.int32), missing.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
-    _lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, d, bins.ctypes.data,
-                 gone.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm, costs.ctypes.data,
-                 tie, best.ctypes.data, jump.ctypes.data, polarity.ctypes.data)  # fmt: skip
+    _lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
+                 bins.ctypes.data, gone.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
+                 costs.ctypes.data, tie, best.ctypes.data, jump.ctypes.data,
+                 polarity.ctypes.data)  # fmt: skip
     return best, jump, polarity
 
 
@@ -232,30 +265,40 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
 
 
 def histograms(
-    codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
+    codes: Ints,
+    features: Ints,
+    n_bins: Ints,
+    A: Scores,
+    team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> Array:
     """Return the sums of the rows of A per code of each feature; see `reference.histograms`."""
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.ascontiguousarray(n_bins, dtype=np.int32)
     out = np.empty((int(bins.sum()), A.shape[1]))
     _lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
-                      which.ctypes.data, bins.ctypes.data, which.size, A.ctypes.data, A.itemsize,
-                      A.shape[1], out.ctypes.data)  # fmt: skip
+                      _lists(sparse), which.ctypes.data, bins.ctypes.data, which.size,
+                      A.ctypes.data, A.itemsize, A.shape[1], out.ctypes.data)  # fmt: skip
     return out
 
 
 def add_tables(
-    codes: Ints, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
+    codes: Ints,
+    features: Ints,
+    tables: list[Array],
+    F: Scores,
+    team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> None:
     """Add the table rows of the listed features to F, in place; see `reference.add_tables`."""
     if not tables:
         return
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.array([table.shape[0] for table in tables], dtype=np.int32)
-    joined = np.ascontiguousarray(np.concatenate(tables, axis=0))
+    joined = np.concatenate(tables, dtype=F.dtype, casting="same_kind")
     _lib().add_tables(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
-                      which.ctypes.data, bins.ctypes.data, len(tables), joined.ctypes.data,
-                      F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
+                      _lists(sparse), which.ctypes.data, bins.ctypes.data, len(tables),
+                      joined.ctypes.data, F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
 
 
 def _matrix(X: Scores) -> tuple[int, int, int, int, int, int]:

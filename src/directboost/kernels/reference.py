@@ -1,6 +1,6 @@
 """NumPy twins of the native kernels: specification, test oracle and fallback.
 
-Same names and signatures as in `native`; threads are accepted and not used.
+Same names and signatures as in `native`; threads and lists are accepted and not used.
 """
 
 import numpy as np
@@ -8,6 +8,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
 from .reference_block import solve_block
+from .reference_lists import list_codes
 from .reference_model import model_epoch
 from .reference_newton import model_newton
 from .work import (
@@ -18,6 +19,7 @@ from .work import (
     Cuts,
     LossPass,
     PassRows,
+    SparseCodes,
     Tables,
     Team,
     own_dual,
@@ -31,6 +33,7 @@ __all__ = [
     "encode",
     "find_cuts",
     "histograms",
+    "list_codes",
     "loss_pass",
     "model_epoch",
     "model_newton",
@@ -43,7 +46,12 @@ __all__ = [
 
 
 def histograms(
-    codes: Ints, features: Ints, n_bins: Ints, A: Scores, team: Team | None = None
+    codes: Ints,
+    features: Ints,
+    n_bins: Ints,
+    A: Scores,
+    team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> Array:
     """Return the sums of the rows of A (m, k) per code of the listed features, (all bins, k)."""
     sums = [_histogram(codes[f], int(n), A) for f, n in zip(features, n_bins, strict=True)]
@@ -85,6 +93,7 @@ def price(
     q: float,
     costs: Array,
     team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
     """Return for every feature the largest price, and the jump and polarity that have it.
 
@@ -106,7 +115,12 @@ def price(
 
 
 def add_tables(
-    codes: Ints, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
+    codes: Ints,
+    features: Ints,
+    tables: list[Array],
+    F: Scores,
+    team: Team | None = None,
+    sparse: SparseCodes | None = None,
 ) -> None:
     """Add to F (m, k), in place, the table row of every listed feature at the row's code."""
     for feature, table in zip(features, tables, strict=True):

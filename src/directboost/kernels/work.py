@@ -59,6 +59,34 @@ def own_dual(rows: PassRows, mass: float) -> float:
     return unit * float(rows.c.sum(dtype=np.float64))
 
 
+LIST_ROWS = 512  # rows of a block of lists; the same as in directboost.h
+
+
+@dataclass(frozen=True)
+class SparseCodes:
+    """Features most of whose rows have one code: the rows with another one, listed.
+
+    Sums and scores of such a feature touch the listed rows only. Lists go through the rows in
+    blocks of `LIST_ROWS`; those of a feature follow one another, and so do the features.
+
+    Attributes
+    ----------
+    usual : (d,) int32 array
+        The commonest code, or -1 where the feature has no list.
+    starts : (d * blocks + 1,) int64 array
+        Where the list of a feature and block begins.
+    rows : (all listed,) uint16 array
+        Ascending, counted from the start of the block.
+    codes : (all listed,) array
+        The codes of these rows.
+    """
+
+    usual: Ints
+    starts: Ints
+    rows: Ints
+    codes: Ints
+
+
 @dataclass(frozen=True)
 class LossPass:
     """Result of a fused pass: the loss and, in the precision of F, what was asked for."""

@@ -186,7 +186,10 @@ class _Line:
         self._change = np.zeros_like(model.point.F)
         features = np.array(columns.features, dtype=np.int32)
         tables = np.split(work.change, work.first_bin[1:-1])
-        kernels.add_tables(columns.binned.codes, features, tables, self._change, columns.team)
+        binned = columns.binned
+        kernels.add_tables(
+            binned.codes, features, tables, self._change, columns.team, binned.sparse
+        )
 
     def at(self, step: float) -> Point:
         """Return the point a share `step` of the way."""

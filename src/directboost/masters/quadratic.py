@@ -68,8 +68,9 @@ class QuadraticModel:
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
         binned = columns.binned
-        G = kernels.histograms(binned.codes, features, n_bins, point.A, self.team)
-        full = kernels.histograms(binned.codes, features, n_bins, point.C, self.team)
+        rows = (self.team, binned.sparse)
+        G = kernels.histograms(binned.codes, features, n_bins, point.A, *rows)
+        full = kernels.histograms(binned.codes, features, n_bins, point.C, *rows)
         D, ridge = full, damping * full
         if not sample.whole:
             D = kernels.histograms(codes, places, n_bins, sample.take(point.C), self.team)

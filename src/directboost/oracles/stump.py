@@ -55,8 +55,9 @@ class StumpOracle(Oracle):
             q = _NATIVE_NORMS[penalty.p]
             contiguous = np.ascontiguousarray(A)
             return price(
-                data.codes, data.n_bins, data.missing, contiguous, q, self._costs, self._team
-            )
+                data.codes, data.n_bins, data.missing, contiguous, q, self._costs, self._team,
+                data.sparse,
+            )  # fmt: skip
         return self._best_by_edges(np.ascontiguousarray(A), penalty)
 
     def _best_by_edges(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
@@ -81,7 +82,12 @@ class StumpOracle(Oracle):
         return np.append(prices[:-1], 2.0 * top)
 
     def _rounding(self, A: Scores, penalty: Penalty) -> float:
-        """Bound the error of an edge: as many additions as rows and bins, one unit each."""
+        """Bound the error of an edge: as many additions as rows and bins, one unit each.
+
+        A unit is twice the error of one addition. A bin that is the total less the listed rows
+        takes that much: the total has one addition per row, and the listed rows, fewer than half,
+        count twice, in their bins and in what is subtracted.
+        """
         terms = self.binned.n_rows + 2 * int(self.binned.n_bins.max()) + A.shape[1] + 8
         unit = float(np.finfo(A.dtype).eps)
         sums = np.abs(A).sum(axis=0, dtype=np.float64)[None, :]

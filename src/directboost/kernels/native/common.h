@@ -100,15 +100,4 @@ DB_INLINE void add_row(Real* into, const Other* from, int32_t k) {
   }
 }
 
-// hist[code, :] += A[i, :] for every row, hist (n_bins, k).
-template <class Code, class Real>
-inline void histogram_rows(const Code* codes, int64_t m, int32_t k, const Real* A, Real* hist) {
-  with_width(k, [&](auto width) {
-    constexpr int K = decltype(width)::value;
-    const size_t stride = K > 0 ? K : k;
-    for (int64_t i = 0; i < m; ++i)
-      add_row<K>(hist + codes[i] * stride, A + i * stride, k);
-  });
-}
-
 }  // namespace DB_SPACE

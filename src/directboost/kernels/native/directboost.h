@@ -4,7 +4,7 @@
 // Conventions: matrices are row-major and contiguous unless a stride is named. `code_bytes` is 1, 2
 // or 4 (uint8, uint16, uint32), `real_bytes` is 4 or 8 (float, double). Codes of feature f start at
 // codes + f * m. A feature with `missing` set has the missing value as its last code; its jumps are
-// numbered as BinnedData says. Tables and jumps are always double.
+// numbered as BinnedData says. Jumps are always double, and so are tables where nothing else is said.
 #pragma once
 
 #include <cstdint>
@@ -75,15 +75,25 @@ struct DbTables {
   int32_t k;
 };
 
+// Features most of whose rows have one code: the rows with another one, in blocks of DB_LIST_ROWS.
+#define DB_LIST_ROWS 512
+struct DbSparse {
+  const int32_t* usual;    // (features,) the commonest code, or -1 where a feature has no list
+  const int64_t* starts;   // (features * blocks + 1,) where the list of a feature and block begins
+  const uint16_t* rows;    // (all listed,) ascending, counted from the start of their block
+  const void* codes;       // (all listed,) their codes
+};
+
 struct DbTeam;
 
 // For every feature, the best price over its jumps and both polarities.
+// `sparse` has the lists of the codes, or is null, here and below.
 // q: 1, 2, or 0 for infinity. Ties within `tie` go to the first jump, then to polarity +1.
 DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                              int32_t n_features, const int32_t* n_bins, const uint8_t* missing,
-                              const void* A, int32_t real_bytes, int32_t k, int32_t q,
-                              const double* costs, double tie, double* price, int32_t* jump,
-                              int8_t* polarity);
+                              const DbSparse* sparse, int32_t n_features, const int32_t* n_bins,
+                              const uint8_t* missing, const void* A, int32_t real_bytes, int32_t k,
+                              int32_t q, const double* costs, double tie, double* price,
+                              int32_t* jump, int8_t* polarity);
 
 // Edges (n_jumps, k) of the positive polarity of every jump of one feature.
 DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
@@ -92,13 +102,27 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
 
 // Sums of the rows of A (m, k) per code of the listed features: (all bins, k), feature by feature.
 DB_EXPORT void DB_NAME(histograms)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const void* A, int32_t real_bytes, int32_t k, double* out);
+                                   const DbSparse* sparse, const int32_t* features,
+                                   const int32_t* n_bins, int32_t n_work, const void* A,
+                                   int32_t real_bytes, int32_t k, double* out);
 
-// F += table of every listed feature at the row's code; tables lie one after the other.
+// F += table of every listed feature at the row's code; tables lie one after the other, in the
+// precision of F, and are overwritten.
 DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const double* tables, int32_t k, void* F, int32_t real_bytes);
+                                   const DbSparse* sparse, const int32_t* features,
+                                   const int32_t* n_bins, int32_t n_work, void* tables, int32_t k,
+                                   void* F, int32_t real_bytes);
+
+// The commonest code of every feature, and how many rows of every block have another one (n_features
+// * blocks); -1 and zeros where these are more than `most`.
+DB_EXPORT void DB_NAME(count_listed)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                     int32_t n_features, int64_t most, int32_t* usual,
+                                     int64_t* counts);
+
+// Fills the lists of the features that have one; see DbSparse.
+DB_EXPORT void DB_NAME(list_rows)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                  int32_t n_features, const int32_t* usual, const int64_t* starts,
+                                  uint16_t* rows, void* others);
 
 // Smallest and largest number of every column of X (m, d) with strides in elements, and whether
 // one is missing (NaN). Columns without a number have low > high.

@@ -1,4 +1,4 @@
-// Passes over the rows: losses from scores, and scores from tables.
+// Passes over the rows: losses from scores.
 #include "losses.h"
 #include "team.h"
 
@@ -29,28 +29,6 @@ double loss_rows(const DbRows& rows, const Real* F, Real shift, int64_t begin, i
     if (C != nullptr) std::memcpy(C + offset, h.get(), size * sizeof(Real));
   }
   return loss;
-}
-
-// Rows are taken in blocks so that a block of F stays in the cache over all features.
-template <class Code, class Real>
-void add_rows_of_tables(const Code* codes, int64_t m, const int32_t* features,
-                        const int32_t* n_bins, int32_t n_work, const double* tables, int32_t k,
-                        int64_t begin, int64_t end, Real* F) {
-  constexpr int64_t rows = 512;
-  for (int64_t first = begin; first < end; first += rows) {
-    const int64_t last = first + rows < end ? first + rows : end;
-    const double* table = tables;
-    for (int32_t w = 0; w < n_work; ++w) {
-      const Code* code = codes + static_cast<size_t>(features[w]) * m;
-      with_width(k, [&](auto width) {
-        constexpr int K = decltype(width)::value;
-        const size_t stride = K > 0 ? K : k;
-        for (int64_t i = first; i < last; ++i)
-          add_row<K>(F + i * stride, table + code[i] * stride, k);
-      });
-      table += static_cast<size_t>(n_bins[w]) * k;
-    }
-  }
 }
 
 }  // namespace DB_SPACE
@@ -96,17 +74,4 @@ DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void
     *top = tops[piece] > *top ? tops[piece] : *top;
   }
   return loss;
-}
-
-DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                   const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                                   const double* tables, int32_t k, void* F, int32_t real_bytes) {
-  using namespace DB_SPACE;
-  with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    share_rows(team, m, [&](int64_t begin, int64_t end, int32_t) {
-      add_rows_of_tables(static_cast<decltype(code)>(codes), m, features, n_bins, n_work, tables, k,
-                         begin, end, static_cast<Real*>(F));
-    });
-  });
 }

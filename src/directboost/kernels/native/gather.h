@@ -1,0 +1,143 @@
+// Sums of the rows of A over the bins of a few features.
+#pragma once
+
+#include "lists.h"
+#include "team.h"
+
+namespace DB_SPACE {
+
+constexpr int32_t kTogether = 8;       // features that share one pass over A
+constexpr size_t kRowBytes = 1 << 17;  // of A that stay in the second cache meanwhile
+
+// hist[code, :] += A[i, :] for every row, hist (n_bins, k).
+template <class Code, class Real>
+inline void histogram_rows(const Code* codes, int64_t m, int32_t k, const Real* A, Real* hist) {
+  with_width(k, [&](auto width) {
+    constexpr int K = decltype(width)::value;
+    const size_t stride = K > 0 ? K : k;
+    for (int64_t i = 0; i < m; ++i)
+      add_row<K>(hist + codes[i] * stride, A + i * stride, k);
+  });
+}
+
+template <int K, class Real>
+DB_INLINE void add_to_both(Real* one, Real* two, const Real* from, int32_t k) {
+  if constexpr (K > 0) {
+    Real row[K];
+    for (int r = 0; r < K; ++r) row[r] = from[r];
+    add_block<K>(one, row);
+    add_block<K>(two, row);
+  } else {
+    add_row<K>(one, from, k);
+    add_row<K>(two, from, k);
+  }
+}
+
+// Two features at once. Where row after row falls into the same bin, each addition waits for the
+// one before it: those of the other feature fill the time.
+template <class Code, class Real>
+inline void histogram_pair(const Code* one, const Code* two, int64_t m, int32_t k, const Real* A,
+                           Real* first, Real* second) {
+  with_width(k, [&](auto width) {
+    constexpr int K = decltype(width)::value;
+    const size_t stride = K > 0 ? K : k;
+    for (int64_t i = 0; i < m; ++i)
+      add_to_both<K>(first + one[i] * stride, second + two[i] * stride, A + i * stride, k);
+  });
+}
+
+template <class Code, class Real>
+inline void histogram_listed(const Listed<Code>& list, int32_t k, const Real* A, Real* hist) {
+  with_width(k, [&](auto width) {
+    constexpr int K = decltype(width)::value;
+    const size_t stride = K > 0 ? K : k;
+    for (int64_t i = 0; i < list.n; ++i)
+      add_row<K>(hist + list.codes[i] * stride, A + list.rows[i] * stride, k);
+  });
+}
+
+template <class Real>
+inline void sum_bins(const Real* hist, int32_t n_bins, int32_t k, double* total) {
+  for (int32_t r = 0; r < k; ++r) total[r] = 0.0;
+  for (int32_t t = 0; t < n_bins; ++t)
+    for (int32_t r = 0; r < k; ++r) total[r] += hist[static_cast<size_t>(t) * k + r];
+}
+
+// Sum of all rows of A in double precision; the pieces are added in their order.
+template <class Real>
+void sum_rows(DbTeam* team, const Real* A, int64_t m, int32_t k, double* total) {
+  constexpr int64_t rows = 4096;
+  const int32_t pieces = static_cast<int32_t>((m + rows - 1) / rows);
+  Scratch<double> parts(static_cast<size_t>(pieces) * k);
+  share(team, pieces, [&](int32_t piece) {
+    const int64_t begin = piece * rows, end = begin + rows < m ? begin + rows : m;
+    with_width(k, [&](auto width) {
+      constexpr int K = decltype(width)::value;
+      for (int64_t i = begin; i < end; ++i)
+        add_row<K>(parts.get() + static_cast<size_t>(piece) * k, A + i * k, k);
+    });
+  });
+  sum_bins(parts.get(), pieces, k, total);
+}
+
+// What histograms are made of; `total` is the sum of all rows of A where there are lists.
+template <class Code, class Real>
+struct Rows {
+  const Code* codes;
+  Lists<Code> lists;
+  int64_t m;
+  const Real* A;
+  int32_t k;
+  const double* total;
+
+  const Code* codes_of(int32_t f) const { return codes + static_cast<size_t>(f) * m; }
+
+  // Adds the rows begin..begin+n-1 to the histogram of a feature that has a list.
+  void add_listed(int32_t f, int64_t begin, int64_t n, Real* hist) const {
+    for (int64_t first = begin; first < begin + n; first += kListRows)
+      histogram_listed(lists.at(f, first / kListRows), k, A + first * k, hist);
+  }
+
+  // The same for all features; of those without a list, two are taken together.
+  void add_rows(const int32_t* features, int32_t count, int64_t begin, int64_t n, size_t stride,
+                Real* hist) const {
+    int32_t waiting = -1;
+    for (int32_t j = 0; j < count; ++j) {
+      if (lists.has(features[j])) {
+        add_listed(features[j], begin, n, hist + j * stride);
+      } else if (waiting < 0) {
+        waiting = j;
+      } else {
+        histogram_pair(codes_of(features[waiting]) + begin, codes_of(features[j]) + begin, n, k,
+                       A + begin * k, hist + waiting * stride, hist + j * stride);
+        waiting = -1;
+      }
+    }
+    if (waiting >= 0)
+      histogram_rows(codes_of(features[waiting]) + begin, n, k, A + begin * k,
+                     hist + waiting * stride);
+  }
+
+  // Histograms of the listed features into zeroed memory, each `stride` after the one before. All
+  // features take a block of rows in turn, so that A is read from memory once; every sum runs over
+  // the rows in order.
+  void gather(const int32_t* features, const int32_t* n_bins, int32_t count, size_t stride,
+              Real* hist) const {
+    const int64_t blocks = static_cast<int64_t>(kRowBytes / (sizeof(Real) * k)) / kListRows;
+    const int64_t rows = (blocks > 0 ? blocks : 1) * kListRows;
+    for (int64_t begin = 0; begin < m; begin += rows)
+      add_rows(features, count, begin, begin + rows < m ? rows : m - begin, stride, hist);
+    for (int32_t j = 0; j < count; ++j)
+      if (lists.has(features[j])) add_rest(lists.usual(features[j]), n_bins[j], hist + j * stride);
+  }
+
+  // The bin that is not listed holds what the others leave of the total.
+  void add_rest(int32_t usual, int32_t n_bins, Real* hist) const {
+    Scratch<double> listed(k);
+    sum_bins(hist, n_bins, k, listed.get());
+    Real* rest = hist + static_cast<size_t>(usual) * k;
+    for (int32_t r = 0; r < k; ++r) rest[r] = static_cast<Real>(total[r] - listed[r]);
+  }
+};
+
+}  // namespace DB_SPACE

@@ -1,0 +1,129 @@
+// Which features have lists, and what is in them.
+#include "lists.h"
+#include "team.h"
+
+namespace DB_SPACE {
+
+constexpr int64_t kVotes = 1024;         // rows that vote for the commonest code
+constexpr int kChunk = 32;               // rows looked at together
+constexpr int64_t kListPiece = 1 << 18;  // codes that are worth a piece
+
+// The code of most of the rows, where one has clearly more than half of them. The voters are spread
+// evenly, but not at equal distances: rows may come in periods.
+template <class Code>
+Code vote(const Code* codes, int64_t m) {
+  const int64_t n = m < kVotes ? m : kVotes;
+  Code leader = 0;
+  int64_t lead = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const uint64_t share = static_cast<uint32_t>(j * 2654435769u);  // of the rows, golden ratio
+    const Code code = codes[m < kVotes ? j : static_cast<int64_t>(share * m >> 32)];
+    if (lead == 0) leader = code;
+    lead += code == leader ? 1 : -1;
+  }
+  return leader;
+}
+
+// Counts in lanes of the width of a code, so that a vector of codes is compared at once.
+template <class Code>
+inline int64_t count_others(const Code* codes, int64_t n, Code usual) {
+  static_assert(kListRows / kChunk < 256, "a lane of one byte must hold the count of a block");
+  Code same[kChunk] = {};
+  int64_t i = 0, others = n;
+  for (; i + kChunk <= n; i += kChunk)
+    for (int l = 0; l < kChunk; ++l) same[l] = static_cast<Code>(same[l] + (codes[i + l] == usual));
+  for (int l = 0; l < kChunk; ++l) others -= same[l];
+  for (; i < n; ++i) others -= codes[i] == usual;
+  return others;
+}
+
+// Counts the rows of every block that have another code than the commonest; gives up a feature with
+// more than `most` of them.
+template <class Code>
+void count_feature(const Code* codes, int64_t m, int64_t most, int32_t* usual, int64_t* counts) {
+  const Code code = vote(codes, m);
+  int64_t sum = 0;
+  for (int64_t b = 0; b < list_blocks(m) && sum <= most; ++b) {
+    const int64_t first = b * kListRows, n = m - first < kListRows ? m - first : kListRows;
+    counts[b] = count_others(codes + first, n, code);
+    sum += counts[b];
+  }
+  *usual = sum <= most ? static_cast<int32_t>(code) : -1;
+  if (sum > most) std::memset(counts, 0, sizeof(int64_t) * list_blocks(m));
+}
+
+template <class Code>
+DB_INLINE bool all_usual(const Code* codes, Code usual) {
+  Code other = 0;
+  for (int l = 0; l < kChunk; ++l) other = static_cast<Code>(other | (codes[l] ^ usual));
+  return other == 0;
+}
+
+// Writes without a branch per row, first into a buffer: the place after a full list is not ours.
+template <class Code>
+void list_block(const Code* codes, int64_t n, Code usual, uint16_t* rows, Code* others) {
+  uint16_t place[kListRows + 1];
+  Code code[kListRows + 1];
+  int64_t found = 0;
+  for (int64_t first = 0; first < n; first += kChunk) {
+    const int64_t last = first + kChunk < n ? first + kChunk : n;
+    if (last - first == kChunk && all_usual(codes + first, usual)) continue;
+    for (int64_t i = first; i < last; ++i) {
+      const Code own = codes[i];
+      place[found] = static_cast<uint16_t>(i), code[found] = own;
+      found += own != usual;
+    }
+  }
+  std::memcpy(rows, place, sizeof(uint16_t) * found);
+  std::memcpy(others, code, sizeof(Code) * found);
+}
+
+template <class Code>
+void list_feature(const Code* codes, int64_t m, int32_t usual, const int64_t* starts,
+                  uint16_t* rows, Code* others) {
+  for (int64_t b = 0; b < list_blocks(m); ++b) {
+    if (starts[b + 1] == starts[b]) continue;
+    const int64_t first = b * kListRows, n = m - first < kListRows ? m - first : kListRows;
+    list_block(codes + first, n, static_cast<Code>(usual), rows + starts[b], others + starts[b]);
+  }
+}
+
+// Calls f(feature) for every feature.
+template <class Function>
+inline void share_features(DbTeam* team, int64_t m, int32_t n_features, Function f) {
+  const int64_t some = kListPiece / (m > 0 ? m : 1) + 1;
+  const int32_t size = static_cast<int32_t>(some < n_features ? some : n_features);
+  if (n_features == 0) return;
+  share(team, (n_features + size - 1) / size, [&](int32_t piece) {
+    const int32_t begin = piece * size;
+    for (int32_t j = begin; j < begin + size && j < n_features; ++j) f(j);
+  });
+}
+
+}  // namespace DB_SPACE
+
+DB_EXPORT void DB_NAME(count_listed)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                     int32_t n_features, int64_t most, int32_t* usual,
+                                     int64_t* counts) {
+  using namespace DB_SPACE;
+  with_codes(code_bytes, [&](auto* code) {
+    share_features(team, m, n_features, [&](int32_t f) {
+      count_feature(static_cast<decltype(code)>(codes) + f * m, m, most, usual + f,
+                    counts + f * list_blocks(m));
+    });
+  });
+}
+
+DB_EXPORT void DB_NAME(list_rows)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
+                                  int32_t n_features, const int32_t* usual, const int64_t* starts,
+                                  uint16_t* rows, void* others) {
+  using namespace DB_SPACE;
+  with_codes(code_bytes, [&](auto* code) {
+    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
+    share_features(team, m, n_features, [&](int32_t f) {
+      if (usual[f] >= 0)
+        list_feature(static_cast<const Code*>(codes) + f * m, m, usual[f],
+                     starts + f * list_blocks(m), rows, static_cast<Code*>(others));
+    });
+  });
+}
