@@ -100,9 +100,10 @@ def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> 
     an earlier run on the same problem. Ctrl-C ends the loop with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
-    F = columns.scores(W)
-    problem = RestrictedProblem(plan.objective, columns)
-    state = State(columns, W, plan.objective.weights(F), problem.value(W))
+    F, objective = columns.scores(W), plan.objective
+    U = objective.weights(F) if len(columns) else objective.loss.start(objective.rows)
+    primal = objective.loss_value(F) + RestrictedProblem(objective, columns).penalty_value(W)
+    state = State(columns, W, U, primal)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else 0.0)
