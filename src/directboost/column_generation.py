@@ -100,10 +100,7 @@ def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> 
     an earlier run on the same problem. Ctrl-C ends the loop with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
-    F, objective = columns.scores(W), plan.objective
-    U = objective.weights(F) if len(columns) else objective.loss.start(objective.rows)
-    primal = objective.loss_value(F) + RestrictedProblem(objective, columns).penalty_value(W)
-    state = State(columns, W, U, primal)
+    state = _start(plan.objective, columns, W)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else 0.0)
@@ -114,6 +111,15 @@ def run(plan: Plan, columns: Columns, W: Any, before: Outcome | None = None) -> 
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _finish(plan, state, status)
+
+
+def _start(objective: Objective, columns: Columns, W: Any) -> State:
+    loss, rows = objective.loss, objective.rows
+    if len(columns) == 0:
+        return State(columns, W, loss.start(rows), loss.start_value(rows))
+    F = columns.scores(W)
+    penalty = RestrictedProblem(objective, columns).penalty_value(W)
+    return State(columns, W, objective.weights(F), objective.loss_value(F) + penalty)
 
 
 def _resume(state: State, before: Outcome) -> None:

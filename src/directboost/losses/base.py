@@ -132,6 +132,10 @@ class Loss(ABC):
         """Return U at W = 0, (m, k)."""
         return self.weights(np.zeros((rows.c.size, rows.k)), rows)
 
+    def start_value(self, rows: Rows) -> float:
+        """Return L at W = 0."""
+        return self.value(np.zeros((rows.c.size, rows.k)), rows)
+
     def dual_value(self, U: Array, rows: Rows) -> float:
         """Return D(U), lowered by a bound on the rounding error of its evaluation.
 

@@ -66,6 +66,10 @@ class ElementwiseLoss(Loss):
         """Return -c_i Theta'(0) in all classes."""
         return np.repeat(-rows.c[:, None] * self._at_zero(self.slope), rows.k, axis=1)
 
+    def start_value(self, rows: Rows) -> float:
+        """Return Theta(0), times the sum of all weights."""
+        return self._at_zero(self.theta) * rows.k * float(rows.c.sum())
+
     def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
         """Return tau U; pairwise, the entries r = y_i (no edge reads them) at -c_i Theta'(0)."""
         shrunk = tau * U
