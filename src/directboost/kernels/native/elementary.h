@@ -1,4 +1,5 @@
-// Exponential and logarithm as straight lines of arithmetic, so that loops over them are vectorised.
+// Exponential and logarithm as straight lines of arithmetic: loops over them are vectorised. Series
+// are summed in two chains, so that an operation waits for the last one half as often.
 #pragma once
 
 #include "common.h"
@@ -38,19 +39,19 @@ DB_INLINE double exp_of(double x) {
   const double shifted = x * 1.4426950408889634074 + magic;
   const double n = shifted - magic;
   const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-  double y = 1.6059043836821613e-10;
-  y = y * r + 2.0876756987868100e-09;
-  y = y * r + 2.5052108385441720e-08;
-  y = y * r + 2.7557319223985888e-07;
-  y = y * r + 2.7557319223985893e-06;
-  y = y * r + 2.4801587301587302e-05;
-  y = y * r + 1.9841269841269841e-04;
-  y = y * r + 1.3888888888888889e-03;
-  y = y * r + 8.3333333333333332e-03;
-  y = y * r + 4.1666666666666664e-02;
-  y = y * r + 1.6666666666666666e-01;
-  y = y * r + 0.5;
-  y = y * r * r + r;
+  const double q = r * r;
+  double odd = 1.6059043836821613e-10, even = 2.0876756987868100e-09;
+  odd = odd * q + 2.5052108385441720e-08;
+  even = even * q + 2.7557319223985888e-07;
+  odd = odd * q + 2.7557319223985893e-06;
+  even = even * q + 2.4801587301587302e-05;
+  odd = odd * q + 1.9841269841269841e-04;
+  even = even * q + 1.3888888888888889e-03;
+  odd = odd * q + 8.3333333333333332e-03;
+  even = even * q + 4.1666666666666664e-02;
+  odd = odd * q + 1.6666666666666666e-01;
+  even = even * q + 0.5;
+  const double y = (odd * r + even) * q + r;
   const double scale = bits_as<double>((bits_as<uint64_t>(shifted) + 1023u) << 52);
   return scale + scale * y;
 }
@@ -61,13 +62,13 @@ DB_INLINE float exp_of(float x) {
   const float shifted = x * 1.44269504f + magic;
   const float n = shifted - magic;
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float y = 1.9875691500e-4f;
-  y = y * r + 1.3981999507e-3f;
-  y = y * r + 8.3334519073e-3f;
-  y = y * r + 4.1665795894e-2f;
-  y = y * r + 1.6666665459e-1f;
-  y = y * r + 5.0000001201e-1f;
-  y = y * r * r + r;
+  const float q = r * r;
+  float odd = 1.9875691500e-4f, even = 1.3981999507e-3f;
+  odd = odd * q + 8.3334519073e-3f;
+  even = even * q + 4.1665795894e-2f;
+  odd = odd * q + 1.6666665459e-1f;
+  even = even * q + 5.0000001201e-1f;
+  const float y = (odd * r + even) * q + r;
   const float scale = bits_as<float>((bits_as<uint32_t>(shifted) + 127u) << 23);
   return scale + scale * y;
 }
@@ -84,7 +85,7 @@ DB_INLINE Real every_second(Real q) {
   }
 }
 
-// sum_j q^j / (2 j + 1) for j from 0 to Last, in two chains that do not wait for each other.
+// sum_j q^j / (2 j + 1) for j from 0 to Last.
 template <int Last, class Real>
 DB_INLINE Real odd_series(Real q) {
   return every_second<0, Last>(q * q) + q * every_second<1, Last>(q * q);
@@ -99,12 +100,14 @@ DB_INLINE Real log1p_of(Real e) {
 }
 
 // Logarithm of a positive normal number, by the same series: the fraction is brought to
-// [sqrt(1/2), sqrt(2)). The exponent becomes a number by writing it into the low bits of 2^fraction.
+// [sqrt(1/2), sqrt(2)). The exponent becomes a number by writing it into the low bits of a power of
+// two so large that they stand for ones.
 template <class Real>
 DB_INLINE Real log_of(Real x) {
   using L = Layout<Real>;
   using Bits = typename L::Bits;
-  constexpr Bits one = Bits(1) << L::kFraction, offset = (Bits(L::kBias) << L::kFraction) - L::kRootHalf;
+  constexpr Bits one = Bits(1) << L::kFraction;
+  constexpr Bits offset = (Bits(L::kBias) << L::kFraction) - L::kRootHalf;
   constexpr Real large = static_cast<Real>(one);
   const Bits shifted = bits_as<Bits>(x) + offset;
   const Bits magic = Bits(L::kBias + L::kFraction) << L::kFraction;

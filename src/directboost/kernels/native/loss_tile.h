@@ -5,7 +5,7 @@
 
 namespace DB_SPACE {
 
-// The scores a pass looks at, F + step * change, and where they and the rest are written (null: not).
+// The scores a pass looks at, F + step * change, and where they and the rest go (null: nowhere).
 template <class Real>
 struct LossArrays {
   const Real* F;
@@ -94,10 +94,15 @@ class LossTile {
   // The scores stand in the place of u until u is known.
   void read_scores(const LossArrays<Real>& a) {
     const int32_t size = n_ * k_;
-    const Real *F = a.F + offset(), *change = a.change + (a.change == nullptr ? 0 : offset());
-    Real *__restrict scores = u_.get(), *__restrict moved = a.moved;
-    for (int32_t i = 0; i < size; ++i) scores[i] = change == nullptr ? F[i] : F[i] + a.step * change[i];
-    if (moved != nullptr) std::memcpy(moved + offset(), scores, size * sizeof(Real));
+    Real* __restrict scores = u_.get();
+    const Real* F = a.F + offset();
+    if (a.change != nullptr) {
+      const Real* change = a.change + offset();
+      for (int32_t i = 0; i < size; ++i) scores[i] = F[i] + a.step * change[i];
+    } else {
+      std::memcpy(scores, F, size * sizeof(Real));
+    }
+    if (a.moved != nullptr) std::memcpy(a.moved + offset(), scores, size * sizeof(Real));
     for (int j = 0; j < kLanes; ++j) scores[size + j] = 0;
   }
 

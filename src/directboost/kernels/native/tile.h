@@ -1,8 +1,8 @@
 // A few rows of the loss at a time, all of whose numbers stay in the first cache.
 //
 // Rows of k entries lie one after the other. What is entry by entry runs over the whole tile as one
-// vector loop; what is row by row (own classes, weights, sums) runs in whole vectors too: those of a
-// row reach into the next one, whose numbers come later and overwrite what was too much.
+// vector loop. What is row by row (own classes, weights, sums) runs in whole vectors too: those of
+// a row reach into the next one, whose numbers come later and overwrite what was too much.
 #pragma once
 
 #include "losses.h"
