@@ -12,7 +12,7 @@ import numpy as np
 
 from directboost.kernels import native
 from directboost.kernels.team import Team
-from directboost.kernels.work import ModelWork, PassRows, Sweeps, padded_width
+from directboost.kernels.work import ModelWork, PassRows, Sweeps, Way, padded_width
 from directboost.memory import MOST_LISTED
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
@@ -92,12 +92,18 @@ def time_epoch(rng, codes, n_bins, missing, A, team):
 
 
 def time_loss(rng, A, team):
-    """Time the logistic loss with its gradient and curvature."""
+    """Time the logistic loss: with its derivatives, alone along a step, and its dual."""
     k = A.shape[1]
     labels = rng.integers(0, k, ROWS).astype(np.int32)
     rows = PassRows(0, k, labels, None, np.full(ROWS, 1.0 / ROWS / k, dtype=A.dtype))
-    seconds = best(lambda: native.loss_pass(rows, A, "UAC", team))
-    show("loss", A.dtype.name, k, team.threads, seconds, features=1)
+    room, way = native.loss_pass(rows, A, "UAC", team), Way(A, 0.5)
+    calls = {
+        "loss": lambda: native.loss_pass(rows, A, "UAC", team, out=room),
+        "trial": lambda: native.loss_pass(rows, A, "", team, way),
+        "dual": lambda: native.dual_pass(rows, room.U, 0.9, team),
+    }
+    for name, call in calls.items():
+        show(name, A.dtype.name, k, team.threads, best(call), features=1)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ LAYERS = [
     folder(
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
-        *("lbfgsb", "proximal", "row_sample", "quadratic", "feature_blocks"),
+        *("lbfgsb", "proximal", "row_sample", "quadratic", "line", "feature_blocks"),
         "smoothing",
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),

@@ -103,9 +103,7 @@ def run(
     with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
-    F = columns.scores(W)
-    problem = RestrictedProblem(plan.objective, columns)
-    state = State(columns, W, plan.objective.weights(F), problem.value(W))
+    state = _start(plan.objective, columns, W)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
@@ -116,6 +114,15 @@ def run(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _finish(plan, state, status)
+
+
+def _start(objective: Objective, columns: Columns, W: Any) -> State:
+    loss, rows = objective.loss, objective.rows
+    if len(columns) == 0:
+        return State(columns, W, loss.start(rows), loss.start_value(rows))
+    F = columns.scores(W)
+    penalty = RestrictedProblem(objective, columns).penalty_value(W)
+    return State(columns, W, objective.weights(F), objective.loss_value(F) + penalty)
 
 
 def _resume(state: State, before: Outcome) -> None:

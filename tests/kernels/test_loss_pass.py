@@ -5,7 +5,7 @@ import pytest
 
 from directboost.kernels import native, reference
 from directboost.kernels.team import Team
-from directboost.kernels.work import PassRows
+from directboost.kernels.work import LossPass, PassRows, Way
 from directboost.losses import LOSSES as LOSS_CLASSES
 from directboost.losses import Rows
 from directboost.margins import OneVsAll, Pairwise
@@ -76,6 +76,38 @@ def test_only_the_wanted_arrays_are_made(kernels, loss, labels, rng):
                 np.testing.assert_array_equal(array, getattr(everything, name))
 
 
+@both
+@every_pass
+@pytest.mark.parametrize("real", REALS)
+def test_a_way_off_is_a_pass_at_the_moved_scores(kernels, real, loss, labels, rng):
+    for m, k in ((1, 2), (5, 3), (300, 7), (130, 10), (40, 33)):
+        rows = draw_rows(rng, loss, labels, m, k, real)
+        F, change = (rng.normal(size=(m, k)).astype(real) for _ in range(2))
+        result = kernels.loss_pass(rows, F, "FUAC", None, Way(change, 0.3))
+        assert_near(result.F, F + real(0.3) * change, real)
+        expected = kernels.loss_pass(rows, result.F, "UAC")
+        assert result.value == pytest.approx(expected.value, rel=RTOL[real], abs=RTOL[real])
+        for name in "UAC":
+            assert_near(getattr(result, name), getattr(expected, name), real)
+        assert kernels.loss_pass(rows, F, "", None, Way(change, 0.3)).value == result.value
+
+
+@both
+@every_pass
+def test_it_writes_where_it_is_told(kernels, loss, labels, rng):
+    """Into arrays that have no room behind them: the entry after the last one stays."""
+    for m, k in ((1, 2), (2, 3), (9, 10), (140, 5)):
+        rows, F = draw_rows(rng, loss, labels, m, k), rng.normal(size=(m, k))
+        memory = np.full((3, m * k + 1), 7.0)
+        U, A, C = (row[:-1].reshape(m, k) for row in memory)
+        result = kernels.loss_pass(rows, F, "UAC", out=LossPass(0.0, None, U, A, C))
+        fresh = kernels.loss_pass(rows, F, "UAC")
+        for name, array in (("U", U), ("A", A), ("C", C)):
+            assert getattr(result, name) is array
+            np.testing.assert_array_equal(array, getattr(fresh, name))
+        np.testing.assert_array_equal(memory[:, -1], 7.0)
+
+
 @pytest.mark.parametrize("real", REALS)
 @every_pass
 class TestTwins:
@@ -84,7 +116,7 @@ class TestTwins:
     pytestmark = NEEDS_NATIVE
 
     def test_agree(self, loss, labels, real, rng):
-        for k in range(1 if not labels else 2, 13):
+        for k in (*range(1 if not labels else 2, 13), 17, 26, 40, 300):
             for m in (1, 7, 300):
                 rows = draw_rows(rng, loss, labels, m, k, real)
                 F = (2.0 * rng.normal(size=(m, k))).astype(real)

@@ -66,3 +66,13 @@ def test_tails_keep_their_relative_precision():
     np.testing.assert_allclose(LOSS.bend(z), np.exp(-z), rtol=1e-12)
     np.testing.assert_allclose(LOSS.theta(-z), z, rtol=1e-12)
     np.testing.assert_allclose(LOSS.bend(-z), np.exp(-z), rtol=1e-12)
+
+
+def test_small_terms_keep_their_digits():
+    """In the tails of both functions a term is good relative to itself."""
+    z = np.array([0.0, 1e-9, 1.0, 17.0, 40.0, 300.0])
+    np.testing.assert_allclose(LOSS.theta(z), np.log1p(np.exp(-z)), rtol=4e-16)
+    np.testing.assert_allclose(LOSS.theta(-z), z + np.log1p(np.exp(-z)), rtol=4e-16)
+    v = np.array([1e-300, 1e-20, 1e-9, 0.3, 0.5, 1.0 - 1e-9])
+    expected = v * np.log(v) + (1.0 - v) * np.log1p(-v)
+    np.testing.assert_allclose(LOSS.conjugate(-v), expected, rtol=1e-15)

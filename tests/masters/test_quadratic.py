@@ -77,7 +77,7 @@ def test_the_model_falls_by_at_least_what_is_said(loss, margin, p, rows, monkeyp
     monkeypatch.setattr("directboost.masters.row_sample._RARE", 3)
     _, point, model = make_model(loss, margin, p, rows)
     before = value_of(model.work)
-    assert model.penalty(model.work.jumps) == pytest.approx(point.penalty, rel=1e-12)
+    assert model.penalty(model.work.jumps, 1.0) == pytest.approx(point.penalty, rel=1e-12)
     for number in range(6):
         gain = model.epoch() if number % 2 == 0 else model.newton(30, 0.01)
         after = value_of(model.work)

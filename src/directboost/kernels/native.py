@@ -26,6 +26,7 @@ from .work import (
     Sweeps,
     Tables,
     Team,
+    Way,
     own_dual,
 )
 
@@ -40,6 +41,7 @@ _NAMES = (
     "cuts",
     "encode",
     "loss_pass",
+    "penalty",
     "dual_pass",
     "solve_block",
     "model_epoch",
@@ -126,7 +128,7 @@ class _Library:
         self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
         for name in _NAMES:
             setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        for name in ("loss_pass", "dual_pass", "model_epoch", "model_newton"):
+        for name in ("loss_pass", "penalty", "dual_pass", "model_epoch", "model_newton"):
             getattr(self, name).restype = c_double
         self.predict.restype = c_int32
         for name in _NAMES:
@@ -160,7 +162,8 @@ _ARGUMENTS = {
     "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
     "cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
     "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
-    "loss_pass": [_P, POINTER(_Rows), _P, _I, _D, _P, _P, _P, POINTER(_D)],
+    "loss_pass": [_P, POINTER(_Rows), _P, _P, _D, _I, _P, _P, _P, _P],
+    "penalty": [_P, _P, _D, _P, _P, _I, _I, _D],
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, POINTER(_Model)],
@@ -343,26 +346,28 @@ def _rows(rows: PassRows) -> _Rows:
     return _Rows(rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c))
 
 
-def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
-    """Return the loss at F and the wanted ones of U, A and C; see `reference.loss_pass`."""
-    out = {name: np.empty_like(F) if name in wanted else None for name in "UAC"}
-    record, top = _rows(rows), c_double()
+def loss_pass(
+    rows: PassRows,
+    F: Scores,
+    wanted: str = "UA",
+    team: Team | None = None,
+    way: Way | None = None,
+    out: LossPass | None = None,
+) -> LossPass:
+    """Return the loss and the wanted ones of F, U, A and C; see `reference.loss_pass`."""
+    arrays = {name: None if out is None else getattr(out, name) for name in wanted}
+    made = {name: np.empty_like(F) if a is None else a for name, a in arrays.items()}
+    record, places = _rows(rows), [_at(made.get(name)) for name in "FUAC"]
+    change, step = (None, 0.0) if way is None else (_at(way.change), way.step)
+    value = _lib().loss_pass(_handle(team), byref(record), _at(F), change, step, F.itemsize,
+                             *places)  # fmt: skip
+    return LossPass(float(value), **made)
 
-    def sweep(shift: float, *outputs: int | None) -> float:
-        value = _lib().loss_pass(_handle(team), byref(record), F.ctypes.data, F.itemsize, shift,
-                                 *outputs, byref(top))  # fmt: skip
-        return float(value)
 
-    places = [_at(out[name]) for name in "UAC"]
-    if rows.loss != 1 or rows.labels is None:
-        return LossPass(sweep(0.0, *places), out["U"], out["A"], out["C"])
-    sweep(0.0, None, None, None)
-    shift = float(top.value)
-    total = sweep(shift, *places)
-    for array in out.values():
-        if array is not None:
-            np.multiply(array, 1.0 / total, out=array)
-    return LossPass(float(np.log(total)) + shift, out["U"], out["A"], out["C"])
+def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
+    """Return the penalty of jumps between two sets of them; see `reference.penalty`."""
+    return float(_lib().penalty(_at(start), _at(end), step, _at(first), _at(nu), nu.size,
+                                end.shape[1], p))  # fmt: skip
 
 
 def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
+from .jumps import jump_penalty
 from .reference_block import solve_block
 from .reference_lists import list_codes
 from .reference_model import model_epoch
@@ -22,6 +23,7 @@ from .work import (
     SparseCodes,
     Tables,
     Team,
+    Way,
     own_dual,
 )
 
@@ -37,6 +39,7 @@ __all__ = [
     "loss_pass",
     "model_epoch",
     "model_newton",
+    "penalty",
     "predict",
     "price",
     "quantile_cuts",
@@ -198,12 +201,22 @@ def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
     return np.where(np.isnan(x), missing, below)
 
 
-def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None = None) -> LossPass:
-    """Return the loss at F, and the wanted ones of U, A = -dL/dF and C.
+def loss_pass(
+    rows: PassRows,
+    F: Scores,
+    wanted: str = "UA",
+    team: Team | None = None,
+    way: Way | None = None,
+    out: LossPass | None = None,
+) -> LossPass:
+    """Return the loss at F, or a way from there, and the wanted ones of F, U, A = -dL/dF and C.
 
     C is the diagonal of the second derivative in F that the block solver uses: class r carries
-    its own term and, with pairwise margins, class y_i the sum of the terms of the others.
+    its own term and, with pairwise margins, class y_i the sum of the terms of the others. The
+    arrays of `out` are written to where it has them.
     """
+    if way is not None:
+        F = F + F.dtype.type(way.step) * way.change
     index = np.arange(F.shape[0])
     if rows.labels is not None:
         z = (F - F[index, rows.labels][:, None]).astype(np.float64)
@@ -222,9 +235,30 @@ def loss_pass(rows: PassRows, F: Scores, wanted: str = "UA", team: Team | None =
         C[index, rows.labels] = C.sum(axis=1)
     else:
         A = rows.targets * u  # type: ignore[operator]
-    out = {"U": U, "A": A, "C": C}
-    kept = {n: out[n].astype(F.dtype) if n in wanted else None for n in out}
-    return LossPass(value, kept["U"], kept["A"], kept["C"])
+    found = {"F": F, "U": U, "A": A, "C": C}
+    kept = {
+        n: _into(None if out is None else getattr(out, n), found[n].astype(F.dtype)) for n in wanted
+    }
+    return LossPass(value, **kept)
+
+
+def _into(place: Scores | None, values: Scores) -> Scores:
+    """Return `values`, written to `place` where there is one."""
+    if place is None:
+        return values
+    place[:] = values
+    return place
+
+
+def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
+    """Return the penalty of the stacked jumps start + step (end - start), (all jumps, k).
+
+    Those of feature w lie from first[w] to first[w + 1] and cost nu[w] times the norms of their
+    positive and negative parts.
+    """
+    jumps = end if step == 1.0 else start + step * (end - start)
+    bounds = zip(nu, first[:-1], first[1:], strict=True)
+    return float(sum(n * jump_penalty(jumps[a:b], p) for n, a, b in bounds))
 
 
 def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:

@@ -88,13 +88,35 @@ class SparseCodes:
 
 
 @dataclass(frozen=True)
+class Way:
+    """A step away from given scores: what is looked at is F + step * change.
+
+    Attributes
+    ----------
+    change : (m, k) array in the precision of the scores
+    step : float
+    """
+
+    change: Scores
+    step: float
+
+
+@dataclass(frozen=True)
 class LossPass:
-    """Result of a fused pass: the loss and, in the precision of F, what was asked for."""
+    """Result of a fused pass: the loss and, in the precision of the scores, what was asked for.
+
+    Attributes
+    ----------
+    value : float
+    F, U, A, C : (m, k) arrays or None
+        Scores, weights, A = -dL/dF and the diagonal curvature in F.
+    """
 
     value: float
-    U: Scores | None
-    A: Scores | None
-    C: Scores | None
+    F: Scores | None = None
+    U: Scores | None = None
+    A: Scores | None = None
+    C: Scores | None = None
 
 
 @dataclass(frozen=True)

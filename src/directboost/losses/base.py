@@ -1,6 +1,7 @@
 """The contract of a loss, and what a loss knows about the rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,25 @@ import numpy as np
 from ..arrays import Array, Ints
 
 _EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
+_BLOCK = 4096  # rows of which the intermediate results of a formula stay in the cache
+
+
+def row_blocks(m: int) -> Iterator[slice]:
+    """Yield slices of a few of m rows each: formulas go block by block, which is faster."""
+    return (slice(first, first + _BLOCK) for first in range(0, m, _BLOCK))
+
+
+def entropy(v: Array) -> Array:
+    """Return v log v for v >= 0, which is 0 at 0."""
+    out = np.log(np.maximum(v, _TINY))
+    out *= v
+    return out
+
+
+def _size(X: Array) -> float:
+    """Return the sum of |X|."""
+    return sum(float(np.abs(X[rows]).sum()) for rows in row_blocks(X.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -112,6 +132,10 @@ class Loss(ABC):
         """Return U at W = 0, (m, k)."""
         return self.weights(np.zeros((rows.c.size, rows.k)), rows)
 
+    def start_value(self, rows: Rows) -> float:
+        """Return L at W = 0."""
+        return self.value(np.zeros((rows.c.size, rows.k)), rows)
+
     def dual_value(self, U: Array, rows: Rows) -> float:
         """Return D(U), lowered by a bound on the rounding error of its evaluation.
 
@@ -119,6 +143,6 @@ class Loss(ABC):
         error of the sum grows with the logarithm of the number of terms.
         """
         terms = self.dual_terms(U, rows)
-        size = float(np.abs(terms).sum() + np.abs(U).sum())
+        size = _size(terms) + _size(U)
         units = 16.0 + float(np.log2(max(terms.size, 2)))
         return float(terms.sum()) - _EPS * units * size

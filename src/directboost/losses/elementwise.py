@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..arrays import Array
-from .base import Loss, Rows
+from .base import Loss, Rows, row_blocks
 
 
 class ElementwiseLoss(Loss):
@@ -40,11 +40,15 @@ class ElementwiseLoss(Loss):
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return sum_ir c_i Theta(rho_ir)."""
-        return float(rows.c @ self.theta(rho).sum(axis=1))
+        blocks = row_blocks(rho.shape[0])
+        return float(sum(rows.c[b] @ self.theta(rho[b]).sum(axis=1) for b in blocks))
 
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return U_ir = -c_i Theta'(rho_ir)."""
-        return -rows.c[:, None] * self.slope(rho)
+        U = np.empty_like(rho)
+        for b in row_blocks(rho.shape[0]):
+            np.multiply(-rows.c[b, None], self.slope(rho[b]), out=U[b])
+        return U
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return c_i Theta''(rho_ir)."""
@@ -52,8 +56,19 @@ class ElementwiseLoss(Loss):
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -c_i Theta*(-U_ir / c_i)."""
-        c = rows.c[:, None]
-        return -c * self.conjugate(-U / c)
+        terms = np.empty_like(U)
+        for b in row_blocks(U.shape[0]):
+            c = rows.c[b, None]
+            np.multiply(-c, self.conjugate(-U[b] / c), out=terms[b])
+        return terms
+
+    def start(self, rows: Rows) -> Array:
+        """Return -c_i Theta'(0) in all classes."""
+        return np.repeat(-rows.c[:, None] * self._at_zero(self.slope), rows.k, axis=1)
+
+    def start_value(self, rows: Rows) -> float:
+        """Return Theta(0), times the sum of all weights."""
+        return self._at_zero(self.theta) * rows.k * float(rows.c.sum())
 
     def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
         """Return tau U; pairwise, the entries r = y_i (no edge reads them) at -c_i Theta'(0)."""

@@ -3,9 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, xlog1py, xlogy
+from scipy.special import expit
 
 from ..arrays import Array
+from .base import entropy
 from .elementwise import ElementwiseLoss
 
 
@@ -25,7 +26,14 @@ class Logistic(ElementwiseLoss):
 
     def theta(self, z: Array) -> Array:
         """Return log(1 + exp(-z))."""
-        return np.logaddexp(0.0, -z)
+        out = np.abs(z)
+        small = np.exp(np.negative(out, out=out), out=out)
+        above = 1.0 + small
+        # What 1 + small lost in rounding is added again: all of it where small is tiny.
+        small -= above - 1.0
+        small += np.log(above, out=above)
+        small += np.maximum(-z, 0.0)
+        return small
 
     def slope(self, z: Array) -> Array:
         """Return -1 / (1 + exp(z))."""
@@ -38,4 +46,6 @@ class Logistic(ElementwiseLoss):
     def conjugate(self, s: Array) -> Array:
         """Return v log v + (1 - v) log(1 - v) with v = -s, clipped to [0, 1]."""
         v = np.clip(-s, 0.0, 1.0)
-        return np.asarray(xlogy(v, v) + xlog1py(1.0 - v, -v))
+        rest = 1.0 - v
+        # (1 - v) log(1 - v) by its rounded argument, and to first order what the rounding took.
+        return entropy(v) + entropy(rest) - (v + (rest - 1.0))

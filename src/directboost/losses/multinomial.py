@@ -3,10 +3,10 @@
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp, softmax, xlogy
+from scipy.special import logsumexp, softmax
 
 from ..arrays import Array
-from .base import Loss, Rows
+from .base import Loss, Rows, entropy, row_blocks
 
 
 class Multinomial(Loss):
@@ -24,11 +24,15 @@ class Multinomial(Loss):
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return the weighted mean of log sum_r exp(-rho_ir)."""
-        return float(rows.share @ logsumexp(-rho, axis=1))
+        blocks = row_blocks(rho.shape[0])
+        return float(sum(rows.share[b] @ logsumexp(-rho[b], axis=1) for b in blocks))
 
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) softmax_r(-rho_i:)."""
-        return np.asarray(rows.share[:, None] * softmax(-rho, axis=1))
+        U = np.empty_like(rho)
+        for b in row_blocks(rho.shape[0]):
+            np.multiply(rows.share[b, None], softmax(-rho[b], axis=1), out=U[b])
+        return U
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) p (1 - p) with p the softmax."""
@@ -37,7 +41,11 @@ class Multinomial(Loss):
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -U log(U S / s_i)."""
-        return -np.asarray(xlogy(U, U / rows.share[:, None]))
+        terms = np.empty_like(U)
+        for b in row_blocks(U.shape[0]):
+            share = rows.share[b, None]
+            np.multiply(-share, entropy(U[b] / share), out=terms[b])
+        return terms
 
     def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
         """Return off-label entries times tau, the rest of a row's mass at r = y_i."""

@@ -4,14 +4,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import kernels
-from ..arrays import Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
+from .line import AllRows, Line
 from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
@@ -47,6 +46,7 @@ class FeatureBlocks(Master):
     def __init__(self, precision: type = np.float64) -> None:
         self._precision = np.dtype(precision)
         self._slack = 1e-14 if self._precision == np.float64 else 1e-7
+        self._all_rows = AllRows(self._precision)
         self._point: Point | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
@@ -71,7 +71,10 @@ class FeatureBlocks(Master):
         sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)
-        after = self._search(objective, columns, model, promised)
+        line = Line(self._all_rows, objective, columns, model)
+        after = self._search(line, point, promised)
+        if after is not point:
+            self._all_rows.give_back(point)
         self._point = after
         return MasterResult(after.W, after.U, True, 1, after.value, after.A)
 
@@ -86,25 +89,8 @@ class FeatureBlocks(Master):
             return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
         F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self._precision)
         columns.add_scores(W, F)
-        return self.evaluate(problem.objective, columns, W, F, problem.penalty_value(W))
-
-    def evaluate(
-        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
-    ) -> Point:
-        """Return the point with jumps W, scores F and that penalty."""
-        rows = objective.pass_rows(self._precision)
-        if rows is not None:
-            result = kernels.loss_pass(rows, F, "UAC", columns.team)
-            U, A, C = result.U, result.A, result.C
-            assert U is not None
-            assert A is not None
-            assert C is not None
-            return Point(W, F, result.value, penalty, U, A, C)
-        double = F.astype(np.float64, copy=False)
-        U = objective.weights(double)
-        A = np.ascontiguousarray(objective.coefficients(U), dtype=self._precision)
-        C = np.ascontiguousarray(objective.curvature(double), dtype=self._precision)
-        return Point(W, F, objective.loss_value(double), penalty, U, A, C)
+        penalty = problem.penalty_value(W)
+        return self._all_rows.point(problem.objective, columns, W, F, penalty)
 
     def _rows(self, objective: Objective, columns: FeatureColumns, accuracy: float) -> RowSample:
         """Return the sample of the rows; a larger one where the last brought the gap down little.
@@ -139,25 +125,18 @@ class FeatureBlocks(Master):
                 break
         return total
 
-    def _search(
-        self, objective: Objective, columns: FeatureColumns, model: QuadraticModel, promised: float
-    ) -> Point:
+    def _search(self, line: Line, point: Point, promised: float) -> Point:
         """Go towards the minimum of the model as far as the objective gains on all rows.
 
         Where the whole step gains, a longer one may gain more: the first models of a loss that
         flattens out stop far too early.
         """
-        point = model.point
-        line = _Line(self, objective, columns, model)
-        step, trial, slack = 1.0, line.at(1.0), self._slack * abs(point.value)
+        trial, slack = line.at(1.0), self._slack * abs(point.value)
         if trial.value <= point.value - _ENOUGH * promised + slack:
             self._damping *= 0.5
-            while step < _FURTHEST:
-                further = line.at(_FURTHER * step)
-                if further.value >= trial.value:
-                    break
-                step, trial = _FURTHER * step, further
-            return trial
+            step = _stretched(line, trial.value)
+            return trial if step == 1.0 else line.at(step)
+        step = 1.0
         for _ in range(_HALVINGS):
             step *= 0.4
             trial = line.at(step)
@@ -168,39 +147,15 @@ class FeatureBlocks(Master):
         return point
 
 
-class _Line:
-    """The objective on all rows along the way from a point to the minimum of its model."""
-
-    def __init__(
-        self,
-        master: FeatureBlocks,
-        objective: Objective,
-        columns: FeatureColumns,
-        model: QuadraticModel,
-    ) -> None:
-        self._master, self._objective, self._columns, self._model = (
-            master, objective, columns, model
-        )  # fmt: skip
-        work = model.work
-        self._start = np.concatenate(model.point.W)
-        self._change = np.zeros_like(model.point.F)
-        features = np.array(columns.features, dtype=np.int32)
-        tables = np.split(work.change, work.first_bin[1:-1])
-        binned = columns.binned
-        kernels.add_tables(
-            binned.codes, features, tables, self._change, columns.team, binned.sparse
-        )
-
-    def at(self, step: float) -> Point:
-        """Return the point a share `step` of the way."""
-        work, F = self._model.work, self._model.point.F
-        jumps = work.jumps
-        if step != 1.0:
-            jumps = self._start + step * (work.jumps - self._start)
-        scores = F + F.dtype.type(step) * self._change
-        W = np.split(jumps, work.first_jump[1:-1])
-        penalty = self._model.penalty(jumps)
-        return self._master.evaluate(self._objective, self._columns, W, scores, penalty)
+def _stretched(line: Line, value: float) -> float:
+    """Return how far beyond the whole step, which has that value, the objective falls."""
+    step = 1.0
+    while step < _FURTHEST:
+        further = line.value(_FURTHER * step)
+        if further >= value:
+            break
+        step, value = _FURTHER * step, further
+    return step
 
 
 def _same(known: Jumps, W: Jumps) -> bool:

@@ -7,7 +7,6 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.row_prox import row_norms
 from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
@@ -105,14 +104,13 @@ class QuadraticModel:
         """Take a Newton step on the non-zero weights; return by how much the model fell."""
         return kernels.model_newton(self.work, iterations, tolerance, self.team)
 
-    def penalty(self, jumps: Array) -> float:
-        """Return the penalty of stacked jumps of the working set, (all jumps, k)."""
-        live = np.flatnonzero(jumps.any(axis=1))
-        feature = np.searchsorted(self.work.first_jump, live, side="right") - 1
-        rows = jumps[live]
-        parts = (np.maximum(rows, 0.0), np.maximum(-rows, 0.0))
-        norms = sum(row_norms(part, self.work.p) for part in parts)
-        return float(self.work.nu[feature] @ np.asarray(norms))
+    def penalty(self, start: Array, step: float) -> float:
+        """Return the penalty a share `step` of the way from `start` to the jumps of the model.
+
+        Both are stacked, (all jumps, k).
+        """
+        work = self.work
+        return kernels.penalty(start, work.jumps, step, work.first_jump, work.nu, work.p)
 
 
 def row_curvature(

@@ -147,12 +147,17 @@ DB_EXPORT void DB_NAME(encode)(DbTeam* team, const void* X, int32_t real_bytes, 
                                const double* thresholds, const int32_t* n_thresholds,
                                const int32_t* missing, void* codes, int32_t code_bytes);
 
-// Loss at F and (where not null) U, A and the diagonal curvature in F.
-// `shift` is subtracted in the exponent of the exponential loss; its value, U, A and curvature are
-// then unnormalised and the caller divides. `top` gets the largest -rho.
+// Loss at F + step * change (at F where `change` is null) and, where not null, those scores (into
+// `moved`), U, A and the diagonal curvature in F. All arrays are (m, k).
 DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void* F,
-                                    int32_t real_bytes, double shift, void* U, void* A, void* C,
-                                    double* top);
+                                    const void* change, double step, int32_t real_bytes,
+                                    void* moved, void* U, void* A, void* C);
+
+// Penalty of the jumps start + step (end - start) of n features, (all jumps, k); those of feature w
+// lie from first[w] to first[w + 1] and cost nu[w] each.
+DB_EXPORT double DB_NAME(penalty)(const double* start, const double* end, double step,
+                                  const int64_t* first, const double* nu, int32_t n, int32_t k,
+                                  double p);
 
 // Terms of the dual objective at tau U, without the own classes (soft maxima: with them); `mass`
 // gets the sum of those entries of tau U.

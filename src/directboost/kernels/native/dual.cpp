@@ -1,78 +1,103 @@
 // The dual objective of the built-in losses at weights shrunk by tau.
 #include "losses.h"
 #include "team.h"
+#include "tile.h"
 
 namespace DB_SPACE {
 
-// Natural logarithm of a positive normal number; relative error about 1e-7. The mantissa is brought
-// to [sqrt(1/2), sqrt(2)), where the series in its distance from 1 is short.
-inline float log_of(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  const uint32_t shifted = bits - 0x3f3504f3u;
-  const float n = static_cast<float>(static_cast<int32_t>(shifted) >> 23);
-  bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
-  float y;
-  std::memcpy(&y, &bits, sizeof y);
-  y -= 1.0f;
-  float p = 7.0376836292e-2f;
-  p = p * y - 1.1514610310e-1f;
-  p = p * y + 1.1676998740e-1f;
-  p = p * y - 1.2420140846e-1f;
-  p = p * y + 1.4249322787e-1f;
-  p = p * y - 1.6668057665e-1f;
-  p = p * y + 2.0000714765e-1f;
-  p = p * y - 2.4999993993e-1f;
-  p = p * y + 3.3333331174e-1f;
-  const float square = y * y;
-  return ((p * y * square - 0.5f * square) + y) + n * 0.69314718056f;
-}
-
-inline double log_of(double x) { return std::log(x); }
-
 // x log x, 0 at 0.
 template <class Real>
-inline Real entropy_of(Real x) {
-  const Real floor = static_cast<Real>(1e-37);
+DB_INLINE Real entropy_of(Real x) {
+  constexpr Real floor = static_cast<Real>(1e-37);
   return x * log_of(x > floor ? x : floor);
 }
 
 // The term of one entry with share v = tau U / c, per unit of c.
-template <class Real>
-inline Real dual_term(int32_t loss, Real v) {
-  switch (loss) {
-    case kLogistic: return -(entropy_of(v) + entropy_of(v < 1 ? 1 - v : Real(0)));
-    case kExponential: return -entropy_of(v);
-    case kMultinomial: return -entropy_of(v);
-    default: return v - v * v / 4;
+template <int kLoss, class Real>
+DB_INLINE Real dual_term(Real v) {
+  if constexpr (kLoss == kSquaredHinge) {
+    return v - v * v / 4;
+  } else if constexpr (kLoss == kLogistic) {
+    return -(entropy_of(v) + entropy_of(v < 1 ? 1 - v : Real(0)));
+  } else {
+    return -entropy_of(v);
   }
 }
 
-// Sum of the terms of rows begin..end without those at the own class; `mass` gets that of v.
-template <int kLoss, class Real>
-double dual_rows(const DbRows& rows, const Real* U, double tau, int64_t begin, int64_t end,
-                 double* mass) {
-  const int32_t k = rows.k;
-  const Real *c = static_cast<const Real*>(rows.c), shrink = static_cast<Real>(tau);
-  Scratch<Real> terms(2 * static_cast<size_t>(k));
-  Real *__restrict sums = terms.get(), *__restrict v = sums + k;
-  double total = 0.0, gathered = 0.0;
-  for (int64_t i = begin; i < end; ++i) {
-    const Real* __restrict u = U + i * k;
-    const Real unit = kLoss == kMultinomial ? c[i] * k : c[i], scale = unit > 0 ? shrink / unit : 0;
-    for (int32_t r = 0; r < k; ++r) v[r] = u[r] * scale;
-    if (rows.labels != nullptr) v[rows.labels[i]] = 0;
-    for (int32_t r = 0; r < k; ++r) sums[r] = dual_term<Real>(kLoss, v[r]);
-    double row = 0.0, all = 0.0;
-    for (int32_t r = 0; r < k; ++r) {
-      row += sums[r];
-      all += v[r];
-    }
-    gathered += unit * all;
-    if (kLoss == kMultinomial) row -= entropy_of<double>(all < 1.0 ? 1.0 - all : 0.0);
-    total += unit * row;
+// Sums of the terms and of tau U, both without the own classes.
+struct DualSum {
+  double terms, mass;
+};
+
+template <int kLoss, int N, class Real>
+class DualTile {
+ public:
+  DualTile(const DbRows& rows, Real tau)
+      : rows_(rows),
+        k_(rows.k),
+        tau_(tau),
+        tile_(k_, tile_rows(k_)),
+        v_(tile_.size()),
+        terms_(tile_.size()),
+        in_(tile_.size()),
+        unit_(tile_rows(k_)),
+        scale_(tile_rows(k_)) {}
+
+  DualSum sum(const Real* U, int64_t first, int32_t n) {
+    shares(U, first, n);
+    const int32_t size = strips<Real>(n * k_) * Strip<Real>::kLanes;
+    const Real* __restrict v = v_.get();
+    Real* __restrict terms = terms_.get();
+    for (int32_t i = 0; i < size; ++i) terms[i] = dual_term<kLoss>(v[i]);
+    const double mass = tile_.weighted_sum(v, unit_.get(), n);
+    double value = tile_.weighted_sum(terms, unit_.get(), n);
+    if (kLoss == kMultinomial) value += own_terms(n);
+    return {value, mass};
   }
-  *mass = gathered;
+
+ private:
+  // v = tau U / c (c k for soft maxima), 0 at the own classes and in rows without weight.
+  void shares(const Real* U, int64_t first, int32_t n) {
+    const Real* c = static_cast<const Real*>(rows_.c) + first;
+    std::memcpy(in_.get(), U + first * k_, static_cast<size_t>(n) * k_ * sizeof(Real));
+    for (int32_t i = 0; i < n; ++i) {
+      unit_[i] = kLoss == kMultinomial ? c[i] * k_ : c[i];
+      scale_[i] = unit_[i] > 0 ? tau_ / unit_[i] : 0;
+    }
+    tile_.scale_rows(in_.get(), scale_.get(), n, v_.get());
+    if (rows_.labels == nullptr) return;
+    for (int32_t i = 0; i < n; ++i) v_[tile_.row_at(i) + rows_.labels[first + i]] = 0;
+  }
+
+  // Soft maxima: the own class holds what the others leave of the row.
+  double own_terms(int32_t n) {
+    for (int32_t i = 0; i < n; ++i) scale_[i] = tile_.row_sum(v_.get() + tile_.row_at(i));
+    double sum = 0.0;
+    for (int32_t i = 0; i < n; ++i)
+      scale_[i] = unit_[i] * entropy_of(scale_[i] < 1 ? 1 - scale_[i] : Real(0));
+    for (int32_t i = 0; i < n; ++i) sum -= scale_[i];
+    return sum;
+  }
+
+  const DbRows& rows_;
+  const int32_t k_;
+  const Real tau_;
+  RowTile<N, Real> tile_;
+  Scratch<Real> v_, terms_, in_, unit_, scale_;
+};
+
+template <int kLoss, class Real>
+DualSum dual_rows(const DbRows& rows, const Real* U, double tau, int64_t begin, int64_t end) {
+  DualSum total{0.0, 0.0};
+  const int32_t most = tile_rows(rows.k);
+  with_strips<Real>(rows.k, [&](auto strips) {
+    DualTile<kLoss, decltype(strips)::value, Real> tile(rows, static_cast<Real>(tau));
+    for (int64_t first = begin; first < end; first += most) {
+      const int64_t n = end - first < most ? end - first : most;
+      const DualSum part = tile.sum(U, first, static_cast<int32_t>(n));
+      total = {total.terms + part.terms, total.mass + part.mass};
+    }
+  });
   return total;
 }
 
@@ -83,25 +108,23 @@ DB_EXPORT double DB_NAME(dual_pass)(DbTeam* team, const DbRows* rows, const void
   using namespace DB_SPACE;
   constexpr int64_t size = 4096;
   const int32_t pieces = static_cast<int32_t>((rows->m + size - 1) / size);
-  Scratch<double> values(pieces), masses(pieces);
+  Scratch<DualSum> sums(pieces);
   with_types(1, real_bytes, [&](auto*, auto* real) {
     auto u = static_cast<decltype(real)>(U);
     share(team, pieces, [&](int32_t piece) {
       const int64_t begin = piece * size, end = begin + size < rows->m ? begin + size : rows->m;
-      double *value = &values[piece], *part = &masses[piece];
+      DualSum* sum = &sums[piece];
       switch (rows->loss) {
-        case kLogistic: *value = dual_rows<kLogistic>(*rows, u, tau, begin, end, part); break;
-        case kExponential: *value = dual_rows<kExponential>(*rows, u, tau, begin, end, part); break;
-        case kMultinomial: *value = dual_rows<kMultinomial>(*rows, u, tau, begin, end, part); break;
-        default: *value = dual_rows<kSquaredHinge>(*rows, u, tau, begin, end, part);
+        case kLogistic: *sum = dual_rows<kLogistic>(*rows, u, tau, begin, end); break;
+        case kExponential: *sum = dual_rows<kExponential>(*rows, u, tau, begin, end); break;
+        case kMultinomial: *sum = dual_rows<kMultinomial>(*rows, u, tau, begin, end); break;
+        default: *sum = dual_rows<kSquaredHinge>(*rows, u, tau, begin, end);
       }
     });
   });
-  double value = 0.0;
-  *mass = 0.0;
-  for (int32_t piece = 0; piece < pieces; ++piece) {
-    value += values[piece];
-    *mass += masses[piece];
-  }
-  return value;
+  DualSum total{0.0, 0.0};
+  for (int32_t piece = 0; piece < pieces; ++piece)
+    total = {total.terms + sums[piece].terms, total.mass + sums[piece].mass};
+  *mass = total.mass;
+  return total.terms;
 }
