@@ -298,11 +298,12 @@ def mixed_rows(rng, m=400):
 
 
 def test_lists_only_where_a_feature_has_one_code_in_most_rows(rng):
-    """The constant classifier alone is not worth them; with others it has an empty list."""
+    """Constants alone are not worth them; with others they have empty lists."""
     dense = rng.normal(size=(300, 3))
+    dense[:, 2] = 1.0
     assert bin_features(dense, np.ones(300), None).sparse is None
     rare = np.where(rng.random((300, 1)) < 0.1, 1.0, 0.0)
     rare[:2, 0] = 0.0, np.nan
     lists = bin_features(np.hstack([dense, rare]), np.ones(300), None).sparse
-    assert lists.usual.tolist() == [-1, -1, -1, 0, 1]
+    assert lists.usual.tolist() == [-1, -1, 0, 0, 1]
     assert lists.starts[-1] == lists.starts[-2] == (rare[:, 0] != 0.0).sum()

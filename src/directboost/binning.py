@@ -111,14 +111,15 @@ def bin_features(
     codes[d] = 1
     centre = np.concatenate([c.centre for c in cuts])
     exact = all(bool(c.exact.all()) for c in cuts)
-    sparse = _sparse(codes, team)
+    sparse = _sparse(codes, n_bins, team)
     return BinnedData(codes, n_bins.astype(np.int32), missing, thresholds, centre, exact, sparse)
 
 
-def _sparse(codes: Ints, team: Team | None) -> SparseCodes | None:
-    """Return the lists; None where no feature but the constant classifier would have one."""
+def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:
+    """Return the lists; None where only constants, columns or classifier, would have one."""
     lists = list_codes(codes, int(MOST_LISTED * codes.shape[1]), team)
-    return lists if (lists.usual[:-1] >= 0).any() else None
+    varied = n_bins[:-1] > 1
+    return lists if (lists.usual[:-1][varied] >= 0).any() else None
 
 
 _ROOM = 1 << 20  # thresholds for which there is room at once
