@@ -167,7 +167,7 @@ _ARGUMENTS = {
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, POINTER(_Model)],
-    "model_newton": [_P, POINTER(_Model), _I, _D],
+    "model_newton": [_P, POINTER(_Model), _I, _D, _I],
     "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
 }
 _loaded: list[_Library] = []
@@ -412,9 +412,11 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     return float(_lib().model_epoch(_handle(team), _model(work)))
 
 
-def model_newton(work: ModelWork, most: int, tolerance: float, team: Team | None = None) -> float:
+def model_newton(
+    work: ModelWork, most: int, tolerance: float, repeats: int = 1, team: Team | None = None
+) -> float:
     """Take a Newton step on the non-zero jumps, in place; see `reference_newton.model_newton`."""
-    return float(_lib().model_newton(_handle(team), _model(work), most, tolerance))
+    return float(_lib().model_newton(_handle(team), _model(work), most, tolerance, repeats))
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:

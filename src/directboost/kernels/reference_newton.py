@@ -11,29 +11,58 @@ from .row_prox import row_norms
 from .work import ModelWork, Team
 
 RIDGE = 1e-3  # share of the diagonal added to the second derivative
+TIE = 1e-9  # relative distance from the maximum of a part that is none
 
 
-def model_newton(work: ModelWork, most: int, tolerance: float, team: Team | None = None) -> float:
+def model_newton(
+    work: ModelWork, most: int, tolerance: float, repeats: int = 1, team: Team | None = None
+) -> float:
     """Take a Newton step on the non-zero jumps, in place; return by how much the model fell.
 
     Solves H x = left - slope, H the second derivative of the model and of the penalty, by
     conjugate gradients: at most so many iterations, or to a relative residual. Zero entries stay,
     and entries that would change their sign become zero; with p = inf the largest entries of a
-    sign part move together. Then the lowest point of the model along x, at most its end. The
-    compiled kernel has a better preconditioner, and so takes another way to the same solution.
+    sign part move together, and one that would outgrow them is stopped there. Where a bound is
+    met the step is found anew with those entries held, up to `repeats` times in all. Then the
+    lowest point of the model along the way, at most its end. The compiled kernel has a better
+    preconditioner, and so takes another way to the same solution.
     """
     places = np.flatnonzero(live_jumps(work.jumps))
     if places.size == 0:
         return 0.0
     live, V = _Live(work, places), work.jumps[places]
     left = live.edges(work.Q[:, : work.k], work.G - work.ridge * work.change, -1.0)
-    change = _direction(work, live, V, left, most, tolerance)
-    change = np.where(np.sign(V + change) == np.sign(V), change, -V)
+    at = V
+    for _ in range(repeats):
+        rest = left - live.product(at - V)
+        free = at + _direction(work, live, at, rest, most, tolerance)
+        held = _within(free, at, work.p)
+        at = held
+        if np.array_equal(held, free):
+            break
+    return _move(work, live, places, at - V, left)
+
+
+def _within(free: Array, V: Array, p: float) -> Array:
+    """Return `free` (n, k) with the signs of V and, with p = inf, the largest entries of V."""
+    inside = np.where(np.sign(free) == np.sign(V), free, 0.0)
+    if not np.isinf(p):
+        return inside
+    for sign in (1.0, -1.0):
+        part, ahead = np.maximum(sign * V, 0.0), np.maximum(sign * inside, 0.0)
+        tied = (part >= (1.0 - TIE) * part.max(axis=1, keepdims=True)) & (part > 0.0)
+        most = np.where(tied, ahead, 0.0).max(axis=1, keepdims=True)
+        inside = np.where(part > 0.0, sign * np.minimum(ahead, most), inside)
+    return inside
+
+
+def _move(work: ModelWork, live: "_Live", places: Ints, change: Array, left: Array) -> float:
+    V = work.jumps[places]
     gain = float((left * change).sum() + live.penalty(V) - live.penalty(V + change))
     scores, tables = live.scores(change)
     image = bend(work, scores)
     curvature = float((scores * image).sum() + (work.ridge * tables**2).sum())
-    step = min(max(gain, 0.0) / curvature, 1.0) if gain < 0.5 * curvature else 1.0
+    step = max(gain, 0.0) / curvature if gain < 0.5 * curvature else 1.0
     work.jumps[places] += step * change
     work.change[:] += step * tables
     work.Q[:, : work.k] += step * image
@@ -49,9 +78,8 @@ def _direction(
     diagonal = np.maximum(diagonal, 1e-12 * float(diagonal.max()))
 
     def product(d: Array) -> Array:
-        scores, tables = live.scores(d)
-        image = live.edges(bend(work, scores), work.ridge * tables) + penalty(d)
-        return penalty.tie(np.where(mask, image + RIDGE * diagonal * d, 0.0))
+        image = live.product(d) + penalty(d) + RIDGE * diagonal * d
+        return penalty.tie(np.where(mask, image, 0.0))
 
     def precondition(residual: Array) -> Array:
         return penalty.tie(np.where(mask, residual / diagonal, 0.0))
@@ -98,6 +126,11 @@ class _Live:
             out[rows] = answers @ total
         return out
 
+    def product(self, V: Array) -> Array:
+        """Return the second derivative of the model times jumps V."""
+        scores, tables = self.scores(V)
+        return self.edges(bend(self._work, scores), self._work.ridge * tables)
+
     def penalty(self, V: Array) -> float:
         """Return the penalty of the jumps V."""
         parts = (np.maximum(V, 0.0), np.maximum(-V, 0.0))
@@ -139,7 +172,7 @@ class Bend:
         norm = self._of_part(V, lambda part: row_norms(part, p))
         norm = np.where(V != 0.0, norm, 1.0)
         unit = size / norm
-        self._tied = (unit >= 1.0 - 1e-9) & (V != 0.0) if np.isinf(p) else None
+        self._tied = (unit >= 1.0 - TIE) & (V != 0.0) if np.isinf(p) else None
         if self._tied is not None:
             self._counts = np.maximum(self._sums(self._tied.astype(np.float64)), 1.0)
             self.slope = np.where(self._tied, nu[:, None] * np.sign(V) / self._counts, 0.0)

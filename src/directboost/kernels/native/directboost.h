@@ -176,11 +176,13 @@ DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_
 DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
 
 // One Newton step of the model on its non-zero jumps, by conjugate gradients: at most so many
-// iterations, or until the residual fell to a share `tolerance`. Signs stay; entries that are zero
-// stay; for p = infinity those at the maximum of a sign part move together. Returns by how much the
-// model fell.
+// iterations, or until the residual fell to a share `tolerance`. Zero entries stay. An entry that
+// would change its sign becomes zero; for p = infinity the entries at the maximum of a sign part
+// move together, and one that would outgrow them is stopped there. Where a bound is met the step is
+// found anew with those entries held, up to `repeats` times in all. Returns by how much the model
+// fell.
 DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
-                                       double tolerance);
+                                       double tolerance, int32_t repeats);
 
 // F (m, k) += tables of the used features, and then the intercept; X (m, d) has strides in
 // elements. Returns whether X holds an infinite number, in a used feature or not.

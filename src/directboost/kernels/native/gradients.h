@@ -8,24 +8,47 @@ namespace DB_SPACE {
 
 constexpr double kRidge = 1e-3;  // share of the diagonal added to the second derivative
 
+// The second derivative of the model, the ridge included, in the live jumps.
+template <class Real>
+class Curvature {
+ public:
+  Curvature(const Live& live, const double* ridge, int32_t k, Product<Real>& product)
+      : live_(live),
+        ridge_(ridge),
+        k_(k),
+        product_(product),
+        tables_(live.segments() * k),
+        sums_(live.segments() * k),
+        prefix_((live.segments() + 1) * k) {}
+
+  // image = second derivative times the direction, both (jumps, k).
+  void apply(const double* direction, double* image) {
+    tables_of(live_, direction, k_, tables_.get());
+    for (size_t i = 0; i < live_.segments() * k_; ++i) sums_[i] = ridge_[i] * tables_[i];
+    product_.bend(tables_.get(), sums_.get());
+    edges_of(live_, sums_.get(), k_, prefix_.get(), image);
+  }
+
+ private:
+  const Live& live_;
+  const double* ridge_;
+  const int32_t k_;
+  Product<Real>& product_;
+  Scratch<double> tables_, sums_, prefix_;
+};
+
 // Unknowns are the non-zero entries of V (jumps, k); the others stay zero.
 template <class Real>
 class Gradients {
  public:
-  Gradients(DbTeam* team, const Live& live, const double* V, const double* ridge, const double* D,
-            int32_t k, const Bend& bend, Product<Real>& product)
-      : live_(live),
-        V_(V),
-        ridge_(ridge),
-        k_(k),
-        size_(live.jumps() * k),
+  Gradients(const Factors& factors, const double* V, size_t size, const Bend& bend,
+            Curvature<Real>& curvature)
+      : V_(V),
+        size_(size),
         bend_(bend),
-        product_(product),
-        factors_(team, live, V, D, k, bend),
-        vectors_(4 * size_),
-        tables_(live.segments() * k),
-        sums_(live.segments() * k),
-        prefix_((live.segments() + 1) * k) {}
+        curvature_(curvature),
+        factors_(factors),
+        vectors_(4 * size_) {}
 
   // Writes the direction x (jumps, k) for the edges `left` at what is left of the gradient.
   void solve(const double* left, int32_t most, double tolerance, double* x) {
@@ -70,10 +93,7 @@ class Gradients {
   }
 
   void multiply(const double* direction, double* image) {
-    tables_of(live_, direction, k_, tables_.get());
-    for (size_t i = 0; i < live_.segments() * k_; ++i) sums_[i] = ridge_[i] * tables_[i];
-    product_.bend(tables_.get(), sums_.get());
-    edges_of(live_, sums_.get(), k_, prefix_.get(), image);
+    curvature_.apply(direction, image);
     bend_.add(direction, image);
     const double* diagonal = factors_.diagonal();
     for (size_t i = 0; i < size_; ++i)
@@ -81,14 +101,12 @@ class Gradients {
     bend_.tie(image);
   }
 
-  const Live& live_;
-  const double *V_, *ridge_;
-  const int32_t k_;
+  const double* V_;
   const size_t size_;
   const Bend& bend_;
-  Product<Real>& product_;
-  const Factors factors_;
-  Scratch<double> vectors_, tables_, sums_, prefix_;
+  Curvature<Real>& curvature_;
+  const Factors& factors_;
+  Scratch<double> vectors_;
 };
 
 }  // namespace DB_SPACE

@@ -4,8 +4,37 @@
 
 namespace DB_SPACE {
 
-// V (jumps, k) are the live jumps. Their signs stay: an entry that would change its sign becomes
-// zero.
+constexpr double kTie = 1e-9;  // relative distance from the maximum of a part that is none
+
+// Brings a step of one jump from V back inside its bounds: a weight that would change its sign
+// becomes zero; for p = infinity one that would outgrow the largest of its part is stopped there.
+// Returns whether it met a bound.
+inline bool stop_at_bounds(const double* V, double p, int32_t k, double* next) {
+  bool met = false;
+  for (int32_t r = 0; r < k; ++r) {
+    if (V[r] == 0.0 || next[r] * V[r] > 0.0) continue;
+    next[r] = 0.0;
+    met = true;
+  }
+  if (!std::isinf(p)) return met;
+  for (int side = 0; side < 2; ++side) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    double top = 0.0, most = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = sign * V[r] > top ? sign * V[r] : top;
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * V[r] > 0.0 && sign * V[r] >= (1.0 - kTie) * top)
+        most = sign * next[r] > most ? sign * next[r] : most;
+    for (int32_t r = 0; r < k; ++r) {
+      if (!(sign * V[r] > 0.0) || sign * next[r] <= most) continue;
+      next[r] = sign * most;
+      met = true;
+    }
+  }
+  return met;
+}
+
+// V (jumps, k) are the live jumps where the step begins; those that end on a bound stay there, and
+// where that was many the step of the others is found anew.
 template <class Real>
 class NewtonStep {
  public:
@@ -18,10 +47,12 @@ class NewtonStep {
         V_(size_),
         left_(size_),
         change_(size_),
+        at_(size_),
         nu_(live.jumps()),
         ridge_(live.segments() * k_),
         tables_(live.segments() * k_),
-        product_(team, model, live) {
+        product_(team, model, live),
+        curvature_(live, ridge_.get(), k_, product_) {
     for (int32_t v = 0; v < live.features(); ++v)
       for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) nu_[j] = live.nu(v);
     for (size_t j = 0; j < live.jumps(); ++j)
@@ -30,11 +61,23 @@ class NewtonStep {
   }
 
   // Moves the jumps; returns by how much the model fell.
-  double run(int32_t most, double tolerance) {
+  double run(int32_t most, double tolerance, int32_t repeats) {
     find_left();
-    find_direction(most, tolerance);
-    for (size_t i = 0; i < size_; ++i)
-      if ((V_[i] + change_[i]) * V_[i] <= 0.0) change_[i] = -V_[i];
+    Scratch<double> D(live_.segments() * k_), rest(size_), next(size_);
+    std::memcpy(next.get(), V_.get(), size_ * sizeof(double));
+    live_.sum([&](size_t i) { return model_.D[i]; }, D.get());
+    for (int32_t again = 0; again < repeats; ++again) {
+      for (size_t i = 0; i < size_; ++i) at_[i] = next[i];
+      if (again > 0) curvature_.apply(change_.get(), rest.get());
+      for (size_t i = 0; i < size_; ++i) rest[i] = left_[i] - rest[i];
+      find_direction(D.get(), rest.get(), most, tolerance, change_.get());
+      for (size_t i = 0; i < size_; ++i) next[i] += change_[i];
+      bool met = false;
+      for (size_t j = 0; j < size_; j += k_)
+        met |= stop_at_bounds(at_.get() + j, model_.p, k_, next.get() + j);
+      for (size_t i = 0; i < size_; ++i) change_[i] = next[i] - V_[i];
+      if (!met) break;
+    }
     return move();
   }
 
@@ -48,12 +91,11 @@ class NewtonStep {
     edges_of(live_, sums.get(), k_, prefix.get(), left_.get());
   }
 
-  void find_direction(int32_t most, double tolerance) {
-    Scratch<double> D(live_.segments() * k_);
-    live_.sum([&](size_t i) { return model_.D[i]; }, D.get());
-    const Bend bend(V_.get(), nu_.get(), live_.jumps(), k_, model_.p);
-    Gradients<Real>(team_, live_, V_.get(), ridge_.get(), D.get(), k_, bend, product_)
-        .solve(left_.get(), most, tolerance, change_.get());
+  void find_direction(const double* D, const double* rest, int32_t most, double tolerance,
+                      double* step) {
+    const Bend bend(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
+    const Factors factors(team_, live_, at_.get(), D, k_, bend);
+    Gradients<Real>(factors, at_.get(), size_, bend, curvature_).solve(rest, most, tolerance, step);
   }
 
   // Goes along the change to the lowest point of the model, at most to its end.
@@ -99,21 +141,22 @@ class NewtonStep {
   const Live& live_;
   const int32_t k_;
   const size_t size_;
-  Scratch<double> V_, left_, change_, nu_, ridge_, tables_;
+  Scratch<double> V_, left_, change_, at_, nu_, ridge_, tables_;
   Product<Real> product_;
+  Curvature<Real> curvature_;
 };
 
 }  // namespace DB_SPACE
 
 DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
-                                       double tolerance) {
+                                       double tolerance, int32_t repeats) {
   using namespace DB_SPACE;
   const Live live(*model);
   if (live.jumps() == 0) return 0.0;
   double gained = 0.0;
   with_types(1, model->real_bytes, [&](auto*, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    gained = NewtonStep<Real>(team, *model, live).run(most, tolerance);
+    gained = NewtonStep<Real>(team, *model, live).run(most, tolerance, repeats);
   });
   return gained;
 }
