@@ -51,6 +51,7 @@ class FeatureBlocks(Master):
         self._sample: RowSample | None = None
         self._damping = 0.0
         self._accuracy = np.inf
+        self._slow = False
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept smooth losses, and those that can be smoothed, with l1,p penalties."""
@@ -99,8 +100,8 @@ class FeatureBlocks(Master):
         """
         m, own = columns.binned.n_rows, objective.margin.own
         size = first_size(m) if self._sample is None else self._sample.n
-        slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
-        if slow and self._sample is not None and not self._sample.whole:
+        self._slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
+        if self._slow and self._sample is not None and not self._sample.whole:
             self._sample, size = None, int(_GROWTH * size)
         self._accuracy = accuracy
         if self._sample is None:
@@ -111,14 +112,18 @@ class FeatureBlocks(Master):
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
         """Bring the model near its minimum; return by how much it fell.
 
-        Far from the optimum the model itself is rough, and one round is enough.
+        Far from the optimum the model itself is rough, and one round is enough. Weights that meet
+        a bound spoil a Newton step; where they are many (penalties with corners inside a row of
+        weights, or a fit that has become slow) it is found anew without them.
         """
+        corners = model.work.p == 1.0 or np.isinf(model.work.p)
+        repeats = 2 if corners or self._slow else 1
         early = accuracy > _LATE
         iterations = _FIRST_ITERATIONS if early else _ITERATIONS
         forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
         for _ in range(1 if early else _CYCLES):
-            total += model.newton(iterations, _RESIDUAL)
+            total += model.newton(iterations, _RESIDUAL, repeats)
             gained = model.epoch()
             total += gained
             if gained <= forcing * total:
