@@ -1,0 +1,107 @@
+"""Block descent on the smoothed hinge: its fused pass, and its way to the minimum of a model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..arrays import Scores
+from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.work import LOGISTIC, MULTINOMIAL, PassRows
+from ..losses.smoothed_hinge import SmoothedHinge
+from ..margins import OneVsAll
+from ..problem import Objective
+from .active_step import ActiveStep
+from .feature_blocks import FeatureBlocks
+from .quadratic import Point, QuadraticModel
+
+_RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
+_SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
+_NOTHING = 1e-20  # weights and curvatures below it only slow the arithmetic down
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """How hard a model is minimised.
+
+    Up to so many cycles of one Newton step, found anew so many times with so many iterations,
+    and so many visits to all features.
+    """
+
+    cycles: int
+    iterations: int
+    repeats: int
+    visits: int
+
+
+_ROUGH, _THOROUGH = _Effort(1, 10, 2, 1), _Effort(2, 20, 3, 3)
+
+
+class SmoothedBlocks(FeatureBlocks):
+    """`FeatureBlocks` for objectives with the loss `SmoothedHinge`.
+
+    The models are good ones, but hard: most rows are flat, so that weights are driven to zero by
+    the penalty alone, by the hundred, and the Newton step has to heed that (`ActiveStep`).
+
+    Attributes
+    ----------
+    rough : bool
+        Whether the point is so far from the optimum that a rough minimum of the model will do.
+    """
+
+    def __init__(self, precision: type = np.float64) -> None:
+        super().__init__(precision)
+        self.rough = True
+        self._shifted: _Shifted | None = None
+
+    def evaluate(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
+    ) -> Point:
+        """Return the point with jumps W, scores F and that penalty."""
+        shifted = self._shifted
+        if shifted is None or shifted.loss is not objective.loss:
+            shifted = self._shifted = _Shifted(objective, self._precision)
+        unit = F.dtype.type(1.0 / shifted.loss.mu)
+        result = kernels.loss_pass(shifted.rows, unit * F + shifted.offset, "UAC", columns.team)
+        U, A, C = result.U, result.A, result.C
+        assert U is not None
+        assert A is not None
+        assert C is not None
+        C *= unit
+        U[U < _NOTHING] = 0.0
+        C[C < _NOTHING] = 0.0
+        value = shifted.loss.mu * result.value + shifted.floor
+        return Point(W, F, value, penalty, U, A, C)
+
+    def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
+        """Bring the model near its minimum; return by how much it fell."""
+        effort = _ROUGH if self.rough else _THOROUGH
+        total = model.epoch()
+        for _ in range(effort.cycles):
+            gained = ActiveStep(model).solve_within(effort.iterations, _RESIDUAL, effort.repeats)
+            gained += sum(model.epoch() for _ in range(effort.visits))
+            total += gained
+            if gained <= _SLOW * total:
+                break
+        return total
+
+
+class _Shifted:
+    """The smoothed hinge as mu times a smooth loss with a fused pass, at scores F / mu + offset.
+
+    That is the multinomial loss pairwise, the logistic loss one-vs-all; `floor` is what the value
+    differs by.
+    """
+
+    def __init__(self, objective: Objective, precision: np.dtype[np.floating]) -> None:
+        loss, rows, margin = objective.loss, objective.rows, objective.margin
+        assert isinstance(loss, SmoothedHinge)
+        self.loss, self.floor = loss, loss.floor(rows)
+        offset, c = loss.offset(rows), rows.c.astype(precision)
+        if isinstance(margin, OneVsAll):
+            offset *= -margin.targets
+            self.rows = PassRows(LOGISTIC, rows.k, None, margin.targets, c)
+        else:
+            self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
+            self.rows = PassRows(MULTINOMIAL, rows.k, rows.own, None, c)
+        self.offset: Scores = offset.astype(precision)
