@@ -77,7 +77,8 @@ class SmoothedHinge(Loss):
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) softmax of the slacks, one-vs-all c_i sigmoid((1 - rho_ir) / mu)."""
         x = self.offset(rows) - rho / self.mu
-        return self._unit(rows) * np.asarray(expit(x) if rows.own is None else softmax(x, axis=1))
+        p = expit(x) if rows.own is None else softmax(x, axis=1)
+        return np.asarray(self._unit(rows) * p)
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return U (1 - p) / mu with p the share U has of its largest value."""

@@ -34,7 +34,7 @@ class _Effort:
     visits: int
 
 
-_ROUGH, _THOROUGH = _Effort(1, 10, 2, 1), _Effort(2, 20, 3, 3)
+_ROUGH, _THOROUGH = _Effort(1, 10, 2, 1), _Effort(2, 20, 2, 6)
 
 
 class SmoothedBlocks(FeatureBlocks):
@@ -53,6 +53,11 @@ class SmoothedBlocks(FeatureBlocks):
         super().__init__(precision)
         self.rough = True
         self._shifted: _Shifted | None = None
+
+    @property
+    def penalty(self) -> float:
+        """The penalty of the last answer."""
+        return 0.0 if self._point is None else self._point.penalty
 
     def evaluate(
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float

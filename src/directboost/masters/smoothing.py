@@ -78,7 +78,7 @@ class Smoothing(Master):
         F = columns.scores(result.W)
         loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
         excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        value = loss + problem.penalty_value(result.W)
+        value = loss + self._blocks.penalty
         self._answer = _Answer(U, value, excess)
         return MasterResult(result.W, U, True, 1, value)
 
