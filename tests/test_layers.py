@@ -40,7 +40,7 @@ LAYERS = [
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
         *("lbfgsb", "proximal", "row_sample", "quadratic", "line", "feature_blocks"),
-        "smoothing",
+        *("smoothed_blocks", "smoothing"),
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
     ),

@@ -120,6 +120,12 @@ class _Task:
     def small(self) -> bool:
         return self.binned.n_rows * self.k <= _SMALL
 
+    @property
+    def single(self) -> bool:
+        """Whether single precision pays, and loses no row."""
+        size = self.binned.n_rows * self.k * (self.binned.n_features + 1)
+        return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
+
     def plan(self, master: Master, **changes: Any) -> Plan:
         request = self.request
         plan = Plan(
@@ -174,9 +180,7 @@ def _descend(task: _Task, columns: FeatureColumns) -> Outcome:
 
     The proof is always made in double precision: where it does not hold, double takes over.
     """
-    size = task.binned.n_rows * task.k * (task.binned.n_features + 1)
-    single = task.request.tol >= 1e-3 and size >= _LARGE and not task.small
-    single = single and float(task.objective.rows.c.min()) > _LEAST_WEIGHT
+    single = task.request.tol >= 1e-3 and not task.small and task.single
     most = _MOST_ROUNDS if task.small else None
     precisions = (np.float32, np.float64) if single else (np.float64,)
     plans = [
@@ -203,8 +207,9 @@ def _run_from_start(task: _Task, plan: Plan, columns: FeatureColumns, master: Ma
 def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:
     """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
     tol = max(task.request.tol, _SMOOTHABLE)
-    plan = task.plan(Smoothing(), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
-    outcome = _run_from_start(task, plan, columns, Smoothing())
+    precision = np.float32 if task.single else np.float64
+    plan = task.plan(Smoothing(precision), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
+    outcome = _run_from_start(task, plan, columns, Smoothing(precision))
     converged = outcome.certificate.relative_gap <= task.request.tol
     status = outcome.status
     if status is Status.OPTIMAL and not converged:

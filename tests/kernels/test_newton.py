@@ -103,7 +103,9 @@ def unbounded(work, places, V, left):
     diagonal = totals_of(work, places).ravel()
     if np.isinf(work.p):
         tops = [np.maximum(s * V, 0.0).max(axis=1, keepdims=True) for s in (1.0, -1.0)]
-        tied = [(s * V >= TIE * top) & (s * V > 0.0) for s, top in zip((1.0, -1.0), tops, strict=True)]
+        tied = [
+            (s * V >= TIE * top) & (s * V > 0.0) for s, top in zip((1.0, -1.0), tops, strict=True)
+        ]
         counts = [np.maximum(t.sum(axis=1, keepdims=True), 1) for t in tied]
         slope = nu[:, None] * (tied[0] / counts[0] - tied[1] / counts[1])
         whole = K + RIDGE * np.diag(diagonal)

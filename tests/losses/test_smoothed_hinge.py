@@ -63,3 +63,31 @@ def test_its_weights_bound_the_hinge(margin, rng):
     assert loss.value(rho, rows) + (U * rho).sum() == pytest.approx(loss.dual_value(U, rows))
     assert Hinge().value(rho, rows) + (U * rho).sum() >= Hinge().dual_value(U, rows) - 1e-12
     assert loss.dual_value(U, rows) >= Hinge().dual_value(U, rows)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_a_prior_draws_the_weights_to_it(margin, rng):
+    """Around its own weights the loss is as steep as the hinge allows; conjugates still match."""
+    rho, rows = draw(rng, margin)
+    first = SmoothedHinge(0.5)
+    U = first.weights(rho, rows)
+    loss = first.around(U, rows, 0.4)
+    again = loss.weights(rho, rows)
+    assert loss.value(rho, rows) + (again * rho).sum() == pytest.approx(
+        loss.dual_value(again, rows), abs=1e-12
+    )
+    assert loss.value(rho, rows) <= Hinge().value(rho, rows) + 1e-12
+    assert loss.dual_value(U, rows) == pytest.approx(Hinge().dual_value(U, rows), abs=1e-12)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+def test_proximal_steps_tend_to_the_weights_of_the_hinge(margin, rng):
+    """At fixed margins, steps at a constant temperature close the gap of Fenchel and Young."""
+    rho, rows = draw(rng, margin)
+    loss = SmoothedHinge(0.5)
+    gaps = []
+    for _ in range(30):
+        U = loss.weights(rho, rows)
+        gaps.append(Hinge().value(rho, rows) + (U * rho).sum() - Hinge().dual_value(U, rows))
+        loss = loss.around(U, rows, 0.5)
+    assert gaps[-1] < 0.05 * gaps[0]

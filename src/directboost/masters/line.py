@@ -38,7 +38,7 @@ class AllRows:
         """Return the point with jumps W and that penalty, at the scores F or a way off."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return self._general(objective, W, _moved(F, way), penalty)
+            return self._general(objective, W, moved(F, way), penalty)
         if way is None:
             return _point(W, F, penalty, kernels.loss_pass(rows, F, "UAC", columns.team))
         found = kernels.loss_pass(rows, F, "FUAC", columns.team, way, self._spare)
@@ -58,7 +58,7 @@ class AllRows:
         """Return the loss a way off the scores F."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return objective.loss_value(_moved(F, way).astype(np.float64, copy=False))
+            return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, "", columns.team, way).value
 
     def zeros_like(self, F: Scores) -> Scores:
@@ -116,7 +116,8 @@ class Line:
         return self._rows.point(self._objective, self._columns, W, F, penalty, way)
 
 
-def _moved(F: Scores, way: Way | None) -> Scores:
+def moved(F: Scores, way: Way | None) -> Scores:
+    """Return the scores F, or those a way off."""
     if way is None:
         return F
     return np.asarray(F + F.dtype.type(way.step) * way.change)

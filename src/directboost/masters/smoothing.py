@@ -1,67 +1,86 @@
 """Block descent for losses with kinks: a smooth loss in their place, ever closer to them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..losses import Loss
+from ..losses.base import Rows
+from ..losses.smoothed_hinge import SmoothedHinge
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
-from .feature_blocks import FeatureBlocks
+from .smoothed_blocks import SmoothedBlocks
 
 _FIRST, _LAST = 0.5, 1e-5  # temperatures
-_COOLING = 0.3
-_THOROUGH = 2e-3  # accuracy the smoothed problems are solved to: each is the start of the next
+_COOLING = 0.3  # how the temperature falls while smoothing costs much,
+_MUCH = 0.3  # which is this share of the objective,
+_SLOW_COOLING = 0.5  # and afterwards, where
+_EASY = 0.5  # the smoothed problem was solved to this share of what smoothing costs
+_FAR = 0.3  # share of the objective above which a gap calls for no more than rough steps
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Weights U, the objective there, and what smoothing costs: L(rho) + <U, rho> - D(U)."""
+
+    U: Array
+    value: float
+    excess: float
 
 
 class Smoothing(Master):
-    """Solves the smoothed problem by `FeatureBlocks` and hands out its weights U.
+    """Solves the smoothed problem by `SmoothedBlocks` and hands out its weights U.
 
     U lies in the dual domain of the loss itself, so the certificate is that of the true problem.
-    The gap there is that of the smoothed problem plus about what smoothing costs: the entropy of U
-    times the temperature, which falls only when the first is the smaller. A colder problem is
-    harder, and not worth it before.
+    Its gap has two parts: how far U is from the weights of the loss at the same scores, which is
+    what smoothing costs, and how far the smoothed problem is from being solved. Whenever the
+    second is the smaller, the loss is smoothed anew: first with a lower temperature; then around
+    U, which needs no low temperature to come near the true loss (a proximal step of the dual).
+
+    Parameters
+    ----------
+    precision : numpy dtype
+        Precision of scores and histograms.
     """
 
     name: ClassVar[str] = "smoothing"
 
-    def __init__(self) -> None:
-        self._mu = _FIRST
-        self._blocks = FeatureBlocks()
+    def __init__(self, precision: type = np.float64) -> None:
+        self._blocks = SmoothedBlocks(precision)
+        self._smooth: SmoothedHinge | None = None
         self._last: Jumps = []
         self._features: list[int] = []
-        self._answer: tuple[Loss, float, Array] | None = None
+        self._answer: _Answer | None = None
         self._price = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept losses that can be smoothed, with l1,p penalties."""
         smooth = loss.smoothed(_FIRST)
-        return "the loss cannot be smoothed" if smooth is None else self._blocks.supports(
-            smooth, margin, penalty
-        )  # fmt: skip
+        if not isinstance(smooth, SmoothedHinge):
+            return "the loss cannot be smoothed"
+        return self._blocks.supports(smooth, margin, penalty)
 
     def solve(self, problem: RestrictedProblem, start: Jumps, accuracy: float) -> MasterResult:
         """Minimise one model of the smoothed objective, from where the last call ended."""
         columns, objective = problem.columns, problem.objective
         assert isinstance(columns, FeatureColumns)
         begin = self._begin(columns, start)
-        if self._solved(objective):
-            self._cool()
-        smooth = objective.loss.smoothed(self._mu)
-        assert smooth is not None
-        result = self._blocks.solve(
-            RestrictedProblem(replace(objective, loss=smooth), columns),
-            begin,
-            min(accuracy, _THOROUGH),
-        )
+        smooth = self._next(objective)
+        smoothed = RestrictedProblem(replace(objective, loss=smooth), columns)
+        result = self._blocks.solve(smoothed, begin, accuracy)
         self._last, self._features = result.W, list(columns.features)
-        self._answer = (smooth, float(result.value or 0.0), result.U.astype(np.float64, copy=False))
-        return MasterResult(result.W, self._answer[2], True, 1, problem.value(result.W), result.A)
+        U = _in_domain(result.U, objective.rows)
+        F = columns.scores(result.W)
+        loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
+        excess = loss + float((U * objective.margin.forward(F)).sum()) - D
+        value = loss + self._blocks.penalty
+        self._answer = _Answer(U, value, excess)
+        return MasterResult(result.W, U, True, 1, value)
 
     def _begin(self, columns: FeatureColumns, start: Jumps) -> Jumps:
         """Return the weights of the last call: those of the loop may be of an earlier one."""
@@ -74,16 +93,35 @@ class Smoothing(Master):
         """Learn the largest price of a column at the U of the last answer."""
         self._price = max_price
 
-    def _solved(self, objective: Objective) -> bool:
-        """Whether the gap of the smoothed problem is below what smoothing costs."""
-        if self._answer is None:
-            return False
-        smooth, value, U = self._answer
-        bound = replace(objective, loss=smooth).dual_bound(U, self._price)
-        rows = objective.rows
-        return value - bound <= smooth.dual_value(U, rows) - objective.loss.dual_value(U, rows)
+    def _next(self, objective: Objective) -> SmoothedHinge:
+        """Return the loss to go on with: that of the last call until it is solved well enough."""
+        smooth, answer = self._smooth, self._answer
+        if smooth is None or answer is None:
+            smooth = SmoothedHinge(_FIRST)
+        else:
+            gap = answer.value - objective.dual_bound(answer.U, self._price)
+            unsolved = gap - answer.excess
+            self._blocks.rough = objective.relative(unsolved, answer.value) > _FAR
+            if unsolved <= answer.excess:
+                smooth = self._sharpen(smooth, answer, unsolved, objective)
+                self._blocks.forget()
+        self._smooth = smooth
+        return smooth
 
-    def _cool(self) -> None:
-        if self._mu > _LAST:
-            self._mu = max(_COOLING * self._mu, _LAST)
-            self._blocks.forget()
+    @staticmethod
+    def _sharpen(
+        smooth: SmoothedHinge, answer: _Answer, unsolved: float, objective: Objective
+    ) -> SmoothedHinge:
+        """Return a loss nearer to that of the objective, at least at the answer."""
+        if objective.relative(answer.excess, answer.value) > _MUCH:
+            return SmoothedHinge(max(_COOLING * smooth.mu, _LAST))
+        cooling = _SLOW_COOLING if unsolved < _EASY * answer.excess else 1.0
+        return smooth.around(answer.U, objective.rows, max(cooling * smooth.mu, _LAST))
+
+
+def _in_domain(U: Scores, rows: Rows) -> Array:
+    """Return U in double precision, rid of the rounding that took it out of the dual domain."""
+    double = U.astype(np.float64)
+    if rows.own is None:
+        return np.minimum(double, rows.c[:, None])
+    return np.asarray(double * (rows.share / double.sum(axis=1))[:, None])

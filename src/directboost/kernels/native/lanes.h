@@ -21,7 +21,7 @@ struct Lanes {
     return {*reinterpret_cast<const Vector*>(from)};
   }
   DB_INLINE void store(Real* to) const { *reinterpret_cast<Vector*>(to) = x; }
-  static DB_INLINE Lanes all(Real value) { return {Value{} + value}; }
+  static DB_INLINE Lanes all(Real v) { return {Value{v, v, v, v, v, v, v, v}}; }
   DB_INLINE Lanes operator+(Lanes o) const { return {x + o.x}; }
   DB_INLINE Lanes operator-(Lanes o) const { return {x - o.x}; }
   DB_INLINE Lanes operator*(Lanes o) const { return {x * o.x}; }

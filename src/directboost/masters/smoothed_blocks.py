@@ -1,0 +1,141 @@
+"""Block descent on the smoothed hinge: its fused pass, and its way to the minimum of a model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..arrays import Scores
+from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.work import LOGISTIC, MULTINOMIAL, PassRows, Way
+from ..losses.smoothed_hinge import SmoothedHinge
+from ..margins import OneVsAll
+from ..problem import Objective
+from .feature_blocks import FeatureBlocks
+from .line import AllRows, moved
+from .quadratic import Point, QuadraticModel
+
+_RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
+_SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
+_NOTHING = 1e-20  # weights and curvatures below it only slow the arithmetic down
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """How hard a model is minimised.
+
+    Up to so many cycles of one Newton step, found anew so many times with so many iterations,
+    and so many visits to all features.
+    """
+
+    cycles: int
+    iterations: int
+    repeats: int
+    visits: int
+
+
+_ROUGH, _THOROUGH = _Effort(1, 10, 2, 1), _Effort(2, 20, 2, 6)
+
+
+class SmoothedBlocks(FeatureBlocks):
+    """`FeatureBlocks` for objectives with the loss `SmoothedHinge`.
+
+    The models are good ones, but hard: most rows are flat, so that weights are driven to zero by
+    the penalty alone, by the hundred, and the Newton step has to be found anew without them.
+
+    Attributes
+    ----------
+    rough : bool
+        Whether the point is so far from the optimum that a rough minimum of the model will do.
+    """
+
+    def __init__(self, precision: type = np.float64) -> None:
+        super().__init__(precision)
+        self._all_rows = SmoothedRows(self._precision)
+        self.rough = True
+
+    @property
+    def penalty(self) -> float:
+        """The penalty of the last answer."""
+        return 0.0 if self._point is None else self._point.penalty
+
+    def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
+        """Bring the model near its minimum; return by how much it fell."""
+        effort = _ROUGH if self.rough else _THOROUGH
+        total = model.epoch()
+        for _ in range(effort.cycles):
+            gained = model.newton(effort.iterations, _RESIDUAL, effort.repeats)
+            gained += sum(model.epoch() for _ in range(effort.visits))
+            total += gained
+            if gained <= _SLOW * total:
+                break
+        return total
+
+
+class SmoothedRows(AllRows):
+    """Evaluates the smoothed hinge on all rows, by the fused pass of the loss it is like."""
+
+    def __init__(self, precision: "np.dtype[np.floating]") -> None:
+        super().__init__(precision)
+        self._shifted: _Shifted | None = None
+
+    def point(
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: Jumps,
+        F: Scores,
+        penalty: float,
+        way: Way | None = None,
+    ) -> Point:
+        """Return the point with jumps W and that penalty, at the scores F or a way off."""
+        shifted, F = self._of(objective), moved(F, way)
+        result = kernels.loss_pass(shifted.rows, shifted.scores(F), "UAC", columns.team)
+        U, A, C = result.U, result.A, result.C
+        assert U is not None
+        assert A is not None
+        assert C is not None
+        C *= C.dtype.type(1.0 / shifted.loss.mu)
+        U[U < _NOTHING] = 0.0
+        C[C < _NOTHING] = 0.0
+        return Point(W, F, shifted.value(result.value), penalty, U, A, C)
+
+    def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
+        """Return the loss a way off the scores F."""
+        shifted = self._of(objective)
+        scores = shifted.scores(moved(F, way))
+        return shifted.value(kernels.loss_pass(shifted.rows, scores, "", columns.team).value)
+
+    def _of(self, objective: Objective) -> "_Shifted":
+        if self._shifted is None or self._shifted.loss is not objective.loss:
+            self._shifted = _Shifted(objective, self._precision)
+        return self._shifted
+
+
+class _Shifted:
+    """The smoothed hinge as mu times a smooth loss with a fused pass, at scores F / mu + offset.
+
+    That is the multinomial loss pairwise, the logistic loss one-vs-all; `floor` is what the value
+    differs by.
+    """
+
+    def __init__(self, objective: Objective, precision: np.dtype[np.floating]) -> None:
+        loss, rows, margin = objective.loss, objective.rows, objective.margin
+        assert isinstance(loss, SmoothedHinge)
+        self.loss, self.floor = loss, loss.floor(rows)
+        offset, c = loss.offset(rows), rows.c.astype(precision)
+        if isinstance(margin, OneVsAll):
+            offset *= -margin.targets
+            self.rows = PassRows(LOGISTIC, rows.k, None, margin.targets, c)
+        else:
+            self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
+            self.rows = PassRows(MULTINOMIAL, rows.k, rows.own, None, c)
+        self.offset: Scores = offset.astype(precision)
+
+    def scores(self, F: Scores) -> Scores:
+        """Return F / mu + offset."""
+        return np.asarray(F.dtype.type(1.0 / self.loss.mu) * F + self.offset)
+
+    def value(self, value: float) -> float:
+        """Return the smoothed hinge from the value of the smooth loss."""
+        return self.loss.mu * value + self.floor

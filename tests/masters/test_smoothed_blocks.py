@@ -1,0 +1,76 @@
+"""Block descent on the smoothed hinge: the fused pass, and the step that heeds the bounds."""
+
+import numpy as np
+import pytest
+
+from directboost.binning import bin_features
+from directboost.feature_columns import FeatureColumns
+from directboost.kernels.work import Way
+from directboost.losses import Rows
+from directboost.losses.smoothed_hinge import SmoothedHinge
+from directboost.margins import OneVsAll, Pairwise
+from directboost.masters.line import AllRows
+from directboost.masters.quadratic import QuadraticModel
+from directboost.masters.row_sample import RowSample
+from directboost.masters.smoothed_blocks import SmoothedRows
+from directboost.penalties import L1, GroupNorm
+from directboost.problem import Objective, RestrictedProblem
+
+
+def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
+    """Return a smoothed hinge with a prior over all features of a few rows."""
+    y = rng.integers(0, k, m).astype(np.int32)
+    X = rng.normal(size=(m, 5)) + rng.normal(size=(k, 5))[y]
+    binned = bin_features(X, np.ones(m), 12, None)
+    side = margin.from_codes(y, k)
+    rows = Rows.weighted(rng.uniform(0.5, 2.0, m), k, side.own)
+    loss = SmoothedHinge(0.2)
+    U = loss.weights(side.forward(rng.normal(size=(m, k))), rows)
+    objective = Objective(side, loss.around(U, rows, 0.1), penalty or L1(), 2e-3, rows)
+    columns = FeatureColumns(binned, np.ones(6), k)
+    columns.features = list(range(6))
+    return RestrictedProblem(objective, columns)
+
+
+@pytest.mark.parametrize("margin", [Pairwise, OneVsAll])
+def test_the_fused_pass_is_the_loss(margin, rng):
+    problem = smoothed_problem(rng, margin)
+    F = rng.normal(size=(200, 4))
+    way = Way(rng.normal(size=F.shape), 0.7)
+    double = np.dtype(np.float64)
+    fused, plain = (
+        rows(double).point(problem.objective, problem.columns, [], F, 0.0, way)
+        for rows in (SmoothedRows, AllRows)
+    )
+    np.testing.assert_allclose(fused.F, F + 0.7 * way.change)
+    alone = SmoothedRows(double).loss(problem.objective, problem.columns, F, way)
+    assert alone == pytest.approx(plain.loss, rel=1e-12)
+    assert fused.loss == pytest.approx(plain.loss, rel=1e-12)
+    for name in ("U", "A", "C"):
+        np.testing.assert_allclose(getattr(fused, name), getattr(plain, name), atol=1e-12)
+
+
+def model_of(problem):
+    """Return the model at zero, its jumps brought to life by one visit to every feature."""
+    columns = problem.columns
+    W = columns.grow([])
+    F = np.zeros((columns.binned.n_rows, 4))
+    point = SmoothedRows(F.dtype).point(problem.objective, columns, W, F, 0.0)
+    sample = RowSample(columns.binned, problem.objective.margin.own, columns.binned.n_rows)
+    model = QuadraticModel(problem.objective, columns, point, sample, 0.0)
+    model.epoch()
+    return model
+
+
+@pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0), GroupNorm(np.inf)])
+def test_the_step_gains_at_least_what_the_plain_one_does(penalty, rng):
+    """With crossing weights held at zero the rest can go further."""
+    seed = int(rng.integers(1000))
+    gains = []
+    for repeats in (1, 6):
+        model = model_of(smoothed_problem(np.random.default_rng(seed), Pairwise, penalty))
+        before = np.sign(model.work.jumps)
+        gains.append(model.newton(40, 1e-3, repeats))
+        assert (np.sign(model.work.jumps) * before >= 0.0).all()
+    assert gains[1] >= 0.9 * gains[0]
+    assert gains[1] > 0.0
