@@ -74,9 +74,7 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
     if not fitting:
         raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
     if solver == "auto":
-        # Linear programs are exact and, for losses with kinks, still quicker than smoothing them.
-        exact = "lp" in fitting and not parts.loss.smooth
-        return MASTERS["lp" if exact else fitting[0]]
+        return MASTERS[fitting[0]]
     reason = _fits(solver, parts, single_columns)
     if reason is not None:
         listed = ", ".join(repr(name) for name in fitting)

@@ -208,7 +208,7 @@ def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:
     """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
     tol = max(task.request.tol, _SMOOTHABLE)
     precision = np.float32 if task.single else np.float64
-    plan = task.plan(Smoothing(precision), columns_per_round=None, max_rounds=_MOST_ROUNDS, tol=tol)
+    plan = task.plan(Smoothing(precision), columns_per_round=None, tol=tol)
     outcome = _run_from_start(task, plan, columns, Smoothing(precision))
     converged = outcome.certificate.relative_gap <= task.request.tol
     status = outcome.status
