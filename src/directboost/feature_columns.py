@@ -94,21 +94,29 @@ class FeatureColumns(Columns):
 
     def rows(self, W: Jumps) -> tuple[Array, Array]:
         """Return the weights of the stumps of both polarities, non-zero rows only."""
-        keys, rows = self.stumps(W)
-        costs = self.feature_costs[np.array([key[0] for key in keys], dtype=np.intp)]
-        return np.array(rows).reshape(-1, self._k), costs
+        names, rows = self.stumps(W)
+        return rows, self.feature_costs[names[:, 0]]
 
     def learners(self, W: Jumps) -> list[Learner]:
         """Return the stumps of `rows`."""
-        return [self.binned.learner(*key) for key in self.stumps(W)[0]]
+        return [self.binned.learner(*name) for name in self.stumps(W)[0].tolist()]
 
-    def stumps(self, W: Jumps) -> tuple[list[tuple[int, int, int]], list[Array]]:
-        """Return the names (feature, jump, polarity) and weights of the non-zero stumps."""
-        keys, rows = [], []
-        for f, jumps in zip(self.features, W, strict=True):
-            for polarity in (1, -1):
-                part = np.maximum(polarity * jumps, 0.0)
-                for jump in np.flatnonzero(part.any(axis=1)):
-                    keys.append((f, int(jump), polarity))
-                    rows.append(part[jump])
-        return keys, rows
+    def stumps(self, W: Jumps) -> tuple[Ints, Array]:
+        """Return the names (feature, jump, polarity) and weights of the non-zero stumps.
+
+        They are sorted by feature in the order of the working set, then by polarity.
+        """
+        if not self.features:
+            return np.empty((0, 3), dtype=np.int64), np.empty((0, self._k))
+        counts = [jumps.shape[0] for jumps in W]
+        place = np.repeat(np.arange(len(W)), counts)
+        jump = np.concatenate([np.arange(n) for n in counts])
+        joined = np.concatenate(W)
+        signs = (joined > 0.0).any(axis=1), (joined < 0.0).any(axis=1)
+        found = np.concatenate([np.flatnonzero(sign) for sign in signs])
+        polarity = np.repeat([1, -1], [int(sign.sum()) for sign in signs])
+        order = np.lexsort((jump[found], -polarity, place[found]))
+        found, polarity = found[order], polarity[order]
+        features = np.array(self.features)[place[found]]
+        names = np.column_stack([features, jump[found], polarity])
+        return names, np.maximum(polarity[:, None] * joined[found], 0.0)

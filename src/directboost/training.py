@@ -225,9 +225,9 @@ def _finish_on_columns(task: _Task, features: FeatureColumns, outcome: Outcome) 
         return outcome
     names, rows = features.stumps(outcome.state.W)
     columns = DenseColumns(task.binned, task.costs, forget=True)
-    feature, jump, polarity = np.array(names, dtype=np.int64).reshape(-1, 3).T
+    feature, jump, polarity = names.T
     columns.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
-    return run(task.plan(master()), columns, np.array(rows).reshape(-1, task.k), outcome)
+    return run(task.plan(master()), columns, rows, outcome)
 
 
 def _column_master(parts: Parts) -> type[Master] | None:

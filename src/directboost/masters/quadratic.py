@@ -69,11 +69,15 @@ class QuadraticModel:
         binned = columns.binned
         rows = (self.team, binned.sparse)
         G = kernels.histograms(binned.codes, features, n_bins, point.A, *rows)
-        full = kernels.histograms(binned.codes, features, n_bins, point.C, *rows)
-        D, ridge = full, damping * full
+        D = kernels.histograms(binned.codes, features, n_bins, point.C, *rows)
+        ridge = damping * D
         if not sample.whole:
+            full = D
             D = kernels.histograms(codes, places, n_bins, sample.take(point.C), self.team)
-            ridge += np.maximum(full - D, 0.0)
+            full -= D
+            ridge += np.maximum(full, 0.0, out=full)
+        D *= _factor(objective)
+        D += ridge
         coupling, H, weight = row_curvature(objective, point, sample)
         H = np.pad(H, ((0, 0), (0, padded_width(H.shape[1]) - H.shape[1])))
         self.work = ModelWork(
@@ -84,7 +88,7 @@ class QuadraticModel:
             nu=objective.nu * columns.feature_costs[features],
             jumps=np.concatenate(point.W),
             G=G,
-            D=_factor(objective) * D + ridge,
+            D=D,
             ridge=ridge,
             change=np.zeros_like(G),
             coupling=coupling,
