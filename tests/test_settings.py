@@ -60,7 +60,7 @@ def test_objects_pass_through():
         ("logistic", "l1,2", False, FeatureBlocks),
         ("exponential", "l1", False, FeatureBlocks),
         ("squared_hinge", 3.0, False, FeatureBlocks),
-        ("hinge", "l1", False, LinearProgram),
+        ("hinge", "l1", False, FeatureBlocks),
         ("hinge", "l1,inf", True, LinearProgram),
         ("hinge", "l1,2", False, FeatureBlocks),
         ("hinge", 1.5, True, Conic),
