@@ -103,7 +103,7 @@ def run(
     with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
-    state = _start(plan.objective, columns, W)
+    state = _start(plan, columns, W)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
@@ -116,13 +116,15 @@ def run(
     return _finish(plan, state, status)
 
 
-def _start(objective: Objective, columns: Columns, W: Any) -> State:
+def _start(plan: Plan, columns: Columns, W: Any) -> State:
+    objective, precision = plan.objective, plan.master.precision
     loss, rows = objective.loss, objective.rows
     if len(columns) == 0:
-        return State(columns, W, loss.start(rows), loss.start_value(rows))
+        U = loss.start(rows).astype(precision, copy=False)
+        return State(columns, W, U, loss.start_value(rows))
     F = columns.scores(W)
-    penalty = RestrictedProblem(objective, columns).penalty_value(W)
-    return State(columns, W, objective.weights(F), objective.loss_value(F) + penalty)
+    value = objective.loss_value(F) + RestrictedProblem(objective, columns).penalty_value(W)
+    return State(columns, W, objective.weights(F).astype(precision, copy=False), value)
 
 
 def _resume(state: State, before: Outcome) -> None:
@@ -137,8 +139,7 @@ def _resume(state: State, before: Outcome) -> None:
 def step(plan: Plan, state: State, started: float) -> Status | None:
     """Do one round; return why the loop should end, or None."""
     clock = time.perf_counter()
-    A = state.A if state.A is not None else plan.objective.coefficients(state.U)
-    pricing = plan.oracle.price(A, plan.objective.penalty, plan.rule)
+    pricing = _price(plan, state)
     plan.master.notice(pricing.max_price)
     _keep_best_dual(plan, state, pricing)
     state.seconds_pricing += time.perf_counter() - clock
@@ -156,6 +157,11 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
+
+
+def _price(plan: Plan, state: State) -> Pricing:
+    A = state.A if state.A is not None else plan.objective.coefficients(state.U)
+    return plan.oracle.price(A, plan.objective.penalty, plan.rule)
 
 
 def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
@@ -239,10 +245,12 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
 
     An interrupt may have come after new columns and before their weights.
     """
-    state.W = state.columns.grow(state.W)
+    plan.master.release()
+    state.W, state.A = state.columns.grow(state.W), None
     F = state.columns.scores(state.W)
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    duals = [plan.objective.weights(F)]
+    state.U = plan.objective.weights(F)
+    duals: list[Array] = [state.U]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
     certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..arrays import Scores
 from ..losses import Loss
 from ..margins import Margin
@@ -45,6 +47,8 @@ class Master(ABC):
     """
 
     name: ClassVar[str]
+    #: Precision of the weights U the master hands out.
+    precision: "np.dtype[np.floating]" = np.dtype(np.float64)
 
     @abstractmethod
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
@@ -59,3 +63,6 @@ class Master(ABC):
 
     def notice(self, max_price: float) -> None:  # noqa: B027
         """Learn the largest price of a column at the U of the last answer."""
+
+    def release(self) -> None:  # noqa: B027
+        """Let go of what is kept between solves: there will be no more of them."""

@@ -16,12 +16,13 @@ from .row_sample import RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
 _ITERATIONS, _FIRST_ITERATIONS = 14, 10  # of conjugate gradients in a Newton step
+_SAMPLE_ITERATIONS = 20  # on a sample, whose passes are cheap beside those on all rows
 _FORCING = 0.1  # share of the whole gain below which another round is not worth it
 _FURTHER, _FURTHEST = 1.5, 8.0  # how a step that gained is stretched, and how far at most
 _HALVINGS = 10
 _LATE = 0.01  # accuracy asked for from which on the sample of rows may be too small
 _SLOW = 0.4  # share of the gap left after a call from which on it is
-_GROWTH = 2.5
+_GROWTH, _LARGEST = 2.5, 100_000  # how it grows then, and how far
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
@@ -44,9 +45,9 @@ class FeatureBlocks(Master):
     name: ClassVar[str] = "blocks"
 
     def __init__(self, precision: type = np.float64) -> None:
-        self._precision = np.dtype(precision)
-        self._slack = 1e-14 if self._precision == np.float64 else 1e-7
-        self._all_rows = AllRows(self._precision)
+        self.precision = np.dtype(precision)
+        self._slack = 1e-14 if self.precision == np.float64 else 1e-7
+        self._all_rows = AllRows(self.precision)
         self._point: Point | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
@@ -73,22 +74,24 @@ class FeatureBlocks(Master):
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)
         line = Line(self._all_rows, objective, columns, model)
-        after = self._search(line, point, promised)
-        if after is not point:
-            self._all_rows.give_back(point)
-        self._point = after
+        after = self._point = self._search(line, point, promised)
         return MasterResult(after.W, after.U, True, 1, after.value, after.A)
 
     def forget(self) -> None:
         """Drop what is known of the last point: the loss has changed."""
         self._point, self._accuracy = None, np.inf
 
+    def release(self) -> None:
+        """Let go of all arrays of rows."""
+        self.forget()
+        self._sample = None
+
     def _start(self, problem: RestrictedProblem, columns: FeatureColumns, W: Jumps) -> Point:
         """Return the point of the jumps W: that of the last call where they are the same."""
         known = self._point
         if known is not None and _same(known.W, W):
             return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
-        F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self._precision)
+        F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self.precision)
         columns.add_scores(W, F)
         penalty = problem.penalty_value(W)
         return self._all_rows.point(problem.objective, columns, W, F, penalty)
@@ -101,8 +104,8 @@ class FeatureBlocks(Master):
         m, own = columns.binned.n_rows, objective.margin.own
         size = first_size(m) if self._sample is None else self._sample.n
         self._slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
-        if self._slow and self._sample is not None and not self._sample.whole:
-            self._sample, size = None, int(_GROWTH * size)
+        if self._slow and self._sample is not None and size < min(m, _LARGEST):
+            self._sample, size = None, min(int(_GROWTH * size), _LARGEST)
         self._accuracy = accuracy
         if self._sample is None:
             groups = np.zeros(m, dtype=np.int32) if own is None else own
@@ -119,7 +122,8 @@ class FeatureBlocks(Master):
         corners = model.work.p == 1.0 or np.isinf(model.work.p)
         repeats = 2 if corners or self._slow else 1
         early = accuracy > _LATE
-        iterations = _FIRST_ITERATIONS if early else _ITERATIONS
+        late = _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
+        iterations = _FIRST_ITERATIONS if early else late
         forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
         for _ in range(1 if early else _CYCLES):
@@ -136,18 +140,16 @@ class FeatureBlocks(Master):
         Where the whole step gains, a longer one may gain more: the first models of a loss that
         flattens out stop far too early.
         """
-        trial, slack = line.at(1.0), self._slack * abs(point.value)
-        if trial.value <= point.value - _ENOUGH * promised + slack:
+        value, slack = line.value(1.0), self._slack * abs(point.value)
+        if value <= point.value - _ENOUGH * promised + slack:
             self._damping *= 0.5
-            step = _stretched(line, trial.value)
-            return trial if step == 1.0 else line.at(step)
+            return line.go(_stretched(line, value))
         step = 1.0
         for _ in range(_HALVINGS):
             step *= 0.4
-            trial = line.at(step)
-            if trial.value <= point.value - _ENOUGH * step * promised + slack:
+            if line.value(step) <= point.value - _ENOUGH * step * promised + slack:
                 self._damping = max(self._damping, 0.05)
-                return trial
+                return line.go(step)
         self._damping = max(4.0 * self._damping, 0.1)
         return point
 

@@ -11,10 +11,10 @@ from .quadratic import Point, QuadraticModel
 
 
 class AllRows:
-    """Evaluates points on all rows, and keeps room for their arrays.
+    """Evaluates points on all rows.
 
-    A search looks at many points and keeps one: those a way off a given point are written over
-    each other, and over a point that was given back. So a fit makes two sets of arrays in all.
+    A search looks at the values of many points and goes to one, which is written over the point
+    it began at: a fit makes one set of arrays.
 
     Parameters
     ----------
@@ -23,36 +23,34 @@ class AllRows:
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         self._precision = precision
-        self._spare: LossPass | None = None
-        self._change: Scores | None = None
 
     def point(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
+    ) -> Point:
+        """Return the point with jumps W, scores F and that penalty."""
+        rows = objective.pass_rows(self._precision)
+        if rows is None:
+            return self._general(objective, W, F, penalty)
+        return _point(W, F, penalty, kernels.loss_pass(rows, F, "UAC", columns.team))
+
+    def replace(
         self,
+        point: Point,
         objective: Objective,
         columns: FeatureColumns,
         W: Jumps,
-        F: Scores,
         penalty: float,
-        way: Way | None = None,
+        way: Way,
     ) -> Point:
-        """Return the point with jumps W and that penalty, at the scores F or a way off."""
+        """Return the point with jumps W a way off another, and write it over that."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return self._general(objective, W, moved(F, way), penalty)
-        if way is None:
-            return _point(W, F, penalty, kernels.loss_pass(rows, F, "UAC", columns.team))
-        found = kernels.loss_pass(rows, F, "FUAC", columns.team, way, self._spare)
-        point = _point(W, found.F, penalty, found)
-        self.give_back(point)
-        return point
-
-    def give_back(self, point: Point) -> None:
-        """Let the next point be written over this one."""
-        if point.U.dtype == self._precision == np.float32:
-            self._spare = LossPass(0.0, point.F, point.U, point.A, point.C)
-        else:
-            # The loop may keep U as a proof.
-            self._spare = LossPass(0.0, point.F, None, point.A, point.C)
+            return self._general(objective, W, moved(point.F, way), penalty)
+        # In double precision the loop may keep U as a proof.
+        U = point.U if self._precision == np.float32 else None
+        place = LossPass(0.0, point.F, U, point.A, point.C)
+        found = kernels.loss_pass(rows, point.F, "FUAC", columns.team, way, place)
+        return _point(W, point.F, penalty, found)
 
     def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
         """Return the loss a way off the scores F."""
@@ -60,13 +58,6 @@ class AllRows:
         if rows is None:
             return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, "", columns.team, way).value
-
-    def zeros_like(self, F: Scores) -> Scores:
-        """Return zeros, in the place of those of the last call."""
-        if self._change is None:
-            self._change = np.empty_like(F)
-        self._change.fill(0.0)
-        return self._change
 
     def _general(self, objective: Objective, W: Jumps, F: Scores, penalty: float) -> Point:
         double = F.astype(np.float64, copy=False)
@@ -89,7 +80,7 @@ class Line:
         self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
         work = model.work
         self._start: Array = np.concatenate(model.point.W)
-        self._change = rows.zeros_like(model.point.F)
+        self._change = np.zeros_like(model.point.F)
         tables = np.split(work.change, work.first_bin[1:-1])
         moved = [w for w, table in enumerate(tables) if table.any()]
         features = np.array([columns.features[w] for w in moved], dtype=np.int32)
@@ -105,26 +96,24 @@ class Line:
         loss = self._rows.loss(self._objective, self._columns, F, way)
         return loss + self._model.penalty(self._start, step)
 
-    def at(self, step: float) -> Point:
-        """Return the point a share `step` of the way; it takes the place of the last one."""
+    def go(self, step: float) -> Point:
+        """Return the point a share `step` of the way; it is written over the first one."""
         work, way = self._model.work, Way(self._change, step)
         jumps = work.jumps
         if step != 1.0:
             jumps = self._start + step * (work.jumps - self._start)
         W = np.split(jumps, work.first_jump[1:-1])
-        penalty, F = self._model.penalty(self._start, step), self._model.point.F
-        return self._rows.point(self._objective, self._columns, W, F, penalty, way)
+        penalty = self._model.penalty(self._start, step)
+        point = self._model.point
+        return self._rows.replace(point, self._objective, self._columns, W, penalty, way)
 
 
-def moved(F: Scores, way: Way | None) -> Scores:
-    """Return the scores F, or those a way off."""
-    if way is None:
-        return F
+def moved(F: Scores, way: Way) -> Scores:
+    """Return the scores a way off F."""
     return np.asarray(F + F.dtype.type(way.step) * way.change)
 
 
-def _point(W: Jumps, F: Scores | None, penalty: float, found: LossPass) -> Point:
-    assert F is not None
+def _point(W: Jumps, F: Scores, penalty: float, found: LossPass) -> Point:
     assert found.U is not None
     assert found.A is not None
     assert found.C is not None

@@ -63,7 +63,7 @@ class QuadraticModel:
         damping: float,
     ) -> None:
         self.team = columns.team
-        self.point = point
+        self.point, self.whole = point, sample.whole
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
         binned = columns.binned

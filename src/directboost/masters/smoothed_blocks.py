@@ -51,7 +51,7 @@ class SmoothedBlocks(FeatureBlocks):
 
     def __init__(self, precision: type = np.float64) -> None:
         super().__init__(precision)
-        self._all_rows = SmoothedRows(self._precision)
+        self._all_rows = SmoothedRows(self.precision)
         self.rough = True
 
     @property
@@ -80,16 +80,10 @@ class SmoothedRows(AllRows):
         self._shifted: _Shifted | None = None
 
     def point(
-        self,
-        objective: Objective,
-        columns: FeatureColumns,
-        W: Jumps,
-        F: Scores,
-        penalty: float,
-        way: Way | None = None,
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
     ) -> Point:
-        """Return the point with jumps W and that penalty, at the scores F or a way off."""
-        shifted, F = self._of(objective), moved(F, way)
+        """Return the point with jumps W, scores F and that penalty."""
+        shifted = self._of(objective)
         result = kernels.loss_pass(shifted.rows, shifted.scores(F), "UAC", columns.team)
         U, A, C = result.U, result.A, result.C
         assert U is not None
@@ -99,6 +93,18 @@ class SmoothedRows(AllRows):
         U[U < _NOTHING] = 0.0
         C[C < _NOTHING] = 0.0
         return Point(W, F, shifted.value(result.value), penalty, U, A, C)
+
+    def replace(
+        self,
+        point: Point,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: Jumps,
+        penalty: float,
+        way: Way,
+    ) -> Point:
+        """Return the point with jumps W a way off another."""
+        return self.point(objective, columns, W, moved(point.F, way), penalty)
 
     def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
         """Return the loss a way off the scores F."""

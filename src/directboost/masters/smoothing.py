@@ -93,6 +93,11 @@ class Smoothing(Master):
         """Learn the largest price of a column at the U of the last answer."""
         self._price = max_price
 
+    def release(self) -> None:
+        """Let go of all arrays of rows."""
+        self._blocks.release()
+        self._smooth = self._answer = None
+
     def _next(self, objective: Objective) -> SmoothedHinge:
         """Return the loss to go on with: that of the last call until it is solved well enough."""
         smooth, answer = self._smooth, self._answer

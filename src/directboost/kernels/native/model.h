@@ -88,10 +88,17 @@ inline void with_coupling(int32_t coupling, Function f) {
   }
 }
 
-constexpr int64_t kModelRows = 1024;  // rows per piece
+constexpr int64_t kModelRows = 1024;  // rows per piece, where that makes at most so many:
+constexpr int64_t kModelPieces = 64;  // each holds sums over all segments
+
+// Rows per piece: these depend on the rows only, not on the threads.
+inline int64_t model_piece(int64_t n) {
+  const int64_t rows = (n + kModelPieces - 1) / kModelPieces;
+  return rows > kModelRows ? rows : kModelRows;
+}
 
 inline int32_t model_pieces(int64_t n) {
-  return static_cast<int32_t>((n + kModelRows - 1) / kModelRows);
+  return static_cast<int32_t>((n + model_piece(n) - 1) / model_piece(n));
 }
 
 // What the descent sees of a pass; it does not depend on the types of the data.
@@ -154,8 +161,8 @@ class ModelPass final : public Pass {
   void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
     const size_t width = N > 0 ? N * kLanes : width_;
     const int32_t n = static_cast<int32_t>(width / kLanes);
-    const int64_t begin = piece * kModelRows;
-    const int64_t end = begin + kModelRows < model_.n ? begin + kModelRows : model_.n;
+    const int64_t rows = model_piece(model_.n), begin = piece * rows;
+    const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
     Real *Q = static_cast<Real*>(model_.Q), *hist = hist_.get() + piece * table_;
     if (next >= 0)
       std::memset(hist, 0, sizeof(Real) * static_cast<size_t>(model_.n_bins[next]) * width);

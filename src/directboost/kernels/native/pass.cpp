@@ -88,7 +88,9 @@ LossSum sweep_rows(DbTeam* team, const DbRows& rows, const LossArrays<Real>& arr
 template <class Real>
 double log_sum_pass(DbTeam* team, const DbRows& rows, const LossArrays<Real>& arrays) {
   LossArrays<Real> look = arrays, rest = arrays;
-  look.U = look.A = look.C = rest.moved = nullptr;
+  look.U = look.A = look.C = nullptr;
+  // F may be moved in place: not before the last look at it.
+  (rest.full() ? look.moved : rest.moved) = nullptr;
   const LossSum total = sweep_rows<Real>(team, rows, look, nullptr);
   const double value = total.top + std::log(total.sum);
   const Real shift = static_cast<Real>(value);

@@ -51,8 +51,8 @@ class Places {
 
   template <class Code>
   void fill(const DbModel& model, const Live& live, int32_t piece, const Code* all) {
-    const int64_t begin = piece * kModelRows;
-    const int64_t end = begin + kModelRows < model.n ? begin + kModelRows : model.n;
+    const int64_t rows = model_piece(model.n), begin = piece * rows;
+    const int64_t end = begin + rows < model.n ? begin + rows : model.n;
     for (int64_t first = begin; first < end; first += kTogether) {
       const int64_t last = first + kTogether < end ? first + kTogether : end;
       for (int32_t v = 0; v < stride_; ++v) {
@@ -150,8 +150,8 @@ class Product {
     with_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
-          const int64_t begin = piece * kModelRows;
-          const int64_t end = begin + kModelRows < model_.n ? begin + kModelRows : model_.n;
+          const int64_t rows = model_piece(model_.n), begin = piece * rows;
+          const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
           Scratch<Real> work(2 * static_cast<size_t>(width_));
           for (int64_t i = begin; i < end; ++i)
             f(vectors, coupling, i, work.get(), hist_.get() + piece * size_);
