@@ -39,9 +39,12 @@ def test_the_fused_pass_is_the_loss(margin, rng):
     way = Way(rng.normal(size=F.shape), 0.7)
     double = np.dtype(np.float64)
     fused, plain = (
-        rows(double).point(problem.objective, problem.columns, [], F, 0.0, way)
-        for rows in (SmoothedRows, AllRows)
-    )
+        rows.replace(
+            rows.point(problem.objective, problem.columns, [], F.copy(), 0.0),
+            problem.objective, problem.columns, [], 0.0, way,
+        )
+        for rows in (SmoothedRows(double), AllRows(double))
+    )  # fmt: skip
     np.testing.assert_allclose(fused.F, F + 0.7 * way.change)
     alone = SmoothedRows(double).loss(problem.objective, problem.columns, F, way)
     assert alone == pytest.approx(plain.loss, rel=1e-12)

@@ -52,7 +52,7 @@ class FeatureBlocks(Master):
         self._sample: RowSample | None = None
         self._damping = 0.0
         self._accuracy = np.inf
-        self._slow = False
+        self._slow = self._stale = False
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept smooth losses, and those that can be smoothed, with l1,p penalties."""
@@ -78,18 +78,20 @@ class FeatureBlocks(Master):
         return MasterResult(after.W, after.U, True, 1, after.value, after.A)
 
     def forget(self) -> None:
-        """Drop what is known of the last point: the loss has changed."""
-        self._point, self._accuracy = None, np.inf
+        """Drop what is known of the last point but its scores: the loss has changed."""
+        self._stale, self._accuracy = True, np.inf
 
     def release(self) -> None:
         """Let go of all arrays of rows."""
-        self.forget()
-        self._sample = None
+        self._point = self._sample = None
 
     def _start(self, problem: RestrictedProblem, columns: FeatureColumns, W: Jumps) -> Point:
         """Return the point of the jumps W: that of the last call where they are the same."""
-        known = self._point
+        known, stale = self._point, self._stale
+        self._stale = False
         if known is not None and _same(known.W, W):
+            if stale:
+                return self._all_rows.point(problem.objective, columns, W, known.F, known.penalty)
             return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
         F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self.precision)
         columns.add_scores(W, F)

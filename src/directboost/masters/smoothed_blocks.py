@@ -55,9 +55,9 @@ class SmoothedBlocks(FeatureBlocks):
         self.rough = True
 
     @property
-    def penalty(self) -> float:
-        """The penalty of the last answer."""
-        return 0.0 if self._point is None else self._point.penalty
+    def answer(self) -> Point | None:
+        """The point of the last answer; None where there was no feature to move."""
+        return self._point
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
         """Bring the model near its minimum; return by how much it fell."""

@@ -75,10 +75,11 @@ class Smoothing(Master):
         result = self._blocks.solve(smoothed, begin, accuracy)
         self._last, self._features = result.W, list(columns.features)
         U = _in_domain(result.U, objective.rows)
-        F = columns.scores(result.W)
+        point = self._blocks.answer
+        F = columns.scores(result.W) if point is None else point.F.astype(np.float64, copy=False)
         loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
         excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        value = loss + self._blocks.penalty
+        value = loss if point is None else loss + point.penalty
         self._answer = _Answer(U, value, excess)
         return MasterResult(result.W, U, True, 1, value)
 

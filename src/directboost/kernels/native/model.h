@@ -88,13 +88,16 @@ inline void with_coupling(int32_t coupling, Function f) {
   }
 }
 
-constexpr int64_t kModelRows = 1024;  // rows per piece, where that makes at most so many:
-constexpr int64_t kModelPieces = 64;  // each holds sums over all segments
+// Pieces of the rows: enough of them for threads to share evenly, each large enough to pay for its
+// own sums over all segments, and not too many, since these take memory.
+constexpr int64_t kLeastRows = 256, kModelRows = 1024, kEnoughPieces = 8, kMostPieces = 64;
 
-// Rows per piece: these depend on the rows only, not on the threads.
+// Rows per piece: they depend on the rows only, not on the threads.
 inline int64_t model_piece(int64_t n) {
-  const int64_t rows = (n + kModelPieces - 1) / kModelPieces;
-  return rows > kModelRows ? rows : kModelRows;
+  const int64_t few = (n + kEnoughPieces - 1) / kEnoughPieces;
+  const int64_t rows = few < kLeastRows ? kLeastRows : (few < kModelRows ? few : kModelRows);
+  const int64_t many = (n + kMostPieces - 1) / kMostPieces;
+  return many > rows ? many : rows;
 }
 
 inline int32_t model_pieces(int64_t n) {
