@@ -10,6 +10,7 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .binning import BinnedData
+from .callbacks import TimeLimit
 from .column_generation import Plan, run
 from .feature_columns import FeatureColumns, Jumps
 from .losses import Rows
@@ -44,7 +45,8 @@ class Coarse:
 
 def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
     """Keep the given rows, and merge neighbouring bins of the features with many."""
-    n_bins, jumps, thresholds = binned.n_bins.copy(), [], []
+    n_bins, centre = binned.n_bins.copy(), binned.centre.copy()
+    jumps, thresholds = [], []
     codes = np.array(binned.codes[:, rows], order="C")
     for f, bins in enumerate(binned.n_bins.tolist()):
         gone = int(binned.missing[f])
@@ -53,12 +55,13 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
             group = last * _BINS // last.size
             last = np.flatnonzero(np.diff(group, append=_BINS))
             codes[f] = np.append(group, _BINS).astype(codes.dtype)[codes[f]]
-            n_bins[f] = _BINS + gone
+            n_bins[f], centre[f] = _BINS + gone, group[centre[f]]
         jumps.append(np.concatenate([last, bins - 1 + last[:-1]]) if gone else last[:-1])
         thresholds.append(binned.thresholds[f][last[:-1]] if f < binned.n_features else last)
     coarse = replace(
-        binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], exact=False, sparse=None
-    )
+        binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], centre=centre,
+        exact=False, sparse=None,
+    )  # fmt: skip
     return Coarse(coarse, jumps)
 
 
@@ -68,7 +71,7 @@ def start(
     """Solve a coarse problem roughly; let its features into `columns`, return their weights.
 
     `labels` and `weight` (m,) are those of the rows. Without enough rows there are no weights.
-    The status says how the start ended.
+    The status says how the start ended; of the callbacks only time limits end it.
     """
     binned, team = columns.binned, columns.team
     if binned.n_rows < _ENOUGH_ROWS:
@@ -80,7 +83,8 @@ def start(
     rough = replace(
         plan, objective=_on_sample(plan.objective, sample, labels, weight),
         oracle=StumpOracle(coarse.binned, columns.feature_costs, team), master=master,
-        tol=max(plan.tol, _GAP), max_rounds=_ROUNDS, callbacks=(),
+        tol=max(plan.tol, _GAP), max_rounds=_ROUNDS,
+        callbacks=[limit for limit in plan.callbacks if isinstance(limit, TimeLimit)],
     )  # fmt: skip
     outcome = run(rough, few, [])
     columns.features = list(few.features)

@@ -198,10 +198,14 @@ def _descend(task: _Task, columns: FeatureColumns) -> Outcome:
 def _run_from_start(task: _Task, plan: Plan, columns: FeatureColumns, master: Master) -> Outcome:
     """Run the loop from a coarse start by `master`, where there are rows enough for one."""
     began = time.perf_counter()
-    W, status = start(plan, master, columns, task.labels, task.weight)
-    if status is Status.INTERRUPTED:
-        return replace(run(replace(plan, max_rounds=0), columns, W), status=status)
-    return run(plan, columns, W, seconds=time.perf_counter() - began)
+    try:
+        W, status = start(plan, master, columns, task.labels, task.weight)
+    except KeyboardInterrupt:  # before its first round, or after its last
+        columns.features, W, status = [], [], Status.INTERRUPTED
+    seconds = time.perf_counter() - began
+    if status is not Status.INTERRUPTED:
+        return run(plan, columns, W, seconds=seconds)
+    return replace(run(replace(plan, max_rounds=0), columns, W, seconds=seconds), status=status)
 
 
 def _descend_smoothed(task: _Task, columns: FeatureColumns) -> Outcome:

@@ -71,3 +71,16 @@ def test_the_estimate_is_the_bound(loss, labels, price, rng):
     _, objective, U = draw_weights(rng, loss, labels, 40, 3)
     expected = objective.dual_bound(U, price)
     assert objective.dual_estimate(U, price) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@both
+@every_pass
+@pytest.mark.parametrize("k", [3, 10])
+def test_a_last_row_of_hardly_any_weight(kernels, k, loss, labels, rng):
+    """What an earlier block left behind the last row is not blown up by its weight."""
+    for m in (129, 1031):
+        rows, _, U = draw_weights(rng, loss, labels, m, k, np.float32)
+        rows.c[-1], U[-1] = 1e-26, 0.0
+        found = kernels.dual_pass(rows, U, 0.9)
+        assert np.isfinite(found)
+        assert found == pytest.approx(reference.dual_pass(rows, U, 0.9), rel=1e-4, abs=1e-5)

@@ -178,3 +178,16 @@ def test_threads_change_no_bit(loss, labels, rng):
     assert alone.value == together.value
     for name in "UAC":
         np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+def test_a_lost_last_row_shifts_no_exponent(kernels, real, rng):
+    """Lanes behind the last row of a block are no rows: a low own score there must not count."""
+    for k in (3, 5, 10):
+        rows = draw_rows(rng, "exponential", True, 7, k, real)
+        F = np.zeros((7, k), dtype=real)
+        F[-1] = -100.0
+        assert kernels.loss_pass(rows, F, "").value == pytest.approx(
+            reference.loss_pass(rows, np.zeros_like(F), "").value, abs=1e-5
+        )

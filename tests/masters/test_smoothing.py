@@ -86,3 +86,18 @@ def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
     ).fit(X, y)  # fmt: skip
     assert model.certificate_.converged
     assert model.certificate_.relative_gap <= 2e-3
+
+
+@pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
+def test_rows_of_hardly_any_weight_do_no_harm(margin, monkeypatch):
+    """Their weights are small, not nothing: no bound may become NaN."""
+    monkeypatch.setattr("directboost.training._FINISHABLE", 0)
+    X, y = blobs()
+    weight = np.ones(len(y))
+    weight[:5] = 1e-22
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = DirectBoostClassifier(
+            loss="hinge", margin=margin, nu=0.05, tol=0.01, max_bins=16, solver="blocks"
+        ).fit(X, y, weight)
+    assert model.certificate_.converged

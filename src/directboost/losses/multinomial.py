@@ -24,14 +24,14 @@ class Multinomial(Loss):
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return the weighted mean of log sum_r exp(-rho_ir)."""
-        blocks = row_blocks(rho.shape[0])
-        return float(sum(rows.share[b] @ logsumexp(-rho[b], axis=1) for b in blocks))
+        share, blocks = rows.share, row_blocks(rho.shape[0])
+        return float(sum(share[b] @ logsumexp(-rho[b], axis=1) for b in blocks))
 
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) softmax_r(-rho_i:)."""
-        U = np.empty_like(rho)
+        U, share = np.empty_like(rho), rows.share[:, None]
         for b in row_blocks(rho.shape[0]):
-            np.multiply(rows.share[b, None], softmax(-rho[b], axis=1), out=U[b])
+            np.multiply(share[b], softmax(-rho[b], axis=1), out=U[b])
         return U
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
@@ -41,10 +41,9 @@ class Multinomial(Loss):
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -U log(U S / s_i)."""
-        terms = np.empty_like(U)
+        terms, share = np.empty_like(U), rows.share[:, None]
         for b in row_blocks(U.shape[0]):
-            share = rows.share[b, None]
-            np.multiply(-share, entropy(U[b] / share), out=terms[b])
+            np.multiply(-share[b], entropy(U[b] / share[b]), out=terms[b])
         return terms
 
     def shrink(self, U: Array, tau: float, rows: Rows) -> Array:

@@ -69,6 +69,7 @@ class FeatureBlocks(Master):
             raise TypeError("the master 'blocks' works on FeatureColumns")
         point = self._start(problem, columns, start)
         if not columns.features:
+            self._point = point
             return MasterResult(point.W, point.U, True, 0, point.value, point.A)
         sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)

@@ -17,7 +17,7 @@ from .quadratic import Point, QuadraticModel
 
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
-_NOTHING = 1e-20  # weights and curvatures below it only slow the arithmetic down
+_NOTHING = 1e-20  # share of a row's weight below which entries only slow the arithmetic down
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ class SmoothedBlocks(FeatureBlocks):
         """The point of the last answer; None where there was no feature to move."""
         return self._point
 
+    def release(self) -> None:
+        """Let go of all arrays of rows."""
+        super().release()
+        self._all_rows = SmoothedRows(self.precision)
+
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
         """Bring the model near its minimum; return by how much it fell."""
         effort = _ROUGH if self.rough else _THOROUGH
@@ -90,8 +95,8 @@ class SmoothedRows(AllRows):
         assert A is not None
         assert C is not None
         C *= C.dtype.type(1.0 / shifted.loss.mu)
-        U[U < _NOTHING] = 0.0
-        C[C < _NOTHING] = 0.0
+        U[shifted.nothing > U] = 0.0
+        C[shifted.nothing > C] = 0.0
         return Point(W, F, shifted.value(result.value), penalty, U, A, C)
 
     def replace(
@@ -137,6 +142,8 @@ class _Shifted:
             self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
             self.rows = PassRows(MULTINOMIAL, rows.k, rows.own, None, c)
         self.offset: Scores = offset.astype(precision)
+        unit = rows.c if rows.own is None else rows.share
+        self.nothing: Scores = (_NOTHING * unit).astype(precision)[:, None]
 
     def scores(self, F: Scores) -> Scores:
         """Return F / mu + offset."""

@@ -130,4 +130,7 @@ def _in_domain(U: Scores, rows: Rows) -> Array:
     double = U.astype(np.float64)
     if rows.own is None:
         return np.minimum(double, rows.c[:, None])
-    return np.asarray(double * (rows.share / double.sum(axis=1))[:, None])
+    sums = double.sum(axis=1)
+    empty = np.flatnonzero(sums <= 0.0)
+    double[empty, rows.own[empty]] = sums[empty] = 1.0
+    return np.asarray(double * (rows.share / sums)[:, None])

@@ -60,6 +60,8 @@ class DualTile {
   void shares(const Real* U, int64_t first, int32_t n) {
     const Real* c = static_cast<const Real*>(rows_.c) + first;
     std::memcpy(in_.get(), U + first * k_, static_cast<size_t>(n) * k_ * sizeof(Real));
+    // Lanes behind the last row are read too: what an earlier tile left there must not overflow.
+    for (int j = 0; j < Strip<Real>::kLanes; ++j) in_[n * k_ + j] = 0;
     for (int32_t i = 0; i < n; ++i) {
       unit_[i] = kLoss == kMultinomial ? c[i] * k_ : c[i];
       scale_[i] = unit_[i] > 0 ? tau_ / unit_[i] : 0;

@@ -26,6 +26,7 @@ class Factors {
         first_member_(static_cast<size_t>(live.features()) * k + 1),
         first_factor_(static_cast<size_t>(live.features()) * k + 1),
         members_(list_members(V)),
+        flat_(static_cast<size_t>(live.features()) * k),
         factors_(first_factor_[static_cast<size_t>(live.features()) * k]) {
     size_t at = 0;
     for (int32_t v = 0; v < live.features(); ++v)
@@ -77,7 +78,8 @@ class Factors {
         diagonal_[i] = total + bend_.diagonal(i);
       }
       const double gone = live_.missing(v) ? D[static_cast<size_t>(n - 1) * k_ + r] : 0.0;
-      if (live <= kMost) factor(place, total, gone, below.get());
+      flat_[place] = !(total > 0.0);
+      if (live <= kMost && !flat_[place]) factor(place, total, gone, below.get());
     }
   }
 
@@ -97,7 +99,7 @@ class Factors {
       }
       L[b * n + b] += bend_.diagonal(member[b]) + kFloor * total;
     }
-    const double floor = kFloor * total + 1e-300;
+    const double floor = kFloor * total;
     for (size_t b = 0; b < n; ++b) {
       double* column = L + b * n;
       const double pivot = column[b] > floor ? column[b] : floor, scale = 1.0 / std::sqrt(pivot);
@@ -129,7 +131,7 @@ class Factors {
     for (int32_t r = 0; r < k_; ++r) {
       const size_t place = static_cast<size_t>(v) * k_ + r;
       const size_t n = first_member_[place + 1] - first_member_[place];
-      if (n < 2 || n > kMost) continue;
+      if (n < 2 || n > kMost || flat_[place]) continue;
       const uint32_t* member = members_.get() + first_member_[place];
       for (size_t a = 0; a < n; ++a) y[a] = residual[member[a]];
       solve(factors_.get() + first_factor_[place], n, y);
@@ -163,6 +165,7 @@ class Factors {
   Scratch<double> diagonal_, inverse_;
   Scratch<size_t> first_member_, first_factor_;
   Scratch<uint32_t> members_;
+  Scratch<uint8_t> flat_;  // a feature and class without curvature has no factor
   Scratch<double> factors_;
 };
 

@@ -52,10 +52,9 @@ class Live {
   size_t jumps() const { return jumps_; }
   size_t segments() const { return first_segment_[features_]; }
 
-  // Of feature v of those with live jumps: its place in the working set, its first bin among all
-  // bins of the working set, its first segment, and its first jump.
+  // Of feature v of those with live jumps: its place in the working set, its first segment, and its
+  // first jump.
   int32_t work(int32_t v) const { return work_[v]; }
-  size_t first_bin(int32_t v) const { return first_bin_[v]; }
   size_t first_segment(int32_t v) const { return first_segment_[v]; }
   size_t first_jump(int32_t v) const { return first_jump_[v]; }
   int32_t segments_of(int32_t v) const {

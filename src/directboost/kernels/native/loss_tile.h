@@ -47,6 +47,8 @@ class LossTile {
       const int8_t* t = rows_.targets + offset();
       for (int32_t i = 0; i < n_ * k_; ++i) z_[i] = -t[i] * u_[i];
     }
+    // Lanes behind the last row count for nothing, but the highest entry must not be among them.
+    for (int32_t i = n_ * k_; i < size_; ++i) z_[i] = z_[0];
   }
 
   // Largest entry of z, for the exponential loss.
