@@ -7,6 +7,8 @@
 
 namespace DB_SPACE {
 
+constexpr double kTie = 1e-9;  // relative distance from the maximum of a sign part that is none
+
 // With u = |v| / ||v|| inside a sign part: slope nu sign(v) u^(p-1), second derivative
 // nu (p-1) / ||v|| (diag(u^(p-2)) - w w') with w = sign(v) u^(p-1). For p = infinity the entries at
 // the maximum are tied: they move together, the slope is shared among them, nothing bends.
@@ -63,8 +65,6 @@ class Bend {
   }
 
  private:
-  static constexpr double kTie = 1e-9;  // relative distance from the maximum that is none
-
   void set(size_t j, int side, double nu) {
     const double sign = side == 0 ? 1.0 : -1.0;
     const double* v = V_ + j * k_;

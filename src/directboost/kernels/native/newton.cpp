@@ -4,8 +4,6 @@
 
 namespace DB_SPACE {
 
-constexpr double kTie = 1e-9;  // relative distance from the maximum of a part that is none
-
 // Brings a step of one jump from V back inside its bounds: a weight that would change its sign
 // becomes zero; for p = infinity one that would outgrow the largest of its part is stopped there.
 // Returns whether it met a bound.
