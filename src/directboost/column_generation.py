@@ -63,12 +63,13 @@ class State:
     """What changes: the columns, the best weights W so far, and the dual points.
 
     W never gets worse: an answer of the master that raises the objective is left aside, though
-    its dual point U still prices. `best_U` is the dual point of the best lower bound.
+    its dual point U still prices; there is none while the master works, which may be about to make
+    its own arrays of that size. `best_U` is the dual point of the best lower bound.
     """
 
     columns: Columns
     W: Any
-    U: Scores
+    U: Scores | None
     primal: float
     A: Scores | None = None
     best_dual: float = -np.inf
@@ -118,13 +119,11 @@ def run(
 
 def _start(plan: Plan, columns: Columns, W: Any) -> State:
     objective, precision = plan.objective, plan.master.precision
-    loss, rows = objective.loss, objective.rows
     if len(columns) == 0:
-        U = loss.start(rows).astype(precision, copy=False)
-        return State(columns, W, U, loss.start_value(rows))
+        return State(columns, W, objective.start(precision), objective.start_value())
     F = columns.scores(W)
     value = objective.loss_value(F) + RestrictedProblem(objective, columns).penalty_value(W)
-    return State(columns, W, objective.weights(F).astype(precision, copy=False), value)
+    return State(columns, W, objective.rounded_weights(F, precision), value)
 
 
 def _resume(state: State, before: Outcome) -> None:
@@ -160,11 +159,13 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
 
 
 def _price(plan: Plan, state: State) -> Pricing:
+    assert state.U is not None
     A = state.A if state.A is not None else plan.objective.coefficients(state.U)
     return plan.oracle.price(A, plan.objective.penalty, plan.rule)
 
 
 def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
+    assert state.U is not None
     price = pricing.max_price + pricing.rounding
     dual = plan.objective.dual_estimate(state.U, price, plan.team)
     if dual > state.best_dual:
@@ -231,6 +232,7 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
         accuracy *= 0.1**state.idle if not state.columns.whole_features else 1.0
     problem = RestrictedProblem(plan.objective, state.columns)
     state.W = state.columns.grow(state.W)
+    state.U = state.A = None
     result = plan.master.solve(problem, state.W, accuracy)
     value = result.value if result.value is not None else problem.value(result.W)
     state.U, state.A = result.U, result.A
@@ -249,8 +251,8 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     state.W, state.A = state.columns.grow(state.W), None
     F = state.columns.scores(state.W)
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    state.U = plan.objective.weights(F)
-    duals: list[Array] = [state.U]
+    U = state.U = plan.objective.weights(F)
+    duals: list[Array] = [U]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
     certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)

@@ -1,6 +1,8 @@
 """The problem that is minimised: over any scores, and restricted to generated columns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,13 @@ from .kernels.work import PassRows
 from .losses import Loss, Rows
 from .margins import Margin, OneVsAll
 from .penalties import Penalty
+
+_BLOCK = 4096  # rows of which the intermediate results of a formula stay in the cache
+
+
+def row_blocks(m: int) -> Iterator[slice]:
+    """Yield slices of a few of m rows each: a formula goes block by block, in the cache."""
+    return (slice(first, first + _BLOCK) for first in range(0, m, _BLOCK))
 
 
 @dataclass(frozen=True)
@@ -30,15 +39,38 @@ class Objective:
 
     def loss_value(self, F: Array) -> float:
         """Return L at the scores F."""
-        return self.loss.value(self.margin.forward(F), self.rows)
+        return fsum(
+            self.loss.value(margin.forward(F[part]), rows) for part, margin, rows in self._parts()
+        )
 
     def weights(self, F: Array) -> Array:
         """Return the weights U at the scores F."""
-        return self.loss.weights(self.margin.forward(F), self.rows)
+        return np.asarray(self.rounded_weights(F, np.dtype(np.float64)), dtype=np.float64)
+
+    def rounded_weights(self, F: Array, precision: np.dtype[Any]) -> Scores:
+        """Return the weights U at the scores F in that precision."""
+        U = np.empty(F.shape, dtype=precision)
+        for part, margin, rows in self._parts():
+            U[part] = self.loss.weights(margin.forward(F[part]), rows)
+        return U
+
+    def start(self, precision: np.dtype[Any]) -> Scores:
+        """Return the weights U at W = 0 in that precision."""
+        U = np.empty((self.rows.c.size, self.margin.k), dtype=precision)
+        for part, _, rows in self._parts():
+            U[part] = self.loss.start(rows)
+        return U
+
+    def start_value(self) -> float:
+        """Return L at W = 0."""
+        return fsum(self.loss.start_value(rows) for _, _, rows in self._parts())
 
     def coefficients(self, U: Scores) -> Scores:
         """Return A, so that the edges of h are h @ A."""
-        return self.margin.adjoint(U)
+        A = np.empty_like(U)
+        for part in row_blocks(U.shape[0]):
+            A[part] = self.margin.take(part).adjoint(U[part])
+        return A
 
     def curvature(self, F: Array) -> Array:
         """Return a diagonal model (m, k) of the second derivative of L in F.
@@ -57,7 +89,10 @@ class Objective:
         A lower bound of min P over every column whose price at U is at most `max_price`.
         """
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return self.loss.dual_value(self.loss.shrink(U, tau, self.rows), self.rows)
+        return fsum(
+            self.loss.dual_value(self.loss.shrink(U[part], tau, rows), rows)
+            for part, _, rows in self._parts()
+        )
 
     def pass_rows(self, precision: np.dtype[Any]) -> PassRows | None:
         """Return the rows as the fused kernels take them, or None where the loss has none."""
@@ -74,6 +109,15 @@ class Objective:
             return self.dual_bound(U.astype(np.float64, copy=False), max_price)
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         return kernels.dual_pass(rows, U, tau, team)
+
+    def _parts(self) -> Iterator[tuple[slice, Margin, Rows]]:
+        """Yield blocks of rows with their margin and weights; all rows where L is no sum."""
+        m = self.rows.c.size
+        if not self.loss.additive or m <= _BLOCK:
+            yield slice(None), self.margin, self.rows
+            return
+        for part in row_blocks(m):
+            yield part, self.margin.take(part), self.rows.take(part)
 
     def relative(self, gap: float, primal: float) -> float:
         """Return gap / max(P - P_const, 1e-12), the unit of the parameter tol."""

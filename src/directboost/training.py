@@ -79,8 +79,8 @@ def train(request: Request, rows: TrainingRows, costs: Array, team: Team | None)
 
 def _largest_nu(objective: Objective, oracle: StumpOracle) -> float:
     """Return nu_max: the largest price at W = 0, from where on the empty model is optimal."""
-    U = objective.loss.start(objective.rows)
-    return oracle.price(objective.coefficients(U), objective.penalty).max_price
+    A = objective.coefficients(objective.start(np.dtype(np.float64)))
+    return oracle.price(A, objective.penalty).max_price
 
 
 def _absolute_nu(request: Request, nu_max: float, total_weight: float) -> float:

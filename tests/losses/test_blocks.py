@@ -1,30 +1,59 @@
-"""Losses go over the rows in blocks: what comes out is that of all rows at once."""
+"""The objective goes over the rows in blocks: what comes out is that of all rows at once."""
+
+from math import fsum
 
 import numpy as np
 import pytest
 
 from directboost.losses import LOSSES, Rows
-from directboost.losses.base import entropy, row_blocks
-from directboost.margins import Pairwise
+from directboost.losses.base import entropy
+from directboost.margins import MARGINS, Pairwise
+from directboost.penalties import PENALTIES
+from directboost.problem import Objective, row_blocks
 
 M, K = 9000, 3
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_parts_of_the_rows_add_up(name, rng):
-    margin = Pairwise(rng.integers(0, K, M).astype(np.int32), K)
-    rows, loss = Rows.weighted(rng.random(M) + 0.1, K, margin.own), LOSSES[name]()
-    rho = margin.forward(rng.normal(size=(M, K)))
+def problem(name, margin_name, rng):
+    margin = MARGINS[margin_name].from_codes(rng.integers(0, K, M).astype(np.int32), K)
+    rows = Rows.weighted(rng.random(M) + 0.1, K, margin.own)
+    return Objective(margin, LOSSES[name](), PENALTIES["l1,2"](), 0.01, rows)
+
+
+PAIRS = [(n, m) for n in LOSSES for m in MARGINS if m in LOSSES[n].margins]
+
+
+@pytest.mark.parametrize(("name", "margin_name"), PAIRS)
+def test_the_objective_is_that_of_all_rows_at_once(name, margin_name, rng):
+    objective = problem(name, margin_name, rng)
+    margin, loss, rows = objective.margin, objective.loss, objective.rows
+    F = rng.normal(size=(M, K))
+    rho = margin.forward(F)
     U = loss.weights(rho, rows)
-    parts = [slice(0, 100), slice(100, 5000), slice(5000, M)]
-    some = [Rows(rows.c[part], K, margin.own[part]) for part in parts]
-    if name != "exponential":  # whose logarithm couples all rows
-        value = sum(loss.value(rho[part], r) for part, r in zip(parts, some, strict=True))
-        assert loss.value(rho, rows) == pytest.approx(value, rel=1e-13)
-        single = [loss.weights(rho[part], r) for part, r in zip(parts, some, strict=True)]
-        np.testing.assert_allclose(U, np.concatenate(single), rtol=1e-14)
-    terms = [loss.dual_terms(U[part], r) for part, r in zip(parts, some, strict=True)]
-    np.testing.assert_allclose(loss.dual_terms(U, rows), np.concatenate(terms), rtol=1e-13)
+    assert objective.loss_value(F) == pytest.approx(loss.value(rho, rows), rel=1e-13)
+    np.testing.assert_allclose(objective.weights(F), U, rtol=1e-14)
+    np.testing.assert_allclose(objective.coefficients(U), margin.adjoint(U), rtol=1e-14)
+    whole = loss.dual_value(loss.shrink(U, 0.5, rows), rows)
+    assert objective.dual_bound(U, 0.02) == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize(("name", "margin_name"), PAIRS)
+def test_the_bound_of_the_parts_stays_below_the_exact_dual(name, margin_name, rng):
+    objective = problem(name, margin_name, rng)
+    loss, rows = objective.loss, objective.rows
+    U = objective.weights(rng.normal(size=(M, K)))
+    terms = loss.dual_terms(loss.shrink(U, 0.5, rows), rows)
+    assert objective.dual_bound(U, 0.02) <= fsum(terms.ravel())
+
+
+@pytest.mark.parametrize(("name", "margin_name"), PAIRS)
+def test_the_start_of_the_objective_is_that_of_the_loss(name, margin_name, rng):
+    objective = problem(name, margin_name, rng)
+    expected = objective.loss.start(objective.rows)
+    np.testing.assert_allclose(objective.start(np.dtype(np.float64)), expected, rtol=1e-15)
+    assert objective.start(np.dtype(np.float32)).dtype == np.float32
+    value = objective.loss.start_value(objective.rows)
+    assert objective.start_value() == pytest.approx(value, rel=1e-13, abs=1e-15)
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -1,7 +1,6 @@
 """The contract of a loss, and what a loss knows about the rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,12 +10,6 @@ from ..arrays import Array, Ints
 
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
-_BLOCK = 4096  # rows of which the intermediate results of a formula stay in the cache
-
-
-def row_blocks(m: int) -> Iterator[slice]:
-    """Yield slices of a few of m rows each: formulas go block by block, which is faster."""
-    return (slice(first, first + _BLOCK) for first in range(0, m, _BLOCK))
 
 
 def entropy(v: Array) -> Array:
@@ -24,11 +17,6 @@ def entropy(v: Array) -> Array:
     out = np.log(np.maximum(v, _TINY))
     out *= v
     return out
-
-
-def _size(X: Array) -> float:
-    """Return the sum of |X|."""
-    return sum(float(np.abs(X[rows]).sum()) for rows in row_blocks(X.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -61,6 +49,10 @@ class Rows:
         """The share s_i / S of every row, (m,)."""
         return self.c * self.k
 
+    def take(self, rows: slice) -> "Rows":
+        """Return some of the rows, with the weights they have among all."""
+        return Rows(self.c[rows], self.k, None if self.own is None else self.own[rows])
+
     def set_own(self, U: Array, values: Array) -> Array:
         """Write `values` (m,) into the entries r = y_i of U, in place."""
         U[np.arange(U.shape[0]), self.own] = values
@@ -81,6 +73,8 @@ class Loss(ABC):
     name: ClassVar[str]
     #: False where L has kinks, so that only a solver can give the weights U at an optimum.
     smooth: ClassVar[bool] = True
+    #: Whether L, U and D of some of the rows need no others: sums over rows, term by term.
+    additive: ClassVar[bool] = False
     #: Number of the fused native pass, or None: NumPy serves.
     native: ClassVar[int | None] = None
     #: Names of the margins the loss is defined for.
@@ -143,6 +137,6 @@ class Loss(ABC):
         error of the sum grows with the logarithm of the number of terms.
         """
         terms = self.dual_terms(U, rows)
-        size = _size(terms) + _size(U)
+        size = float(np.abs(terms).sum() + np.abs(U).sum())
         units = 16.0 + float(np.log2(max(terms.size, 2)))
         return float(terms.sum()) - _EPS * units * size

@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array
-from .base import Loss, Rows, row_blocks
+from .base import Loss, Rows
 
 
 class ElementwiseLoss(Loss):
@@ -20,6 +21,7 @@ class ElementwiseLoss(Loss):
     Paper: Eq. 17 (weights from margins).
     """
 
+    additive: ClassVar[bool] = True
     infimum: float = 0.0
 
     @abstractmethod
@@ -40,15 +42,11 @@ class ElementwiseLoss(Loss):
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return sum_ir c_i Theta(rho_ir)."""
-        blocks = row_blocks(rho.shape[0])
-        return float(sum(rows.c[b] @ self.theta(rho[b]).sum(axis=1) for b in blocks))
+        return float(rows.c @ self.theta(rho).sum(axis=1))
 
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return U_ir = -c_i Theta'(rho_ir)."""
-        U = np.empty_like(rho)
-        for b in row_blocks(rho.shape[0]):
-            np.multiply(-rows.c[b, None], self.slope(rho[b]), out=U[b])
-        return U
+        return -rows.c[:, None] * self.slope(rho)
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return c_i Theta''(rho_ir)."""
@@ -56,11 +54,8 @@ class ElementwiseLoss(Loss):
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -c_i Theta*(-U_ir / c_i)."""
-        terms = np.empty_like(U)
-        for b in row_blocks(U.shape[0]):
-            c = rows.c[b, None]
-            np.multiply(-c, self.conjugate(-U[b] / c), out=terms[b])
-        return terms
+        c = rows.c[:, None]
+        return -c * self.conjugate(-U / c)
 
     def start(self, rows: Rows) -> Array:
         """Return -c_i Theta'(0) in all classes."""

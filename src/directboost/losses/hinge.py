@@ -23,6 +23,7 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "hinge"
     smooth: ClassVar[bool] = False
+    additive: ClassVar[bool] = True
     native: ClassVar[int | None] = None
 
     def value(self, rho: Array, rows: Rows) -> float:

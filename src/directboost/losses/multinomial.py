@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from ..arrays import Array
-from .base import Loss, Rows, entropy, row_blocks
+from .base import Loss, Rows, entropy
 
 
 class Multinomial(Loss):
@@ -18,21 +18,18 @@ class Multinomial(Loss):
 
     name: ClassVar[str] = "multinomial"
     native: ClassVar[int | None] = 2
+    additive: ClassVar[bool] = True
     margins: ClassVar[tuple[str, ...]] = ("pairwise",)
     temper: ClassVar[float | None] = 1.0
     simplex: ClassVar[bool] = True
 
     def value(self, rho: Array, rows: Rows) -> float:
         """Return the weighted mean of log sum_r exp(-rho_ir)."""
-        share, blocks = rows.share, row_blocks(rho.shape[0])
-        return float(sum(share[b] @ logsumexp(-rho[b], axis=1) for b in blocks))
+        return float(rows.share @ logsumexp(-rho, axis=1))
 
     def weights(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) softmax_r(-rho_i:)."""
-        U, share = np.empty_like(rho), rows.share[:, None]
-        for b in row_blocks(rho.shape[0]):
-            np.multiply(share[b], softmax(-rho[b], axis=1), out=U[b])
-        return U
+        return np.asarray(rows.share[:, None] * softmax(-rho, axis=1))
 
     def curvature(self, rho: Array, rows: Rows) -> Array:
         """Return (s_i / S) p (1 - p) with p the softmax."""
@@ -41,10 +38,8 @@ class Multinomial(Loss):
 
     def dual_terms(self, U: Array, rows: Rows) -> Array:
         """Return -U log(U S / s_i)."""
-        terms, share = np.empty_like(U), rows.share[:, None]
-        for b in row_blocks(U.shape[0]):
-            np.multiply(-share[b], entropy(U[b] / share[b]), out=terms[b])
-        return terms
+        share = rows.share[:, None]
+        return -share * entropy(U / share)
 
     def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
         """Return off-label entries times tau, the rest of a row's mass at r = y_i."""

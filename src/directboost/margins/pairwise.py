@@ -21,7 +21,6 @@ class Pairwise(Margin):
     def __init__(self, codes: Ints, k: int) -> None:
         self.own: Ints = np.ascontiguousarray(codes, dtype=np.int32)
         self.k = k
-        self._rows = np.arange(self.own.size)
 
     @classmethod
     def from_codes(cls, codes: Ints, k: int) -> Self:
@@ -34,11 +33,11 @@ class Pairwise(Margin):
 
     def forward(self, F: Array) -> Array:
         """Return rho_ir = F_i,yi - F_ir."""
-        return F[self._rows, self.own][:, None] - F
+        return F[np.arange(self.own.size), self.own][:, None] - F
 
     def adjoint(self, U: Scores) -> Scores:
         """Return A_ir = [r = y_i] sum_l U_il - U_ir; every row sums to zero."""
-        A = -U
-        A[self._rows, self.own] = 0.0
-        A[self._rows, self.own] = -A.sum(axis=1)
+        A, own = -U, (np.arange(self.own.size), self.own)
+        A[own] = 0.0
+        A[own] = -A.sum(axis=1)
         return A
