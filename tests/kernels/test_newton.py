@@ -131,7 +131,7 @@ def bounded(work, V, target):
     return target
 
 
-def newton_point(work, repeats=1):
+def newton_point(work, repeats=1, enough=np.inf):
     """Return the jumps a Newton step leads to, and its gain, by dense algebra."""
     places = live_places(work)
     V, nu, left = work.jumps[places], costs_of(work, places), edges_left(work, places)
@@ -140,14 +140,14 @@ def newton_point(work, repeats=1):
         rest = left - (K @ (at - V).ravel()).reshape(V.shape)
         target = unbounded(work, places, at, rest)
         at = bounded(work, at, target)
-        if np.array_equal(at, target) or not at.any():
+        change = at - V
+        gain = (left * change).sum() + nu @ (
+            [jump_penalty(a[None], work.p) - jump_penalty(b[None], work.p)
+             for a, b in zip(V, at, strict=True)]
+        )  # fmt: skip
+        curvature = change.ravel() @ K @ change.ravel()
+        if np.array_equal(at, target) or not at.any() or gain >= enough * curvature:
             break
-    change = at - V
-    gain = (left * change).sum() + nu @ (
-        [jump_penalty(a[None], work.p) - jump_penalty(b[None], work.p)
-         for a, b in zip(V, V + change, strict=True)]
-    )  # fmt: skip
-    curvature = change.ravel() @ K @ change.ravel()
     step = 1.0 if gain >= 0.5 * curvature else max(gain, 0.0) / curvature
     jumps = work.jumps.copy()
     jumps[places] += step * change
@@ -166,17 +166,17 @@ def tie_some(work):
 @every_coupling
 @with_missing
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])
-@pytest.mark.parametrize("repeats", [1, 3])
-def test_a_step_is_that_of_dense_algebra(kernels, repeats, p, shapes, coupling, rng):
+@pytest.mark.parametrize("effort", [(1, np.inf), (3, np.inf), (3, 0.5)])
+def test_a_step_is_that_of_dense_algebra(kernels, effort, p, shapes, coupling, rng):
     for k in (2, 3, 5, 8, 10):
         work = draw_work(rng, k, coupling, 30, p, shapes=shapes)
         if np.isinf(p):
             tie_some(work)
         first = start(work)
         for _ in range(2):
-            jumps, gain = newton_point(work, repeats)
+            jumps, gain = newton_point(work, *effort)
             before = value_of(work)
-            found = kernels.model_newton(work, 20_000, 1e-13, repeats)
+            found = kernels.model_newton(work, 20_000, 1e-13, *effort)
             size = np.abs(jumps).max()
             np.testing.assert_allclose(work.jumps, jumps, atol=2e-6 * size)
             assert found == pytest.approx(gain, rel=1e-5, abs=1e-9)
@@ -195,7 +195,7 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
         with Team(3) as team:
             gains = (
                 native.model_newton(one, 5000, 1e-12),
-                native.model_newton(two, 5000, 1e-12, 1, team),
+                native.model_newton(two, 5000, 1e-12, team=team),
             )
         assert gains[0] == gains[1]
         for name in IN_PLACE:
@@ -222,7 +222,7 @@ def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
         native.model_epoch(work)
         one, two = start(work), start(work)
         with Team(3) as team:
-            assert native.model_newton(one, 20, 0.1) == native.model_newton(two, 20, 0.1, 1, team)
+            assert native.model_newton(one, 20, 0.1) == native.model_newton(two, 20, 0.1, team=team)
         for name in IN_PLACE:
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
         assert_books(one, first, real)
@@ -250,13 +250,34 @@ def test_without_live_jumps_nothing_moves(kernels, rng):
     assert not work.Q.any()
 
 
+def all_alive(rng, work):
+    """Give every jump a weight in every class, far enough from zero to stay there."""
+    work.jumps[:] = rng.choice([-5.0, 5.0], work.jumps.shape)
+    return work
+
+
 @native_test
 def test_many_live_jumps_of_one_feature(rng):
-    """Beyond 64 live jumps the diagonal preconditions; the solution is the same."""
-    work = draw_work(rng, 2, 1, 900, 2.0, shapes=[(150, True), (5, False)])
-    work.jumps[:] = rng.choice([-1.0, 1.0], work.jumps.shape) * rng.uniform(
-        0.5, 1.0, work.jumps.shape
-    )
+    work = all_alive(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=[(70, True), (5, False)]))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 50_000, 1e-11) == pytest.approx(gain, rel=1e-6)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-5 * np.abs(jumps).max())
+
+
+@native_test
+@pytest.mark.parametrize("bins", [2, 3, 90])
+def test_one_feature_alone_is_solved_at_once(bins, rng):
+    """Where neither classes nor features couple, the preconditioner is the very inverse."""
+    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, False)]))
+    jumps, gain = newton_point(work)
+    assert native.model_newton(work, 1, 0.0) == pytest.approx(gain, rel=1e-9)
+    np.testing.assert_allclose(work.jumps, jumps, atol=1e-9 * np.abs(jumps).max())
+
+
+@native_test
+def test_features_that_share_their_mean_only_are_solved_soon(rng):
+    """Independent features couple through the mean of their scores, which is taken care of."""
+    work = all_alive(rng, draw_work(rng, 2, 0, 2000, 1.0, shapes=[(12, False)] * 8))
+    work.ridge[:] = 0.0
+    _, gain = newton_point(work)
+    assert native.model_newton(work, 6, 0.0) >= 0.999 * gain

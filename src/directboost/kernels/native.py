@@ -6,6 +6,7 @@ interpreter lock, so the threads of the team that is handed in share the pieces.
 """
 
 import ctypes
+import math
 import os
 import sys
 from ctypes import POINTER, Structure, byref, c_double, c_int32, c_int64, c_void_p
@@ -167,7 +168,7 @@ _ARGUMENTS = {
     "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
     "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, POINTER(_Model)],
-    "model_newton": [_P, POINTER(_Model), _I, _D, _I],
+    "model_newton": [_P, POINTER(_Model), _I, _D, _I, _D],
     "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
 }
 _loaded: list[_Library] = []
@@ -413,10 +414,16 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
 
 
 def model_newton(
-    work: ModelWork, most: int, tolerance: float, repeats: int = 1, team: Team | None = None
+    work: ModelWork,
+    most: int,
+    tolerance: float,
+    repeats: int = 1,
+    enough: float = math.inf,
+    team: Team | None = None,
 ) -> float:
     """Take a Newton step on the non-zero jumps, in place; see `reference_newton.model_newton`."""
-    return float(_lib().model_newton(_handle(team), _model(work), most, tolerance, repeats))
+    record = _model(work)
+    return float(_lib().model_newton(_handle(team), record, most, tolerance, repeats, enough))
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:

@@ -15,14 +15,17 @@ from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
-_ITERATIONS, _FIRST_ITERATIONS = 14, 10  # of conjugate gradients in a Newton step
+_FIRST_ITERATIONS, _ITERATIONS = 10, 14  # of conjugate gradients in a Newton step
 _SAMPLE_ITERATIONS = 20  # on a sample, whose passes are cheap beside those on all rows
+_LAST_ITERATIONS, _NEAR = 28, 0.002  # from this accuracy on, where every round counts
 _FORCING = 0.1  # share of the whole gain below which another round is not worth it
 _FURTHER, _FURTHEST = 1.5, 8.0  # how a step that gained is stretched, and how far at most
 _HALVINGS = 10
 _LATE = 0.01  # accuracy asked for from which on the sample of rows may be too small
 _SLOW = 0.4  # share of the gap left after a call from which on it is
 _GROWTH, _LARGEST = 2.5, 100_000  # how it grows then, and how far
+_REPEATS = 2  # how often a Newton step is found, the second time without weights that met a bound
+_WHOLE = 0.5  # gain of a step over its curvature from which on the model falls to its end
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
@@ -119,18 +122,18 @@ class FeatureBlocks(Master):
         """Bring the model near its minimum; return by how much it fell.
 
         Far from the optimum the model itself is rough, and one round is enough. Weights that meet
-        a bound spoil a Newton step; where they are many (penalties with corners inside a row of
-        weights, or a fit that has become slow) it is found anew without them.
+        a bound spoil a Newton step: it is found anew without them where it is spoilt indeed, and
+        where they are many anyway (penalties with corners inside a row of weights, or a fit that
+        has become slow).
         """
         corners = model.work.p == 1.0 or np.isinf(model.work.p)
-        repeats = 2 if corners or self._slow else 1
+        enough = np.inf if corners or self._slow else _WHOLE
         early = accuracy > _LATE
-        late = _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
-        iterations = _FIRST_ITERATIONS if early else late
+        iterations = _FIRST_ITERATIONS if early else _late_iterations(model, accuracy)
         forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
         for _ in range(1 if early else _CYCLES):
-            total += model.newton(iterations, _RESIDUAL, repeats)
+            total += model.newton(iterations, _RESIDUAL, _REPEATS, enough)
             gained = model.epoch()
             total += gained
             if gained <= forcing * total:
@@ -155,6 +158,12 @@ class FeatureBlocks(Master):
                 return line.go(step)
         self._damping = max(4.0 * self._damping, 0.1)
         return point
+
+
+def _late_iterations(model: QuadraticModel, accuracy: float) -> int:
+    if accuracy <= _NEAR:
+        return _LAST_ITERATIONS
+    return _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
 
 
 def _stretched(line: Line, value: float) -> float:

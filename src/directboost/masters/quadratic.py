@@ -104,9 +104,11 @@ class QuadraticModel:
         """Visit every feature once; return by how much the model fell."""
         return kernels.model_epoch(self.work, self.team)
 
-    def newton(self, iterations: int, tolerance: float, repeats: int = 1) -> float:
+    def newton(
+        self, iterations: int, tolerance: float, repeats: int = 1, enough: float = np.inf
+    ) -> float:
         """Take a Newton step on the non-zero weights; return by how much the model fell."""
-        return kernels.model_newton(self.work, iterations, tolerance, repeats, self.team)
+        return kernels.model_newton(self.work, iterations, tolerance, repeats, enough, self.team)
 
     def penalty(self, start: Array, step: float) -> float:
         """Return the penalty a share `step` of the way from `start` to the jumps of the model.

@@ -179,10 +179,11 @@ DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
 // iterations, or until the residual fell to a share `tolerance`. Zero entries stay. An entry that
 // would change its sign becomes zero; for p = infinity the entries at the maximum of a sign part
 // move together, and one that would outgrow them is stopped there. Where a bound is met the step is
-// found anew with those entries held, up to `repeats` times in all. Returns by how much the model
-// fell.
+// found anew with those entries held, up to `repeats` times in all; but not where it gains, to first
+// order, a share `enough` of its curvature: from 0.5 on the model falls to its very end. Returns by
+// how much the model fell.
 DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
-                                       double tolerance, int32_t repeats);
+                                       double tolerance, int32_t repeats, double enough);
 
 // F (m, k) += tables of the used features, and then the intercept; X (m, d) has strides in
 // elements. Returns whether X holds an infinite number, in a used feature or not.

@@ -1,15 +1,22 @@
-// The preconditioner of the Newton equations: one small Cholesky factor per feature and class.
+// The preconditioner of the Newton equations: features and classes apart, but for the mean.
 //
-// Within one feature and class the second derivative with the diagonal curvature of the bins alone
-// is known: two jumps agree on all bins but those between them, so the entry is T - 2 |C_i - C_j|
-// with C the curvature up to a jump. Where a feature has many live jumps, the diagonal serves.
+// With the diagonal curvature of the bins alone the second derivative of one feature and class is a
+// chain. What couples the features most is the mean of their scores: features that know nothing of
+// each other still share it, and with them the constant. So every chain gives up a share of the
+// curvature of its mean, and the mean of all together takes its place: a matrix of rank one for
+// every class.
 #pragma once
 
+#include <algorithm>
+
 #include "bend.h"
+#include "chain.h"
 #include "live.h"
 #include "team.h"
 
 namespace DB_SPACE {
+
+constexpr double kRidge = 1e-3;  // share of the diagonal added to the second derivative
 
 class Factors {
  public:
@@ -21,35 +28,39 @@ class Factors {
         bend_(bend),
         D_(D),
         k_(k),
+        places_(static_cast<size_t>(live.features()) * k),
         diagonal_(live.jumps() * k),
         inverse_(live.jumps() * k),
-        first_member_(static_cast<size_t>(live.features()) * k + 1),
-        first_factor_(static_cast<size_t>(live.features()) * k + 1),
+        first_(places_ + 1),
         members_(list_members(V)),
-        flat_(static_cast<size_t>(live.features()) * k),
-        factors_(first_factor_[static_cast<size_t>(live.features()) * k]) {
-    size_t at = 0;
-    for (int32_t v = 0; v < live.features(); ++v)
-      for (int32_t r = 0; r < k; ++r)
-        for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j)
-          if (V[j * k + r] != 0.0) members_[at++] = static_cast<uint32_t>(j * k + r);
-    share(team, live.features(), [&](int32_t v) { factor_feature(v); });
+        flat_(places_),
+        arrays_(kKinds * first_[places_] + 2 * (first_[places_] + places_)),
+        along_(places_),
+        total_(k),
+        share_(k) {
+    share(team, live.features(), [&](int32_t v) { factor_feature(v, V); });
     set_floor();
+    set_means();
   }
 
   // The diagonal of the second derivative, (jumps, k); zero where V is.
   const double* diagonal() const { return diagonal_.get(); }
 
-  // scaled = the factors' inverse times the residual, both (jumps, k).
-  void apply(const double* residual, double* scaled) const {
+  // scaled = the inverse of the preconditioner times the residual, both (jumps, k).
+  void apply(const double* residual, double* scaled) {
     share(team_, live_.features(), [&](int32_t v) { apply_feature(v, residual, scaled); });
+    for (int32_t r = 0; r < k_; ++r) {
+      double sum = 0.0;
+      for (size_t place = r; place < places_; place += k_) sum += along_[place];
+      total_[r] = share_[r] * sum;
+    }
+    share(team_, live_.features(), [&](int32_t v) { take_mean_off(v, scaled); });
   }
 
  private:
-  static constexpr size_t kMost = 64;     // live jumps up to which a factor pays
-  static constexpr double kFloor = 1e-4;  // share of the total curvature added to a factor
+  static constexpr double kShare = 0.9;  // of the curvature of the mean that the features share
 
-  // Finds where the members and factors of every feature and class begin; returns their number.
+  // Finds where the members of every feature and class begin; returns their number.
   size_t list_members(const double* V) {
     size_t place = 0;
     for (int32_t v = 0; v < live_.features(); ++v) {
@@ -57,59 +68,89 @@ class Factors {
         size_t n = 0;
         for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j)
           n += V[j * k_ + r] != 0.0;
-        first_member_[place + 1] = first_member_[place] + n;
-        first_factor_[place + 1] = first_factor_[place] + (n <= kMost ? n * n : 0);
+        first_[place + 1] = first_[place] + n;
       }
     }
-    return first_member_[place];
+    return first_[place];
   }
 
-  void factor_feature(int32_t v) {
-    const int32_t n = live_.segments_of(v);
-    Scratch<double> below(static_cast<size_t>(n));
+  size_t members(size_t place) const { return first_[place + 1] - first_[place]; }
+  const uint32_t* member(size_t place) const { return members_.get() + first_[place]; }
+
+  // Of the jumps of a place: the ratios of its chain, its mean, the answer to that, and room.
+  enum Kind { kRatio, kMean, kAnswer, kRoom, kKinds };
+  double* of_jumps(Kind kind, size_t place) {
+    return arrays_.get() + kind * first_[places_] + first_[place];
+  }
+  // Of its segments: pivots, and the answer to the bound.
+  double* of_levels(int kind, size_t place) {
+    const size_t all = first_[places_];
+    return arrays_.get() + kKinds * all + kind * (all + places_) + first_[place] + place;
+  }
+  Chain chain(size_t place) {
+    return {members(place), of_jumps(kRatio, place), of_levels(0, place), of_levels(1, place)};
+  }
+
+  // Jumps in the order of their places, whichever way they send missing values.
+  void fill_members(int32_t v, int32_t r, const double* V) {
+    const size_t place = static_cast<size_t>(v) * k_ + r;
+    uint32_t* to = members_.get() + first_[place];
+    for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j)
+      if (V[j * k_ + r] != 0.0) *to++ = static_cast<uint32_t>(j * k_ + r);
+    if (!live_.missing(v)) return;
+    std::stable_sort(members_.get() + first_[place], to, [&](uint32_t a, uint32_t b) {
+      return live_.position(a / k_) < live_.position(b / k_);
+    });
+  }
+
+  void factor_feature(int32_t v, const double* V) {
+    const int32_t segments = live_.segments_of(v), present = segments - (live_.missing(v) ? 1 : 0);
+    Scratch<double> below(segments), d(segments + members_of(v)), e(members_of(v) + 1);
     const double* D = D_ + live_.first_segment(v) * k_;
     for (int32_t r = 0; r < k_; ++r) {
-      double total = 0.0;
-      for (int32_t s = 0; s < n; ++s) below[s] = total += D[static_cast<size_t>(s) * k_ + r];
       const size_t place = static_cast<size_t>(v) * k_ + r;
-      const size_t live = first_member_[place + 1] - first_member_[place];
-      for (size_t a = 0; a < live; ++a) {
-        const uint32_t i = members_[first_member_[place] + a];
-        diagonal_[i] = total + bend_.diagonal(i);
+      fill_members(v, r, V);
+      double sum = 0.0;
+      for (int32_t s = 0; s < present; ++s) below[s] = sum += D[static_cast<size_t>(s) * k_ + r];
+      // Rows without a value lie on either side of every jump: they count with each by itself.
+      const double gone = present < segments ? D[static_cast<size_t>(present) * k_ + r] : 0.0;
+      const size_t n = members(place);
+      for (size_t a = 0; a < n; ++a) {
+        const uint32_t i = member(place)[a];
+        diagonal_[i] = sum + gone + bend_.diagonal(i);
+        e[a] = gone + bend_.diagonal(i) + kRidge * diagonal_[i];
+        const double here = below[live_.position(i / k_)];
+        d[a] = a == 0 ? here : here - below[live_.position(member(place)[a - 1] / k_)];
       }
-      const double gone = live_.missing(v) ? D[static_cast<size_t>(n - 1) * k_ + r] : 0.0;
-      flat_[place] = !(total > 0.0);
-      if (live <= kMost && !flat_[place]) factor(place, total, gone, below.get());
+      flat_[place] = n == 0 || !(sum > 0.0);
+      if (flat_[place]) continue;
+      d[n] = sum - below[live_.position(member(place)[n - 1] / k_)];
+      chain(place).factor(d.get(), e.get());
+      share_mean(place, d.get(), sum);
     }
   }
 
-  // Cholesky, column by column: the inner loops run along columns and need no order of additions.
-  // Stored by columns, with the reciprocals on the diagonal.
-  void factor(size_t place, double total, double gone, const double* below) {
-    const uint32_t* member = members_.get() + first_member_[place];
-    const size_t n = first_member_[place + 1] - first_member_[place];
-    double* L = factors_.get() + first_factor_[place];
-    for (size_t b = 0; b < n; ++b) {
-      const size_t other = member[b] / k_;
-      for (size_t a = b; a < n; ++a) {
-        const size_t jump = member[a] / k_;
-        double entry = total - 2.0 * std::fabs(below[live_.position(jump)] - below[live_.position(other)]);
-        if (live_.left(jump) != live_.left(other)) entry -= 2.0 * gone;
-        L[b * n + a] = entry;
-      }
-      L[b * n + b] += bend_.diagonal(member[b]) + kFloor * total;
-    }
-    const double floor = kFloor * total;
-    for (size_t b = 0; b < n; ++b) {
-      double* column = L + b * n;
-      const double pivot = column[b] > floor ? column[b] : floor, scale = 1.0 / std::sqrt(pivot);
-      column[b] = scale;
-      for (size_t a = b + 1; a < n; ++a) column[a] *= scale;
-      for (size_t c = b + 1; c < n; ++c) {
-        double* into = L + c * n;
-        const double factor = column[c];
-        for (size_t a = c; a < n; ++a) into[a] -= factor * column[a];
-      }
+  size_t members_of(int32_t v) const { return live_.first_jump(v + 1) - live_.first_jump(v); }
+
+  // The mean of a place, m = edges of its curvature over the root of the sum w, and the answer g to
+  // it of the chain A without the shared part: (A - share m m')^-1 m = A^-1 m / (1 - share m' A^-1 m).
+  void share_mean(size_t place, const double* d, double w) {
+    const size_t n = members(place);
+    double *m = of_jumps(kMean, place), *g = of_jumps(kAnswer, place), before = 0.0;
+    Scratch<double> level(n + 1);
+    for (size_t a = 0; a < n; ++a) m[a] = (w - 2.0 * (before += d[a])) / std::sqrt(w);
+    chain(place).solve(m, level.get(), g);
+    const double inside = dot(m, g, n), scale = 1.0 / (1.0 - kShare * inside);
+    for (size_t a = 0; a < n; ++a) g[a] *= scale;
+    along_[place] = inside * scale;
+  }
+
+  // What the features have in common is answered once: share / (1 + share m' g) over all of them.
+  void set_means() {
+    for (int32_t r = 0; r < k_; ++r) {
+      double sum = 0.0;
+      for (size_t place = r; place < places_; place += k_) sum += along_[place];
+      share_[r] = kShare / (1.0 + kShare * sum);
     }
   }
 
@@ -117,44 +158,44 @@ class Factors {
     double top = 0.0;
     const size_t size = live_.jumps() * k_;
     for (size_t i = 0; i < size; ++i) top = diagonal_[i] > top ? diagonal_[i] : top;
-    for (size_t m = 0; m < first_member_[static_cast<size_t>(live_.features()) * k_]; ++m) {
+    for (size_t m = 0; m < first_[places_]; ++m) {
       double& diagonal = diagonal_[members_[m]];
       diagonal = diagonal > 1e-12 * top ? diagonal : 1e-12 * top;
       inverse_[members_[m]] = 1.0 / diagonal;
     }
   }
 
-  void apply_feature(int32_t v, const double* residual, double* scaled) const {
+  void apply_feature(int32_t v, const double* residual, double* scaled) {
     const size_t begin = live_.first_jump(v) * k_, end = live_.first_jump(v + 1) * k_;
     for (size_t i = begin; i < end; ++i) scaled[i] = residual[i] * inverse_[i];
-    double y[kMost];
+    Scratch<double> level(members_of(v) + 1);
     for (int32_t r = 0; r < k_; ++r) {
-      const size_t place = static_cast<size_t>(v) * k_ + r;
-      const size_t n = first_member_[place + 1] - first_member_[place];
-      if (n < 2 || n > kMost || flat_[place]) continue;
-      const uint32_t* member = members_.get() + first_member_[place];
-      for (size_t a = 0; a < n; ++a) y[a] = residual[member[a]];
-      solve(factors_.get() + first_factor_[place], n, y);
-      for (size_t a = 0; a < n; ++a) scaled[member[a]] = y[a];
+      const size_t place = static_cast<size_t>(v) * k_ + r, n = members(place);
+      if (flat_[place]) continue;
+      double* x = of_jumps(kRoom, place);
+      for (size_t a = 0; a < n; ++a) x[a] = residual[member(place)[a]];
+      chain(place).solve(x, level.get(), x);
+      const double *m = of_jumps(kMean, place), *g = of_jumps(kAnswer, place);
+      const double back = kShare * dot(m, x, n);
+      for (size_t a = 0; a < n; ++a) x[a] += back * g[a];
+      for (size_t a = 0; a < n; ++a) scaled[member(place)[a]] = x[a];
+      along_[place] = dot(m, x, n);
     }
   }
 
-  // y <- (L L')^-1 y.
-  static void solve(const double* L, size_t n, double* y) {
-    for (size_t b = 0; b < n; ++b) {
-      const double* column = L + b * n;
-      const double x = y[b] *= column[b];
-      for (size_t a = b + 1; a < n; ++a) y[a] -= x * column[a];
+  void take_mean_off(int32_t v, double* scaled) {
+    for (int32_t r = 0; r < k_; ++r) {
+      const size_t place = static_cast<size_t>(v) * k_ + r;
+      if (flat_[place]) continue;
+      const double* g = of_jumps(kAnswer, place);
+      for (size_t a = 0; a < members(place); ++a) scaled[member(place)[a]] -= total_[r] * g[a];
     }
-    for (size_t b = n; b-- > 0;) {
-      const double* column = L + b * n;
-      double sums[4] = {0.0, 0.0, 0.0, 0.0};
-      size_t a = b + 1;
-      for (; a + 4 <= n; a += 4)
-        for (int j = 0; j < 4; ++j) sums[j] += column[a + j] * y[a + j];
-      for (; a < n; ++a) sums[0] += column[a] * y[a];
-      y[b] = (y[b] - ((sums[0] + sums[2]) + (sums[1] + sums[3]))) * column[b];
-    }
+  }
+
+  static double dot(const double* a, const double* b, size_t n) {
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
   }
 
   DbTeam* team_;
@@ -162,11 +203,12 @@ class Factors {
   const Bend& bend_;
   const double* D_;
   const int32_t k_;
+  const size_t places_;  // features times classes
   Scratch<double> diagonal_, inverse_;
-  Scratch<size_t> first_member_, first_factor_;
+  Scratch<size_t> first_;
   Scratch<uint32_t> members_;
-  Scratch<uint8_t> flat_;  // a feature and class without curvature has no factor
-  Scratch<double> factors_;
+  Scratch<uint8_t> flat_;  // a feature and class without curvature or jumps has no chain
+  Scratch<double> arrays_, along_, total_, share_;
 };
 
 }  // namespace DB_SPACE

@@ -6,8 +6,6 @@
 
 namespace DB_SPACE {
 
-constexpr double kRidge = 1e-3;  // share of the diagonal added to the second derivative
-
 // The second derivative of the model, the ridge included, in the live jumps.
 template <class Real>
 class Curvature {
@@ -41,7 +39,7 @@ class Curvature {
 template <class Real>
 class Gradients {
  public:
-  Gradients(const Factors& factors, const double* V, size_t size, const Bend& bend,
+  Gradients(Factors& factors, const double* V, size_t size, const Bend& bend,
             Curvature<Real>& curvature)
       : V_(V),
         size_(size),
@@ -105,7 +103,7 @@ class Gradients {
   const size_t size_;
   const Bend& bend_;
   Curvature<Real>& curvature_;
-  const Factors& factors_;
+  Factors& factors_;
   Scratch<double> vectors_;
 };
 

@@ -32,7 +32,7 @@ inline bool stop_at_bounds(const double* V, double p, int32_t k, double* next) {
 }
 
 // V (jumps, k) are the live jumps where the step begins; those that end on a bound stay there, and
-// where that was many the step of the others is found anew.
+// where such a step gains too little that of the others is found anew.
 template <class Real>
 class NewtonStep {
  public:
@@ -59,14 +59,13 @@ class NewtonStep {
   }
 
   // Moves the jumps; returns by how much the model fell.
-  double run(int32_t most, double tolerance, int32_t repeats) {
+  double run(int32_t most, double tolerance, int32_t repeats, double enough) {
     find_left();
     Scratch<double> D(live_.segments() * k_), rest(size_), next(size_);
     std::memcpy(next.get(), V_.get(), size_ * sizeof(double));
     live_.sum([&](size_t i) { return model_.D[i]; }, D.get());
     for (int32_t again = 0; again < repeats; ++again) {
       for (size_t i = 0; i < size_; ++i) at_[i] = next[i];
-      if (again > 0) curvature_.apply(change_.get(), rest.get());
       for (size_t i = 0; i < size_; ++i) rest[i] = left_[i] - rest[i];
       find_direction(D.get(), rest.get(), most, tolerance, change_.get());
       for (size_t i = 0; i < size_; ++i) next[i] += change_[i];
@@ -74,7 +73,9 @@ class NewtonStep {
       for (size_t j = 0; j < size_; j += k_)
         met |= stop_at_bounds(at_.get() + j, model_.p, k_, next.get() + j);
       for (size_t i = 0; i < size_; ++i) change_[i] = next[i] - V_[i];
-      if (!met) break;
+      if (!met || again + 1 == repeats) break;
+      curvature_.apply(change_.get(), rest.get());
+      if (gain() >= enough * dot(change_.get(), rest.get())) break;
     }
     return move();
   }
@@ -92,14 +93,22 @@ class NewtonStep {
   void find_direction(const double* D, const double* rest, int32_t most, double tolerance,
                       double* step) {
     const Bend bend(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
-    const Factors factors(team_, live_, at_.get(), D, k_, bend);
+    Factors factors(team_, live_, at_.get(), D, k_, bend);
     Gradients<Real>(factors, at_.get(), size_, bend, curvature_).solve(rest, most, tolerance, step);
+  }
+
+  // First order of what the whole change gains.
+  double gain() const { return penalty(0.0) - penalty(1.0) + dot(left_.get(), change_.get()); }
+
+  double dot(const double* a, const double* b) const {
+    double sum = 0.0;
+    for (size_t i = 0; i < size_; ++i) sum += a[i] * b[i];
+    return sum;
   }
 
   // Goes along the change to the lowest point of the model, at most to its end.
   double move() {
-    double gain = penalty(0.0) - penalty(1.0);
-    for (size_t i = 0; i < size_; ++i) gain += left_[i] * change_[i];
+    const double gain = this->gain();
     tables_of(live_, change_.get(), k_, tables_.get());
     double curvature = product_.move(tables_.get());
     for (size_t i = 0; i < live_.segments() * k_; ++i)
@@ -147,14 +156,14 @@ class NewtonStep {
 }  // namespace DB_SPACE
 
 DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
-                                       double tolerance, int32_t repeats) {
+                                       double tolerance, int32_t repeats, double enough) {
   using namespace DB_SPACE;
   const Live live(*model);
   if (live.jumps() == 0) return 0.0;
   double gained = 0.0;
   with_types(1, model->real_bytes, [&](auto*, auto* real) {
     using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    gained = NewtonStep<Real>(team, *model, live).run(most, tolerance, repeats);
+    gained = NewtonStep<Real>(team, *model, live).run(most, tolerance, repeats, enough);
   });
   return gained;
 }
