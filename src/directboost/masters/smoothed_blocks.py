@@ -34,7 +34,7 @@ class _Effort:
     visits: int
 
 
-_ROUGH, _THOROUGH = _Effort(1, 10, 2, 1), _Effort(2, 20, 2, 6)
+_ROUGH, _THOROUGH = _Effort(1, 6, 2, 1), _Effort(2, 20, 3, 3)
 
 
 class SmoothedBlocks(FeatureBlocks):
