@@ -113,7 +113,7 @@ class Objective:
     def _parts(self) -> Iterator[tuple[slice, Margin, Rows]]:
         """Yield blocks of rows with their margin and weights; all rows where L is no sum."""
         m = self.rows.c.size
-        if not self.loss.additive or m <= _BLOCK:
+        if not self.loss.is_additive() or m <= _BLOCK:
             yield slice(None), self.margin, self.rows
             return
         for part in row_blocks(m):

@@ -265,10 +265,11 @@ def test_many_live_jumps_of_one_feature(rng):
 
 
 @native_test
-@pytest.mark.parametrize("bins", [2, 3, 90])
-def test_one_feature_alone_is_solved_at_once(bins, rng):
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("bins", [2, 3, 60])
+def test_one_feature_alone_is_solved_at_once(bins, missing, rng):
     """Where neither classes nor features couple, the preconditioner is the very inverse."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, False)]))
+    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, missing)]))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 1, 0.0) == pytest.approx(gain, rel=1e-9)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-9 * np.abs(jumps).max())
@@ -281,3 +282,17 @@ def test_features_that_share_their_mean_only_are_solved_soon(rng):
     work.ridge[:] = 0.0
     _, gain = newton_point(work)
     assert native.model_newton(work, 6, 0.0) >= 0.999 * gain
+
+
+@native_test
+@pytest.mark.parametrize("size", [1e-310, 1e-100, 1.0])
+def test_a_class_without_curvature_spoils_no_other(size, rng):
+    """The step of the others is the same, however flat a class is."""
+    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(9, False)]))
+    work.ridge[:] = 0.0
+    for array in (work.H, work.D, work.G):
+        array[:, 1] *= size
+    first = start(work)
+    native.model_newton(work, 50, 1e-9)
+    assert np.isfinite(work.jumps).all()
+    assert np.abs(work.jumps[:, 0] - first.jumps[:, 0]).max() > 0.0

@@ -1,5 +1,6 @@
 """The objective goes over the rows in blocks: what comes out is that of all rows at once."""
 
+from dataclasses import replace
 from math import fsum
 
 import numpy as np
@@ -73,3 +74,22 @@ def test_blocks_hold_every_row_once():
 
 def test_entropy_is_zero_at_zero():
     np.testing.assert_allclose(entropy(np.array([0.0, 1.0, 0.5])), [0.0, 0.0, 0.5 * np.log(0.5)])
+
+
+class _Coupled(LOSSES["multinomial"]):
+    """A user's loss that couples all rows, derived from one that does not."""
+
+    def value(self, rho, rows):
+        return float(np.log1p(super().value(rho, rows)))
+
+    def weights(self, rho, rows):
+        return super().weights(rho, rows) / (1.0 + super().value(rho, rows))
+
+
+def test_a_derived_loss_is_not_taken_to_be_a_sum(rng):
+    objective = replace(problem("multinomial", "pairwise", rng), loss=_Coupled())
+    F = rng.normal(size=(M, K))
+    whole = objective.loss.value(objective.margin.forward(F), objective.rows)
+    assert objective.loss_value(F) == whole
+    assert LOSSES["logistic"].is_additive()
+    assert not LOSSES["exponential"].is_additive()

@@ -29,8 +29,8 @@ def model_newton(
     and entries that would change their sign become zero; with p = inf the largest entries of a
     sign part move together, and one that would outgrow them is stopped there. Where a bound is
     met the step is found anew with those entries held, up to `repeats` times in all; but not
-    where it gains, to first order, a share `enough` of its curvature: from 0.5 on the model falls
-    to its very end. Then the lowest point of the model along the way, at most its end. The
+    where it gains, to first order, a share `enough` of its curvature. From 0.5 on the whole step
+    does not raise the model and is taken, else the lowest point of the model on the way. The
     compiled kernel has a better preconditioner, and so takes another way to the same solution.
     """
     places = np.flatnonzero(live_jumps(work.jumps))

@@ -91,6 +91,14 @@ class Loss(ABC):
         """Whether the class itself, not one it derives from, says which native pass serves it."""
         return "native" in vars(cls)
 
+    @classmethod
+    def is_additive(cls) -> bool:
+        """Whether `additive` holds: it was said of the very formulas that serve."""
+        said = next(c for c in cls.__mro__ if "additive" in vars(c))
+        formulas = ("value", "weights", "curvature", "dual_terms", "shrink", "start", "dual_value")
+        same = all(getattr(cls, name) is getattr(said, name) for name in formulas)
+        return cls.additive and same
+
     @abstractmethod
     def value(self, rho: Array, rows: Rows) -> float:
         """Return L(rho)."""

@@ -25,7 +25,7 @@ _LATE = 0.01  # accuracy asked for from which on the sample of rows may be too s
 _SLOW = 0.4  # share of the gap left after a call from which on it is
 _GROWTH, _LARGEST = 2.5, 100_000  # how it grows then, and how far
 _REPEATS = 2  # how often a Newton step is found, the second time without weights that met a bound
-_WHOLE = 0.5  # gain of a step over its curvature from which on the model falls to its end
+_WHOLE = 0.5  # gain of a step over its curvature from which on it does not raise the model
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 

@@ -180,8 +180,8 @@ DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model);
 // would change its sign becomes zero; for p = infinity the entries at the maximum of a sign part
 // move together, and one that would outgrow them is stopped there. Where a bound is met the step is
 // found anew with those entries held, up to `repeats` times in all; but not where it gains, to first
-// order, a share `enough` of its curvature: from 0.5 on the model falls to its very end. Returns by
-// how much the model fell.
+// order, a share `enough` of its curvature: from 0.5 on the whole step does not raise the model.
+// Returns by how much the model fell.
 DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
                                        double tolerance, int32_t repeats, double enough);
 

@@ -7,8 +7,6 @@
 // every class.
 #pragma once
 
-#include <algorithm>
-
 #include "bend.h"
 #include "chain.h"
 #include "live.h"
@@ -36,10 +34,12 @@ class Factors {
         flat_(places_),
         arrays_(kKinds * first_[places_] + 2 * (first_[places_] + places_)),
         along_(places_),
+        gone_(places_),
         total_(k),
         share_(k) {
-    share(team, live.features(), [&](int32_t v) { factor_feature(v, V); });
+    share(team, live.features(), [&](int32_t v) { list_feature(v, V); });
     set_floor();
+    share(team, live.features(), [&](int32_t v) { factor_feature(v); });
     set_means();
   }
 
@@ -58,7 +58,8 @@ class Factors {
   }
 
  private:
-  static constexpr double kShare = 0.9;  // of the curvature of the mean that the features share
+  static constexpr double kShare = 0.9;      // of the curvature of the mean that features share
+  static constexpr double kNothing = 1e-290;  // curvature without a reciprocal
 
   // Finds where the members of every feature and class begin; returns their number.
   size_t list_members(const double* V) {
@@ -77,8 +78,9 @@ class Factors {
   size_t members(size_t place) const { return first_[place + 1] - first_[place]; }
   const uint32_t* member(size_t place) const { return members_.get() + first_[place]; }
 
-  // Of the jumps of a place: the ratios of its chain, its mean, the answer to that, and room.
-  enum Kind { kRatio, kMean, kAnswer, kRoom, kKinds };
+  // Of the jumps of a place: the ratios of its chain, its mean, the answer to that, the answer to
+  // rows without a value, and room.
+  enum Kind { kRatio, kMean, kAnswer, kGone, kRoom, kKinds };
   double* of_jumps(Kind kind, size_t place) {
     return arrays_.get() + kind * first_[places_] + first_[place];
   }
@@ -93,53 +95,105 @@ class Factors {
 
   // Jumps in the order of their places, whichever way they send missing values.
   void fill_members(int32_t v, int32_t r, const double* V) {
-    const size_t place = static_cast<size_t>(v) * k_ + r;
-    uint32_t* to = members_.get() + first_[place];
-    for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j)
-      if (V[j * k_ + r] != 0.0) *to++ = static_cast<uint32_t>(j * k_ + r);
-    if (!live_.missing(v)) return;
-    std::stable_sort(members_.get() + first_[place], to, [&](uint32_t a, uint32_t b) {
-      return live_.position(a / k_) < live_.position(b / k_);
-    });
+    uint32_t* all = members_.get() + first_[static_cast<size_t>(v) * k_ + r];
+    size_t n = 0;
+    for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j) {
+      if (V[j * k_ + r] == 0.0) continue;
+      const int32_t here = live_.position(j);
+      size_t at = n++;
+      for (; at > 0 && live_.position(all[at - 1] / k_) > here; --at) all[at] = all[at - 1];
+      all[at] = static_cast<uint32_t>(j * k_ + r);
+    }
   }
 
-  void factor_feature(int32_t v, const double* V) {
+  // The curvature of a feature and class: up to every segment with a value, and without one.
+  struct Curve {
+    double whole, gone;
+  };
+  Curve add_up(int32_t v, int32_t r, double* below) const {
     const int32_t segments = live_.segments_of(v), present = segments - (live_.missing(v) ? 1 : 0);
-    Scratch<double> below(segments), d(segments + members_of(v)), e(members_of(v) + 1);
-    const double* D = D_ + live_.first_segment(v) * k_;
+    const double* D = D_ + live_.first_segment(v) * k_ + r;
+    double sum = 0.0;
+    for (int32_t s = 0; s < present; ++s) below[s] = sum += D[static_cast<size_t>(s) * k_];
+    return {sum, present < segments ? D[static_cast<size_t>(present) * k_] : 0.0};
+  }
+
+  void list_feature(int32_t v, const double* V) {
+    Scratch<double> below(live_.segments_of(v));
     for (int32_t r = 0; r < k_; ++r) {
       const size_t place = static_cast<size_t>(v) * k_ + r;
       fill_members(v, r, V);
-      double sum = 0.0;
-      for (int32_t s = 0; s < present; ++s) below[s] = sum += D[static_cast<size_t>(s) * k_ + r];
-      // Rows without a value lie on either side of every jump: they count with each by itself.
-      const double gone = present < segments ? D[static_cast<size_t>(present) * k_ + r] : 0.0;
-      const size_t n = members(place);
+      const Curve curve = add_up(v, r, below.get());
+      for (size_t a = 0; a < members(place); ++a) {
+        const uint32_t i = member(place)[a];
+        diagonal_[i] = curve.whole + curve.gone + bend_.diagonal(i);
+      }
+    }
+  }
+
+  void factor_feature(int32_t v) {
+    Scratch<double> below(live_.segments_of(v)), d(members_of(v) + 1), e(members_of(v) + 1);
+    for (int32_t r = 0; r < k_; ++r) {
+      const size_t place = static_cast<size_t>(v) * k_ + r, n = members(place);
+      const Curve curve = add_up(v, r, below.get());
+      flat_[place] = n == 0 || !(curve.whole > kNothing);
+      if (flat_[place]) continue;
+      double before = 0.0;
       for (size_t a = 0; a < n; ++a) {
         const uint32_t i = member(place)[a];
-        diagonal_[i] = sum + gone + bend_.diagonal(i);
-        e[a] = gone + bend_.diagonal(i) + kRidge * diagonal_[i];
         const double here = below[live_.position(i / k_)];
-        d[a] = a == 0 ? here : here - below[live_.position(member(place)[a - 1] / k_)];
+        e[a] = bend_.diagonal(i) + kRidge * diagonal_[i];
+        d[a] = here - before;
+        before = here;
       }
-      flat_[place] = n == 0 || !(sum > 0.0);
-      if (flat_[place]) continue;
-      d[n] = sum - below[live_.position(member(place)[n - 1] / k_)];
+      d[n] = curve.whole - before;
       chain(place).factor(d.get(), e.get());
-      share_mean(place, d.get(), sum);
+      if (live_.missing(v)) add_gone(place, curve.gone);
+      share_mean(place, d.get(), curve);
     }
+  }
+
+  // Rows without a value have the level s'x, s = 1 for jumps that send them to the right and -1 for
+  // the others: the chain A gets gone s s' besides. Kept are u = A^-1 s and 1 / (1 / gone + s'u).
+  void add_gone(size_t place, double gone) {
+    const size_t n = members(place);
+    double *u = of_jumps(kGone, place), *room = of_jumps(kRoom, place);
+    Scratch<double> level(n + 1);
+    for (size_t a = 0; a < n; ++a) room[a] = side(place, a);
+    chain(place).solve(room, level.get(), u);
+    const double inside = dot(room, u, n);
+    gone_[place] = gone > 0.0 ? 1.0 / (1.0 / gone + inside) : 0.0;
+  }
+  double side(size_t place, size_t a) const {
+    return live_.left(member(place)[a] / k_) ? -1.0 : 1.0;
+  }
+
+  // x = the answer to r of a feature and class by themselves; they may be the same.
+  void solve(size_t place, const double* r, double* level, double* x) {
+    const size_t n = members(place);
+    chain(place).solve(r, level, x);
+    if (gone_[place] == 0.0) return;
+    const double* u = of_jumps(kGone, place);
+    double along = 0.0;
+    for (size_t a = 0; a < n; ++a) along += side(place, a) * x[a];
+    along *= gone_[place];
+    for (size_t a = 0; a < n; ++a) x[a] -= along * u[a];
   }
 
   size_t members_of(int32_t v) const { return live_.first_jump(v + 1) - live_.first_jump(v); }
 
-  // The mean of a place, m = edges of its curvature over the root of the sum w, and the answer g to
-  // it of the chain A without the shared part: (A - share m m')^-1 m = A^-1 m / (1 - share m' A^-1 m).
-  void share_mean(size_t place, const double* d, double w) {
+  // The mean of a place, m = edges of its curvature over the root of their sum, and the answer g to
+  // it without the shared part: (A - share m m')^-1 m = A^-1 m / (1 - share m' A^-1 m).
+  void share_mean(size_t place, const double* d, Curve curve) {
     const size_t n = members(place);
+    const double root = std::sqrt(curve.whole + curve.gone);
     double *m = of_jumps(kMean, place), *g = of_jumps(kAnswer, place), before = 0.0;
     Scratch<double> level(n + 1);
-    for (size_t a = 0; a < n; ++a) m[a] = (w - 2.0 * (before += d[a])) / std::sqrt(w);
-    chain(place).solve(m, level.get(), g);
+    for (size_t a = 0; a < n; ++a) {
+      before += d[a];
+      m[a] = (curve.whole - 2.0 * before + side(place, a) * curve.gone) / root;
+    }
+    solve(place, m, level.get(), g);
     const double inside = dot(m, g, n), scale = 1.0 / (1.0 - kShare * inside);
     for (size_t a = 0; a < n; ++a) g[a] *= scale;
     along_[place] = inside * scale;
@@ -174,7 +228,7 @@ class Factors {
       if (flat_[place]) continue;
       double* x = of_jumps(kRoom, place);
       for (size_t a = 0; a < n; ++a) x[a] = residual[member(place)[a]];
-      chain(place).solve(x, level.get(), x);
+      solve(place, x, level.get(), x);
       const double *m = of_jumps(kMean, place), *g = of_jumps(kAnswer, place);
       const double back = kShare * dot(m, x, n);
       for (size_t a = 0; a < n; ++a) x[a] += back * g[a];
@@ -208,7 +262,7 @@ class Factors {
   Scratch<size_t> first_;
   Scratch<uint32_t> members_;
   Scratch<uint8_t> flat_;  // a feature and class without curvature or jumps has no chain
-  Scratch<double> arrays_, along_, total_, share_;
+  Scratch<double> arrays_, along_, gone_, total_, share_;
 };
 
 }  // namespace DB_SPACE

@@ -106,7 +106,7 @@ class NewtonStep {
     return sum;
   }
 
-  // Goes along the change to the lowest point of the model, at most to its end.
+  // Goes along the change: to its end, or where that would raise the model to the lowest point.
   double move() {
     const double gain = this->gain();
     tables_of(live_, change_.get(), k_, tables_.get());
