@@ -307,3 +307,32 @@ def test_lists_only_where_a_feature_has_one_code_in_most_rows(rng):
     lists = bin_features(np.hstack([dense, rare]), np.ones(300), None).sparse
     assert lists.usual.tolist() == [-1, -1, 0, 0, 1]
     assert lists.starts[-1] == lists.starts[-2] == (rare[:, 0] != 0.0).sum()
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_every_stump_is_found_again_by_what_it_does(name):
+    """From name to weak classifier and back is the identity, on the same data."""
+    binned = bin_column(HARD[name])
+    for feature in range(2):
+        for jump in range(binned.n_jumps(feature)):
+            for polarity in (1, -1):
+                learner = binned.learner(feature, jump, polarity)
+                found = binned.name_of(learner)
+                again = None if found is None else binned.learner(*found)
+                assert again == learner
+                same = binned.response(*found) == binned.response(feature, jump, polarity)
+                assert same.all()
+
+
+def test_stumps_of_other_data_take_the_next_threshold():
+    """What has no place at all is left out; two at one place are added up."""
+    binned = bin_column([0.0, 1.0, 2.0, 3.0])
+    learners = [Stump(0, t, 1, True) for t in (-9.0, 0.6, 0.9, 99.0, np.inf)]
+    stumps = binned.stumps_of([*learners, Constant(-1)], np.arange(1.0, 7.0)[:, None])
+    found = {
+        tuple(name): float(row[0])
+        for name, row in zip(stumps.names.tolist(), stumps.rows, strict=True)
+    }
+    assert found == {(0, 0, 1): 1.0, (0, 1, 1): 5.0, (0, 2, 1): 4.0, (1, 0, -1): 6.0}
+    flat = bin_column([7.0, 7.0])
+    assert flat.stumps_of(learners, np.ones((5, 1))).names.shape == (0, 3)

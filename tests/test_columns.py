@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.binning import bin_features
-from directboost.columns import DenseColumns, Proposals
+from directboost.columns import DenseColumns, Proposals, Stumps
 from directboost.feature_columns import FeatureColumns
 from directboost.learners import Constant, Stump
 from tests.conftest import make_blobs
@@ -245,3 +245,18 @@ class TestFeatureColumns:
         columns, _ = self.make(binned, 1, 3)
         assert columns.n_bins().tolist() == [binned.n_bins[1], 2]
         assert columns.n_bins().dtype == np.int32
+
+    def test_stumps_go_from_one_set_to_another(self, binned, rng):
+        """Both kinds of columns give the same scores and penalties for the same stumps."""
+        costs = np.ones(binned.n_features + 1)
+        features = FeatureColumns(binned, costs, 3)
+        keys = [(0, 1, 1), (0, 1, -1), (1, 0, -1), (binned.n_features, 0, 1)]
+        rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.0, 0.0]])
+        W = features.adopt(Stumps(np.array(keys), rows))
+        dense = DenseColumns(binned, costs)
+        back = features.stumps(W)
+        V = dense.adopt(back)
+        assert {tuple(name) for name in back.names.tolist()} == set(keys)
+        np.testing.assert_allclose(features.scores(W), dense.scores(V), atol=1e-12)
+        again = dense.stumps(np.vstack([V[:-1], np.zeros((1, 3))]))
+        assert again.names.shape[0] == len(keys) - 1

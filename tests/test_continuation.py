@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost import DirectBoostClassifier, continuation, training
+from directboost import DirectBoostClassifier, continuation, solving
 from directboost.binning import bin_features
 from directboost.callbacks import TimeLimit
 from directboost.continuation import coarsened
@@ -59,7 +59,7 @@ def test_the_optimum_is_that_without_a_start(loss, margin, rng, monkeypatch, req
     request.getfixturevalue("small_starts")
     seen = []
     start = continuation.start
-    monkeypatch.setattr(training, "start", lambda *a: seen.append(start(*a)) or seen[-1])
+    monkeypatch.setattr(solving, "start", lambda *a: seen.append(start(*a)) or seen[-1])
     begun = DirectBoostClassifier(**settings).fit(X, y, weight)
     W, status = seen[0]
     assert status is Status.OPTIMAL

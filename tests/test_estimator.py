@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost import Certificate, DirectBoostClassifier, Record, Status, training
+from directboost import Certificate, DirectBoostClassifier, Record, Status, task
 from directboost.callbacks import Progress, TimeLimit
 from directboost.learners import Constant, Stump
 from directboost.losses import Logistic, SmoothLoss
@@ -295,13 +295,13 @@ def test_x_reaches_the_bins_without_a_copy(dtype, monkeypatch):
     data = make_blobs(3)
     X = data.X.astype(dtype)
     seen = []
-    original = training.bin_features
+    original = task.bin_features
 
     def spy(values, *rest, **named):
         seen.append(values)
         return original(values, *rest, **named)
 
-    monkeypatch.setattr(training, "bin_features", spy)
+    monkeypatch.setattr(task, "bin_features", spy)
     DirectBoostClassifier().fit(X, data.y)
     assert seen[0].dtype == dtype
     assert np.shares_memory(seen[0], X)
@@ -391,7 +391,7 @@ def test_the_number_of_threads_does_not_change_the_model(settings, shape, monkey
     X[rng.random(X.shape) < 0.02] = np.nan
     y = np.nan_to_num(X[:, :3]).argmax(axis=1)
     if settings.get("tol") == 0.05:
-        monkeypatch.setattr(training, "_LARGE", 100_000)
+        monkeypatch.setattr(task, "_LARGE", 100_000)
     assert X.size * 3 >= 100_000
     fits = [DirectBoostClassifier(n_jobs=n, **settings).fit(X, y) for n in (1, 2, 3)]
     assert fits[0].n_learners_ > 3
@@ -405,7 +405,7 @@ def test_single_precision_path_on_large_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120_000, 60)).astype(np.float32)
     y = X[:, :4].argmax(axis=1)
-    assert X.size * 4 >= training._LARGE
+    assert X.size * 4 >= task._LARGE
     fits = [DirectBoostClassifier(n_jobs=n, nu=0.1).fit(X, y) for n in (1, 2)]
     same(*fits, X[:5000])
     assert fits[0].certificate_.converged
@@ -417,7 +417,7 @@ def test_large_data_in_single_precision_is_certified_in_double(monkeypatch):
     X = rng.normal(size=(3000, 6))
     y = X[:, :3].argmax(axis=1)
     double = DirectBoostClassifier(nu=0.05, tol=1e-3).fit(X, y)
-    monkeypatch.setattr(training, "_LARGE", 0)
+    monkeypatch.setattr(task, "_LARGE", 0)
     single = DirectBoostClassifier(nu=0.05, tol=1e-3).fit(X, y)
     assert single.certificate_.converged
     assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=2e-3)
@@ -542,7 +542,7 @@ def test_ctrl_c_outside_the_loop_is_not_swallowed(monkeypatch):
     def interrupt(*rest):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "bin_features", interrupt)
+    monkeypatch.setattr(task, "bin_features", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DirectBoostClassifier().fit(data.X, data.y)
 

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from directboost import DirectBoostClassifier
+from directboost import DirectBoostClassifier, DirectBoostClassifierCV
 
 ESTIMATORS = [
     DirectBoostClassifier(),
@@ -10,6 +10,7 @@ ESTIMATORS = [
     DirectBoostClassifier(loss="exponential", margin="one-vs-all", penalty="l1"),
     DirectBoostClassifier(loss="multinomial", penalty="l1,inf"),
     DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20),
+    DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=2),
 ]
 
 

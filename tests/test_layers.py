@@ -32,7 +32,8 @@ LAYERS = [
         ),
         *folder("penalties", "base", "l1", "group"),
     ],
-    ["binning", "columns", "ensemble", "summary"],
+    ["columns", "ensemble", "summary"],
+    ["binning"],
     ["feature_columns", "problem"],
     folder("oracles", "base", "stump"),
     ["certificate"],
@@ -46,9 +47,13 @@ LAYERS = [
     ),
     ["column_generation", "settings"],
     ["continuation", "request"],
-    ["training"],
+    ["task"],
+    ["solving"],
+    ["training", "prediction"],
+    ["path"],
     ["estimators"],
-    ["presets", "datasets"],
+    ["fold_model", "model_path", "presets", "datasets"],
+    ["cross_validation"],
     [""],  # the public names
     folder(
         "bench",
@@ -146,7 +151,7 @@ def test_the_certificate_knows_no_solver():
 
 
 def test_the_estimators_are_on_top():
-    public = {"", "presets", "estimators"}
+    public = {"", "presets", "estimators", "fold_model", "model_path", "cross_validation"}
     above = {name for name in FILES if name.split(".")[0] in ("bench", "cli", "__main__")}
     for name in FILES.keys() - public - above:
         assert not imports_of(name) & public, name

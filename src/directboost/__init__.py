@@ -1,9 +1,21 @@
 """Direct, fully-corrective multi-class boosting with a certificate of global optimality."""
 
-from . import callbacks, datasets, losses, margins, masters, oracles, penalties, presets
+from . import (
+    callbacks,
+    datasets,
+    losses,
+    margins,
+    masters,
+    oracles,
+    penalties,
+    plotting,
+    presets,
+)
 from .certificate import Certificate
+from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier
 from .history import Record
+from .model_path import ModelPath, directboost_path
 from .status import Status
 
 __version__ = "0.1.0"
@@ -11,14 +23,18 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "DirectBoostClassifier",
+    "DirectBoostClassifierCV",
+    "ModelPath",
     "Record",
     "Status",
     "callbacks",
     "datasets",
+    "directboost_path",
     "losses",
     "margins",
     "masters",
     "oracles",
     "penalties",
+    "plotting",
     "presets",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
+from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
 from .kernels.team import Team
 from .kernels.work import SparseCodes
@@ -74,6 +75,34 @@ class BinnedData:
         codes, last = self.codes[feature], int(self.n_bins[feature]) - 1
         right = codes > jump if jump < last else (codes > jump - last) & (codes < last)
         return np.where(right, float(polarity), -float(polarity))
+
+    def stumps_of(self, learners: list[Learner], rows: Array) -> Stumps:
+        """Return weak classifiers with weights (n, k) as columns of these codes, each once."""
+        names = [self.name_of(learner) for learner in learners]
+        found = np.array([name is not None for name in names], dtype=bool)
+        known = np.array([name for name in names if name is not None], dtype=np.int64)
+        unique, place = np.unique(known.reshape(-1, 3), axis=0, return_inverse=True)
+        weights = np.zeros((unique.shape[0], rows.shape[1]))
+        np.add.at(weights, place.ravel(), rows[found])
+        return Stumps(unique, weights)
+
+    def name_of(self, learner: Learner) -> tuple[int, int, int] | None:
+        """Return feature, jump and polarity of a stump, at the next threshold there is here.
+
+        None where the feature has no such stump.
+        """
+        if isinstance(learner, Constant):
+            return self.n_features, 0, learner.polarity
+        feature, last = learner.feature, int(self.n_bins[learner.feature]) - 1
+        thresholds = self.thresholds[feature]
+        missing = np.isinf(learner.threshold)
+        if (missing and not self.missing[feature]) or (not missing and thresholds.size == 0):
+            return None
+        place = min(int(np.searchsorted(thresholds, learner.threshold)), thresholds.size - 1)
+        if missing:
+            return feature, thresholds.size, learner.polarity
+        to_the_left = self.missing[feature] and not learner.missing_right
+        return feature, last + place if to_the_left else place, learner.polarity
 
     def learner(self, feature: int, jump: int, polarity: int) -> Learner:
         """Return the stump (or the constant) as it serves for prediction."""

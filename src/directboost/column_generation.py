@@ -21,6 +21,9 @@ Callback = Callable[[Record], bool | Status | None]
 
 _STALL_ROUNDS = 60  # rounds without progress before block descent gives up
 _PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
+_SHARE = 0.3  # of the tolerance to which the master solves: the rest is for columns not there yet
+_STEP, _LAST_STEP = 0.05, 0.4  # share of the gap a solve over whole features aims at
+_NEARLY = 4.0  # so many tolerances from the end one step is the last
 _IDLE_ROUNDS = 3  # solves without a new column before a master on single columns gives up
 
 
@@ -92,19 +95,26 @@ class Outcome:
     status: Status
     state: State
     F: Array
+    loss: float
 
 
 def run(
-    plan: Plan, columns: Columns, W: Any, before: Outcome | None = None, seconds: float = 0.0
+    plan: Plan,
+    columns: Columns,
+    W: Any,
+    before: Outcome | None = None,
+    seconds: float = 0.0,
+    known: Outcome | None = None,
 ) -> Outcome:
     """Generate columns until the certified gap is at most tol, or another end comes first.
 
     Starts from the weights W of the columns, and goes on with the records and the lower bound of
-    an earlier run on the same problem. `seconds` were spent on the start. Ctrl-C ends the loop
-    with the best answer so far.
+    an earlier run on the same problem. `seconds` were spent on the start. W may be the answer
+    of a `known` run at another nu, whose scores serve. Ctrl-C ends the loop with the best answer
+    so far.
     Paper: Algorithms 1 and 2.
     """
-    state = _start(plan, columns, W)
+    state = _start(plan, columns, W) if known is None else _start_from(plan, known)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
@@ -115,6 +125,15 @@ def run(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return _finish(plan, state, status)
+
+
+def _start_from(plan: Plan, known: Outcome) -> State:
+    state = known.state
+    assert state.U is not None
+    problem = RestrictedProblem(plan.objective, state.columns)
+    value = known.loss + problem.penalty_value(state.W)
+    U = state.U.astype(plan.master.precision, copy=False)
+    return State(state.columns, state.W, U, value)
 
 
 def _start(plan: Plan, columns: Columns, W: Any) -> State:
@@ -225,9 +244,10 @@ def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
 
 def _solve(plan: Plan, state: State, relative_gap: float) -> None:
     """Let the master solve over the columns, and keep its answer where it is no worse."""
-    accuracy = 0.1 * plan.tol
+    accuracy = _SHARE * plan.tol
     if plan.columns_per_round is None:
-        accuracy = max(accuracy, 0.05 * relative_gap)
+        nearly = relative_gap <= _NEARLY * plan.tol
+        accuracy = max(accuracy, (_LAST_STEP if nearly else _STEP) * relative_gap)
     if state.idle:
         accuracy *= 0.1**state.idle if not state.columns.whole_features else 1.0
     problem = RestrictedProblem(plan.objective, state.columns)
@@ -256,4 +276,4 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
     certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)
-    return Outcome(certificate, status, state, F)
+    return Outcome(certificate, status, state, F, certificate.primal - penalty)

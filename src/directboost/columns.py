@@ -34,6 +34,21 @@ class Proposals:
         )
 
 
+@dataclass(frozen=True)
+class Stumps:
+    """Weak classifiers by name, with weights: an answer that does not depend on its column set.
+
+    Attributes
+    ----------
+    names : (n, 3) int array
+        The three numbers of a proposal: feature, jump and polarity.
+    rows : (n, k) array, >= 0
+    """
+
+    names: Ints
+    rows: Array
+
+
 _PATIENCE = 5  # rounds a column may stay at zero
 
 
@@ -95,6 +110,14 @@ class Columns(ABC):
     @abstractmethod
     def learners(self, W: Any) -> list[Learner]:
         """Return the weak classifiers of `rows`, in the same order."""
+
+    @abstractmethod
+    def stumps(self, W: Any) -> Stumps:
+        """Return the weights with the names of their columns."""
+
+    @abstractmethod
+    def adopt(self, stumps: Stumps) -> Any:
+        """Take columns in, into an empty set; return their weights."""
 
 
 class DenseColumns(Columns):
@@ -190,3 +213,14 @@ class DenseColumns(Columns):
     def learners(self, W: Array | None = None) -> list[Learner]:
         """Return the columns as weak classifiers, in order."""
         return [self._source.learner(*key) for key in self._keys]
+
+    def stumps(self, W: Array) -> Stumps:
+        """Return the columns that carry weight."""
+        alive = (W != 0.0).any(axis=1)
+        return Stumps(np.array(self._keys, dtype=np.int64).reshape(-1, 3)[alive], W[alive])
+
+    def adopt(self, stumps: Stumps) -> Array:
+        """Append the columns of the stumps; return their weights."""
+        feature, jump, polarity = stumps.names.T
+        self.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
+        return stumps.rows

@@ -33,8 +33,23 @@ class Ensemble:
         constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
         votes = np.array([h.polarity for h in self.learners]).reshape(-1, 1) * coef
         self.intercept = votes[constant].sum(axis=0)
-        stumps = [h for h in self.learners if isinstance(h, Stump)]
-        self.features, self.thresholds, self.tables = _compile(stumps, votes[~constant])
+        self._stumps = [h for h in self.learners if isinstance(h, Stump)]
+        self._votes = votes[~constant]
+        self.features: Ints = np.unique(np.array([s.feature for s in self._stumps], dtype=np.int32))
+
+    @cached_property
+    def _compiled(self) -> tuple[list[Array], list[Array]]:
+        return _compile(self._stumps, self._votes)
+
+    @property
+    def thresholds(self) -> list[Array]:
+        """Thresholds of every used feature."""
+        return self._compiled[0]
+
+    @property
+    def tables(self) -> list[Array]:
+        """Table of every used feature."""
+        return self._compiled[1]
 
     @cached_property
     def _joined(self) -> Tables:
@@ -60,8 +75,8 @@ class Ensemble:
         return out
 
 
-def _compile(stumps: list[Stump], votes: Array) -> tuple[Ints, list[Array], list[Array]]:
-    """Return the used features, and the thresholds and the table of each.
+def _compile(stumps: list[Stump], votes: Array) -> tuple[list[Array], list[Array]]:
+    """Return the thresholds and the table of each used feature, ascending.
 
     A table starts with the sum of all votes against, and every vote turns at its threshold.
     """
@@ -70,7 +85,7 @@ def _compile(stumps: list[Stump], votes: Array) -> tuple[Ints, list[Array], list
     right = np.array([s.missing_right for s in stumps], dtype=bool)
     missing = np.where(right[:, None], votes, -votes)
     order = np.argsort(feature, kind="stable")
-    features, starts = np.unique(feature[order], return_index=True)
+    starts = np.unique(feature[order], return_index=True)[1]
     thresholds, tables = [], []
     for own in np.split(order, starts[1:]) if stumps else []:
         cuts = np.unique(threshold[own])
@@ -82,4 +97,4 @@ def _compile(stumps: list[Stump], votes: Array) -> tuple[Ints, list[Array], list
         table[-1] = missing[own].sum(axis=0)
         thresholds.append(finite)
         tables.append(table)
-    return features.astype(np.int32), thresholds, tables
+    return thresholds, tables

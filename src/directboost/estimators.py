@@ -1,30 +1,35 @@
 """The public estimator."""
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController
+from sklearn.utils.validation import validate_data
 
 from .arrays import Array, Ints, Scores
-from .callbacks import Progress
+from .callbacks import Callback, Progress
 from .ensemble import Ensemble
 from .inputs import (
     TrainingRows,
+    ValidationRows,
     feature_costs,
     refuse_infinite,
     training_rows,
+    validation_rows,
 )
-from .kernels.team import Team
-from .learners import Stump
-from .probabilities import class_probabilities, fit_factor
+from .learners import Learner, Stump
+from .losses import Rows
+from .path import until_no_better, within
+from .prediction import Predictor, one_blas_thread
+from .probabilities import fit_factor
+from .problem import Objective
 from .request import request_of
-from .settings import penalty_name, resolve_parts, resolve_penalty
+from .settings import resolve_parts
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -32,21 +37,11 @@ from .sklearn_callbacks import (
     round_callback,
     with_callbacks,
 )
-from .summary import describe
-from .training import Trained, train
-
-_ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
-#: Starting threads takes 0.1 ms: rows x features x (8 for the code + one per class) in 0.5 ms.
-_ENOUGH_TO_SHARE_LOOK_UPS = 3_000_000
+from .task import Task
+from .training import Trained, Walk, task_of
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the linear algebra libraries of the process; to look for them takes a while."""
-    return ThreadpoolController()
-
-
-class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Multi-class boosting of decision stumps, solved to a certified optimum.
 
     All classes are trained in one convex problem over the dictionary of all stumps::
@@ -83,7 +78,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         A number needs a solver on single columns and keeps the weights of every round. 1 with
         pricing="paper" is the paper's algorithm to the letter.
     max_learners : int, optional
-        With a numeric `columns_per_round`: stop after so many generated columns.
+        With a numeric `columns_per_round`: stop after so many generated columns. With "auto": the
+        model of the smallest nu, not below the given one, with at most so many weak classifiers,
+        found down the path of nu.
     tol : float, default=1e-2
         Stop at this certified relative duality gap.
     max_bins : int or None, default=255
@@ -91,10 +88,16 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
     feature_costs : array-like or dict, optional
         Penalty weight of every stump that reads the feature, one per feature or by name.
     class_weight : dict or "balanced", optional
+    n_iter_no_change : int, optional
+        With `X_val` in `fit`, and only then: walk down the path of nu, ten points a decade, until
+        the loss on those rows has not improved for so many points. The model is the certified one
+        of the best point, at `nu_`.
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     verbose : int, default=0
         1 prints rounds to standard error, at most two lines per second, and the last one.
+    warm_start : bool, default=False
+        Start from the model of the last fit, for another nu or more rounds.
     callbacks : callable or list of callables, optional
         Called with the `Record` of every round; a true answer stops the fit.
 
@@ -127,6 +130,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         Absolute penalty, and the one from which on the model is empty.
     cost_ : float
         Sum of the costs of the features the model reads.
+    validation_path_ : list of (nu, loss)
+        Where `n_iter_no_change` is set: the points that were looked at, nu absolute.
 
     Examples
     --------
@@ -155,8 +160,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         max_bins: int | None = 255,
         feature_costs: Any = None,
         class_weight: Any = None,
+        n_iter_no_change: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        warm_start: bool = False,
         callbacks: Any = None,
     ) -> None:
         self.loss = loss
@@ -173,12 +180,22 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self.max_bins = max_bins
         self.feature_costs = feature_costs
         self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
         self.callbacks = callbacks
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -189,41 +206,106 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
             Class labels, numbers or strings.
         sample_weight : array-like (m,), optional
             Weights >= 0; a row of weight 2 counts as the row twice, one of weight 0 not at all.
+        X_val, y_val, sample_weight_val : array-like, optional
+            Other rows, whose loss says how far to go; see `n_iter_no_change`.
 
         Returns
         -------
         self
         """
+        earlier = self._earlier()
+        X, y = self._read(X, y)
+        rows = training_rows(X, y, sample_weight, self.class_weight)
+        costs = feature_costs(self.feature_costs, self._names())
+        validation = self._validation(X_val, y_val, sample_weight_val, rows.classes)
+        context = open_fit(self, X, y)
+        bridge = [] if context is None else [round_callback(self, context)]
+        with one_blas_thread(), self._task(rows, costs, bridge) as task:
+            trained = self._train(task, earlier, validation)
+        self._store(trained, rows, costs)
+        close_fit(self, context, X, y)
+        return self
+
+    @contextmanager
+    def _task(
+        self, rows: TrainingRows, costs: Array, callbacks: Sequence[Callback] = ()
+    ) -> Iterator[Task]:
+        """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
+        request = request_of(self, callbacks)
+        with self._team(rows.X.size * rows.classes.size) as team:
+            yield task_of(request, rows, costs, team)
+        for callback in request.callbacks:
+            if isinstance(callback, Progress):
+                callback.finish()
+
+    def _models(
+        self, X: Any, y: Any, sample_weight: Any, nus: Sequence[float]
+    ) -> "Iterator[DirectBoostClassifier]":
+        """Yield fitted estimators of falling nu, in its scale; each starts from the one before."""
+        X, y = self._read(X, y)
+        rows = training_rows(X, y, sample_weight, self.class_weight)
+        costs = feature_costs(self.feature_costs, self._names())
+        with self._task(rows, costs) as task:
+            walk = Walk(task)
+            for nu in nus:
+                model = clone(self).set_params(nu=nu)
+                for name in ("n_features_in_", "feature_names_in_"):
+                    if hasattr(self, name):
+                        setattr(model, name, getattr(self, name))
+                absolute = task.relative(nu) if self.nu_scale == "relative" else nu
+                model._store(walk.to(absolute), rows, costs)
+                yield model
+                if walk.ended:
+                    return
+
+    def _read(self, X: Any, y: Any) -> tuple[Scores, Any]:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=False)
         X = np.require(X, requirements="A")
         with self._team(X.size) as team:
             refuse_infinite(X, team)
         check_classification_targets(y)
-        rows = training_rows(X, y, sample_weight, self.class_weight)
-        costs = feature_costs(self.feature_costs, self._names())
-        context = open_fit(self, X, y)
-        bridge = [] if context is None else [round_callback(self, context)]
-        request = request_of(self, bridge)
-        # The threads are ours: those of the linear algebra library would fight with them.
-        with (
-            self._team(X.size * rows.classes.size) as team,
-            _blas().limit(limits=1, user_api="blas"),
-        ):
-            trained = train(request, rows, costs, team)
-        for callback in request.callbacks:
-            if isinstance(callback, Progress):
-                callback.finish()
-        self._store(trained, rows, costs)
-        close_fit(self, context, X, y)
-        return self
+        return X, y
 
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{f}" for f in range(self.n_features_in_)] if names is None else list(names)
+    def _earlier(self) -> tuple[list[Learner], Array] | None:
+        """Return the model a warm start begins with."""
+        if not self.warm_start or not hasattr(self, "learners_"):
+            return None
+        return self.learners_, self.coef_
 
-    def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
-        """Hand out threads for one public call, where there is enough to do for them."""
-        return Team(effective_n_jobs(self.n_jobs) if size >= enough else 1)
+    def _validation(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any
+    ) -> ValidationRows | None:
+        if X is None and y is None:
+            return None
+        if X is None or y is None or self.n_iter_no_change is None:
+            raise ValueError(
+                "X_val, y_val and n_iter_no_change go together: give the rows to fit and say after "
+                "how many points without a better loss to stop"
+            )
+        X = validate_data(
+            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
+        )
+        refuse_infinite(X)
+        return validation_rows(X, y, sample_weight, classes)
+
+    def _train(
+        self,
+        task: Task,
+        earlier: tuple[list[Learner], Array] | None,
+        validation: ValidationRows | None,
+    ) -> Trained:
+        """Fit at the nu that was asked for, or as far down the path as it pays."""
+        patience, most = task.request.patience, task.request.most_learners
+        if validation is not None and patience is not None:
+            loss = partial(_validation_loss, task.objective, validation)
+            trained, self.validation_path_ = until_no_better(task, loss, patience)
+            return trained
+        if most is not None:
+            return within(task, lambda trained: len(trained.learners) <= most)
+        before = None
+        if earlier is not None and earlier[1].shape[1] == task.k:
+            before = task.binned.stumps_of(*earlier)
+        return Walk(task, before).to(task.objective.nu)
 
     def _store(self, trained: Trained, rows: TrainingRows, costs: Array) -> None:
         self.classes_ = rows.classes
@@ -264,116 +346,17 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator
         total = importances.sum()
         return importances / total if total > 0.0 else importances
 
-    def _checked(self, X: Any) -> Scores:
-        """Return X as the kernels read it; `_scores` refuses infinite values."""
-        check_is_fitted(self)
-        if self._is_plain(X):
-            return np.asarray(X)
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
-        )
-        return np.require(X, requirements="A")
-
-    def _is_plain(self, X: Any) -> bool:
-        """Tell whether X needs no conversion: the general check takes longer than 1000 rows."""
-        return (
-            type(X) is np.ndarray
-            and X.dtype in (np.float64, np.float32)
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == self.n_features_in_
-            and X.flags.aligned
-            and not hasattr(self, "feature_names_in_")
-        )
-
-    def _scores(self, X: Scores, ensemble: Ensemble) -> Array:
-        """Return the scores (m, k); those of the empty model are the logs of the prior."""
-        if not ensemble.learners:
-            refuse_infinite(X)
-            return np.tile(np.log(self._prior), (X.shape[0], 1))
-        work = X.shape[0] * ensemble.features.size * (8 + ensemble.k)
-        with self._team(work, _ENOUGH_TO_SHARE_LOOK_UPS) as team:
-            F, infinite = ensemble.checked_scores(X, team)
-        if infinite:
-            refuse_infinite(X)
-        return F
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""
-        X = self._checked(X)
-        return self._decision(self._scores(X, self.ensemble_))
-
-    def _decision(self, F: Array) -> Array:
-        return F[:, 1] - F[:, 0] if F.shape[1] == 2 else F
-
-    def predict(self, X: Any) -> Any:
-        """Return the class with the largest score for every row, (m,)."""
-        X = self._checked(X)
-        return self.classes_[self._scores(X, self.ensemble_).argmax(axis=1)]
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the classes, (m, k), in the order of `classes_`.
-
-        softmax(F) for the logistic and multinomial losses and softmax(2 F) for the exponential
-        one: the odds these losses model. For the others softmax(F / T), with T fitted to the
-        likelihood of the training rows. The empty model gives the class frequencies.
-        """
-        X = self._checked(X)
-        F = self._scores(X, self.ensemble_)
-        if not self.learners_:
-            return np.tile(self._prior, (X.shape[0], 1))
-        return class_probabilities(F, self._factor)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the probabilities, (m, k)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round; needs a numeric `columns_per_round`."""
-        X = self._checked(X)
-        for ensemble in self._staged_ensembles():
-            yield self._decision(self._scores(X, ensemble))
-
-    def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predicted classes after every round; needs a numeric `columns_per_round`."""
-        X = self._checked(X)
-        for ensemble in self._staged_ensembles():
-            yield self.classes_[self._scores(X, ensemble).argmax(axis=1)]
-
-    def _staged_ensembles(self) -> Iterator[Ensemble]:
-        if self._stages is None:
-            raise ValueError(
-                "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
-                "with a number, for example columns_per_round=1"
-            )
-        for learners, W in self._stages:
-            yield Ensemble(learners, W)
-
-    def explain(self, X: Any) -> Array:
-        """Return what every feature adds to every score, (m, d, k).
-
-        ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
-        empty; for two classes `decision_function` is their difference F_1 - F_0.
-        """
-        X = self._checked(X)
-        refuse_infinite(X)
-        return self.ensemble_.contributions(X)
-
-    def summary(self, max_rules: int = 12) -> str:
-        """Return the model in words a person can check.
-
-        Parameters
-        ----------
-        max_rules : int, default=12
-            How many of the strongest rules are listed.
-        """
-        check_is_fitted(self)
-        penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, self._names(), penalty, max_rules)
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _validation_loss(objective: Objective, validation: ValidationRows, trained: Trained) -> float:
+    """Return the loss of a model on other rows."""
+    k = objective.margin.k
+    margin = type(objective.margin).from_codes(validation.codes, k)
+    rows = Rows.weighted(validation.weight, k, margin.own)
+    F = Ensemble(trained.learners, trained.coef).scores(validation.X)
+    return replace(objective, margin=margin, rows=rows).loss_value(F)

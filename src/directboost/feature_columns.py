@@ -6,9 +6,9 @@ import numpy as np
 
 from .arrays import Array, Ints, Scores
 from .binning import BinnedData
-from .columns import Columns, Proposals
+from .columns import Columns, Proposals, Stumps
 from .kernels import add_tables
-from .kernels.jumps import table_of
+from .kernels.jumps import tables_of
 from .kernels.team import Team
 from .learners import Learner
 
@@ -72,10 +72,7 @@ class FeatureColumns(Columns):
 
     def tables(self, W: Jumps) -> list[Array]:
         """Return the table (n_bins, k) of every feature of the working set."""
-        return [
-            table_of(jumps, int(self.binned.n_bins[f]), bool(self.binned.missing[f]))
-            for f, jumps in zip(self.features, W, strict=True)
-        ]
+        return tables_of(W, self.n_bins(), self.binned.missing[self.features])
 
     def scores(self, W: Jumps) -> Array:
         """Return F in double precision, (m, k)."""
@@ -94,20 +91,31 @@ class FeatureColumns(Columns):
 
     def rows(self, W: Jumps) -> tuple[Array, Array]:
         """Return the weights of the stumps of both polarities, non-zero rows only."""
-        names, rows = self.stumps(W)
-        return rows, self.feature_costs[names[:, 0]]
+        stumps = self.stumps(W)
+        return stumps.rows, self.feature_costs[stumps.names[:, 0]]
 
     def learners(self, W: Jumps) -> list[Learner]:
         """Return the stumps of `rows`."""
-        return [self.binned.learner(*name) for name in self.stumps(W)[0].tolist()]
+        return [self.binned.learner(*name) for name in self.stumps(W).names.tolist()]
 
-    def stumps(self, W: Jumps) -> tuple[Ints, Array]:
-        """Return the names (feature, jump, polarity) and weights of the non-zero stumps.
+    def adopt(self, stumps: Stumps) -> Jumps:
+        """Let the features of the stumps in; return their jumps."""
+        feature, jump, polarity = stumps.names.T
+        self.features = np.unique(feature).tolist()
+        W = self.grow([])
+        place = np.searchsorted(self.features, feature)
+        for w, jumps in enumerate(W):
+            own = place == w
+            np.add.at(jumps, jump[own], polarity[own, None] * stumps.rows[own])
+        return W
+
+    def stumps(self, W: Jumps) -> Stumps:
+        """Return the stumps that carry weight.
 
         They are sorted by feature in the order of the working set, then by polarity.
         """
         if not self.features:
-            return np.empty((0, 3), dtype=np.int64), np.empty((0, self._k))
+            return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))
         counts = [jumps.shape[0] for jumps in W]
         place = np.repeat(np.arange(len(W)), counts)
         jump = np.concatenate([np.arange(n) for n in counts])
@@ -119,4 +127,4 @@ class FeatureColumns(Columns):
         found, polarity = found[order], polarity[order]
         features = np.array(self.features)[place[found]]
         names = np.column_stack([features, jump[found], polarity])
-        return names, np.maximum(polarity[:, None] * joined[found], 0.0)
+        return Stumps(names, np.maximum(polarity[:, None] * joined[found], 0.0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
@@ -65,6 +65,29 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
         )
     total = largest * float(weight.sum())
     return TrainingRows(X, codes.astype(np.int32), weight, total, classes)
+
+
+@dataclass(frozen=True)
+class ValidationRows:
+    """Rows that are not trained on, with classes coded as in training."""
+
+    X: Scores
+    codes: Ints
+    weight: Array
+
+
+def validation_rows(X: Scores, y: Any, sample_weight: Any, classes: Any) -> ValidationRows:
+    """Code the labels of other rows by the classes of training; refuse labels it did not have."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"y_val has labels that y does not have: {unknown.tolist()}")
+    if not weight.sum() > 0.0:
+        raise ValueError("sample_weight_val is zero for every row; at least one needs weight")
+    kept = weight > 0.0
+    return ValidationRows(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
 
 
 def _class_weights(class_weight: Any, y: Any) -> Array:

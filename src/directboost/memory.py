@@ -49,7 +49,7 @@ def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool)
     limit = memory_limit()
     if need > limit:
         raise MemoryError(
-            f"the fit needs about {need / 2**20:.0f} MB for {rows} rows, {features} features and "
-            f"{k} classes, the limit is {limit / 2**20:.0f} MB: use fewer rows, a smaller "
+            f"the fit needs about {need / 2**20:.3g} MB for {rows} rows, {features} features and "
+            f"{k} classes, the limit is {limit / 2**20:.3g} MB: use fewer rows, a smaller "
             "max_bins, or set DIRECTBOOST_MEMORY_LIMIT"
         )

@@ -23,6 +23,8 @@ class Request:
     rule: str
     columns_per_round: int | None
     max_columns: int | None
+    most_learners: int | None
+    patience: int | None
     tol: float
     max_bins: int | None
     callbacks: Sequence[Callback]
@@ -31,10 +33,16 @@ class Request:
 def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     """Read the parameters of an estimator; refuse by name what cannot serve."""
     check_choice("learner", estimator.learner, ("stump",))
+    if estimator.n_jobs is not None and estimator.n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={estimator.n_jobs!r} does not fit: it takes None, a number of threads, or -1 "
+            "for all cores"
+        )
     parts = resolve_parts(estimator.loss, estimator.margin, estimator.penalty)
     rule = check_choice("pricing", estimator.pricing, ("exact", "paper"))
     per_round = _columns_per_round(estimator.columns_per_round)
     single = per_round is not None or rule == "paper"
+    most = _optional_count("max_learners", estimator.max_learners)
     scale = check_choice("nu_scale", estimator.nu_scale, _SCALES)
     return Request(
         parts=parts,
@@ -43,7 +51,9 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
         nu_scale=scale,
         rule=rule,
         columns_per_round=per_round,
-        max_columns=_max_columns(estimator.max_learners, per_round),
+        max_columns=None if per_round is None else most,
+        most_learners=most if per_round is None else None,
+        patience=_optional_count("n_iter_no_change", estimator.n_iter_no_change),
         tol=check_number("tol", estimator.tol, 0.0, strict=True, what="a positive number"),
         max_bins=_max_bins(estimator.max_bins),
         callbacks=[*_callbacks(estimator.callbacks, estimator.verbose), *more_callbacks],
@@ -72,15 +82,8 @@ def _columns_per_round(value: Any) -> int | None:
     return check_count("columns_per_round", value, 1, "'auto' or a whole number of at least 1")
 
 
-def _max_columns(value: Any, per_round: int | None) -> int | None:
-    if value is None:
-        return None
-    if per_round is None:
-        raise ValueError(
-            f"max_learners={value!r} needs a number for columns_per_round; "
-            "with 'auto' choose the size of the model by nu"
-        )
-    return check_count("max_learners", value, 1, "None or a whole number >= 1")
+def _optional_count(name: str, value: Any) -> int | None:
+    return None if value is None else check_count(name, value, 1, "None or a whole number >= 1")
 
 
 def _callbacks(value: Any, verbose: Any) -> list[Callback]:

@@ -7,6 +7,8 @@ import numpy as np
 from .arrays import Array
 from .learners import Learner, Stump
 
+_NOTHING = 1e-12  # nu_max that is rounding error
+
 
 def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
     """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
@@ -21,11 +23,10 @@ def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
 
 def _setting(model: Any, penalty: str) -> list[str]:
     loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
-    relative = model.nu_ / model.nu_max_ if model.nu_max_ > 0.0 else np.inf
-    return [
-        f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, "
-        f"nu = {relative:.4g} * nu_max = {model.nu_:.4g}"
-    ]
+    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no stump tells the classes apart"
+    if model.nu_max_ > _NOTHING:
+        nu = f"nu = {model.nu_ / model.nu_max_:.4g} * nu_max = {model.nu_:.4g}"
+    return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
 
 
 def _proof(model: Any) -> list[str]:

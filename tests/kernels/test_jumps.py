@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.binning import bin_features
-from directboost.kernels.jumps import jump_penalty, live_jumps, table_of
+from directboost.kernels.jumps import jump_penalty, live_jumps, table_of, tables_of
 from directboost.kernels.simplex import project_l1_ball
 
 
@@ -35,6 +35,22 @@ def test_table_is_the_sum_of_the_responses(rng):
         for j, v in enumerate(jumps):
             F += np.outer(binned.response(f, j, 1), v)
         np.testing.assert_allclose(table[binned.codes[f]], F, atol=1e-14)
+
+
+def test_many_tables_at_once_are_those_of_the_single_features(rng):
+    """Features with and without jumps or missing codes, in any order; no jump, no table entry."""
+    binned = binned_columns()
+    for order in (range(6), [3, 0, 0, 5, 1, 3], [3], [1, 4], []):
+        chosen = list(order)
+        jumps = [rng.normal(size=(binned.n_jumps(f), 3)) for f in chosen]
+        for j in jumps[::2]:
+            j[:] = 0.0
+        n_bins, missing = binned.n_bins[chosen], binned.missing[chosen]
+        tables = tables_of(jumps, n_bins, missing)
+        assert len(tables) == len(chosen)
+        for j, table, n, gone in zip(jumps, tables, n_bins, missing, strict=True):
+            np.testing.assert_allclose(table, table_of(j, int(n), bool(gone)), atol=1e-13)
+            assert table.any() == j.any()
 
 
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])

@@ -49,6 +49,11 @@ else:
 @cache
 def announce() -> None:
     """Say once where the slow kernels are in use."""
+    named = os.environ.get("DIRECTBOOST_KERNELS", "")
+    if named not in {"", "numpy"}:
+        raise ValueError(
+            f"DIRECTBOOST_KERNELS={named!r} is not known; it takes 'numpy', or leave it unset"
+        )
     if not NATIVE:
         warnings.warn(
             "directboost runs on its NumPy kernels, which are many times slower: install it "

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..arrays import Array, Bools
+from ..arrays import Array, Bools, Ints
 from .row_prox import row_norms
 
 
@@ -18,6 +18,31 @@ def jump_penalty(jumps: Array, p: float) -> float:
         return 0.0
     parts = (np.maximum(live, 0.0), np.maximum(-live, 0.0))
     return float(sum(row_norms(part, p).sum() for part in parts))
+
+
+def tables_of(jumps: list[Array], n_bins: Ints, missing: Bools) -> list[Array]:
+    """Return `table_of` for many features; those without a missing code go together."""
+    tables = [np.empty(0)] * len(jumps)
+    for f in np.flatnonzero(missing).tolist():
+        tables[f] = table_of(jumps[f], int(n_bins[f]), True)
+    plain = np.flatnonzero(~missing)
+    if plain.size:
+        together = _plain_tables([jumps[f] for f in plain.tolist()], n_bins[plain])
+        for f, table in zip(plain.tolist(), together, strict=True):
+            tables[f] = table
+    return tables
+
+
+def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
+    joined = np.concatenate(jumps)
+    sums = np.zeros((joined.shape[0] + 1, joined.shape[1]))
+    np.cumsum(joined, axis=0, out=sums[1:])
+    ends = np.cumsum(n_bins)
+    shift = np.arange(n_bins.size)  # a feature has one bin more than jumps
+    first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
+    rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
+    table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
+    return np.split(table, ends[:-1])
 
 
 def table_of(jumps: Array, n_bins: int, missing: bool) -> Array:

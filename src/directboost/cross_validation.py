@@ -1,0 +1,275 @@
+"""The estimator that chooses nu itself: cross-validation down the path, within a budget."""
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.validation import _check_sample_weight
+
+from .arrays import Array, Bools, Scores
+from .estimators import DirectBoostClassifier
+from .fold_model import FoldModel
+from .inputs import check_number, feature_costs
+from .model_path import ModelPath, nu_grid
+from .prediction import one_blas_thread
+
+_BUDGETS = {
+    "max_features_used": ("n_features_used", "features"),
+    "max_learners": ("n_learners", "weak classifiers"),
+    "max_cost": ("costs", "cost"),
+}
+
+
+class DirectBoostClassifierCV(DirectBoostClassifier):
+    """`DirectBoostClassifier` with nu by cross-validation, and the best model within a budget.
+
+    Every fold walks down the path of nu from the empty model, each point started from the one
+    before. All rows then walk down the same path, so that every model of `path_`, and with it the
+    one that is chosen, has its own certificate. The choice is the largest nu whose mean score is
+    within one standard error of the best.
+
+    Parameters
+    ----------
+    nus : int or array-like, default=30
+        A number of points between nu_max and `nu_min` times it, or fractions of nu_max.
+    nu_min : float, default=1e-3
+        The last point, where `nus` is a number.
+    cv : int, splitter or iterable, optional
+        Five stratified folds by default.
+    scoring : str or callable, optional
+        A scorer; accuracy by default.
+    one_standard_error : bool, default=True
+        Whether the smallest model within one standard error of the best score is taken, or the
+        best itself.
+    max_features_used, max_learners, max_cost : number, optional
+        Budgets: only models that read at most so many features, have at most so many weak
+        classifiers, or read features of at most that cost are chosen from.
+    loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
+feature_costs, class_weight
+        See `DirectBoostClassifier`.
+    n_jobs : int, optional
+        Number of folds at once; the last path has all threads.
+    verbose, callbacks
+        See `DirectBoostClassifier`; they see the path on all rows.
+
+    Attributes
+    ----------
+    nus_ : (n,) array
+        The points, fractions of nu_max, falling.
+    scores_ : (n, folds) array
+        The score of every point on every fold.
+    mean_scores_, standard_errors_ : (n,) arrays
+    best_index_ : int
+        The point of the best mean score within the budget.
+    chosen_index_ : int
+        The point of the model.
+    path_ : ModelPath
+        The models of all rows.
+
+    All attributes of `DirectBoostClassifier` are those of the chosen model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from directboost import DirectBoostClassifierCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> clf = DirectBoostClassifierCV(nus=10, cv=3, max_features_used=4).fit(X, y)
+    >>> bool(clf.n_features_used_ <= 4)
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
+        self,
+        *,
+        nus: Any = 30,
+        nu_min: float = 1e-3,
+        cv: Any = None,
+        scoring: Any = None,
+        one_standard_error: bool = True,
+        max_features_used: int | None = None,
+        max_learners: int | None = None,
+        max_cost: float | None = None,
+        loss: Any = "logistic",
+        margin: str = "pairwise",
+        penalty: Any = "l1,2",
+        learner: str = "stump",
+        solver: Any = "auto",
+        pricing: str = "exact",
+        columns_per_round: Any = "auto",
+        tol: float = 1e-2,
+        max_bins: int | None = 255,
+        feature_costs: Any = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        self.nus = nus
+        self.nu_min = nu_min
+        self.cv = cv
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.max_features_used = max_features_used
+        self.max_learners = max_learners
+        self.max_cost = max_cost
+        self.loss = loss
+        self.margin = margin
+        self.penalty = penalty
+        self.learner = learner
+        self.solver = solver
+        self.pricing = pricing
+        self.columns_per_round = columns_per_round
+        self.tol = tol
+        self.max_bins = max_bins
+        self.feature_costs = feature_costs
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Choose nu and fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `DirectBoostClassifier`. The weights count in the fits and in the score.
+        **params
+            `groups` for the splitter; with metadata routing enabled, whatever the splitter and
+            the scorer ask for.
+
+        Returns
+        -------
+        self
+        """
+        grid = nu_grid(self.nus, self.nu_min)
+        budgets = self._budgets()
+        checked, labels = self._read(X, y)
+        routed = self._routed(sample_weight, params)
+        splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
+        splits = list(splitter.split(checked, labels, **routed.splitter.split))
+        scorer = check_scoring(self, self.scoring)
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
+        with one_blas_thread():
+            folds = [
+                delayed(self._score_fold)(checked, labels, weight, split, grid, scorer, routed)
+                for split in splits
+            ]
+            self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
+            whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+            self.path_ = ModelPath(list(whole._models(X, y, sample_weight, grid)))
+        self._choose(budgets)
+        return self
+
+    def _inner(
+        self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
+    ) -> DirectBoostClassifier:
+        """Return the estimator of one path."""
+        names = set(DirectBoostClassifier().get_params()) & set(self.get_params()) - {
+            "max_learners"
+        }
+        shared = {name: getattr(self, name) for name in names}
+        shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
+        return DirectBoostClassifier(**shared)
+
+    def _score_fold(  # noqa: PLR0913, PLR0917 - one job of a fold
+        self,
+        X: Scores,
+        y: Any,
+        weight: Array | None,
+        split: Any,
+        grid: Any,
+        scorer: Any,
+        routed: Bunch,
+    ) -> Array:
+        """Return the score of every point, trained on one part and scored on the other, (n,)."""
+        train, test = split
+        here = {
+            name: value if value is None else _safe_indexing(value, test)
+            for name, value in routed.scorer.score.items()
+        }
+        estimator = self._inner()
+        # The rows of a fold have no names.
+        estimator.feature_costs = feature_costs(self.feature_costs, self._names())[:-1]
+        some = None if weight is None else weight[train]
+        classes = np.unique(y)
+        return np.array(
+            [
+                scorer(FoldModel(model, classes), X[test], y[test], **here)
+                for model in estimator._models(X[train], y[train], some, grid)
+            ]
+        )
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
+        """Return what goes to the splitter and to the scorer."""
+        if _routing_enabled():
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        unknown = sorted(set(params) - {"groups"})
+        if unknown:
+            raise TypeError(
+                f"fit() takes {unknown} only with metadata routing enabled "
+                "(sklearn.set_config(enable_metadata_routing=True))"
+            )
+        score = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=score))
+
+    def get_metadata_routing(self) -> Any:
+        """Return who takes what: weights the fit and the scorer, groups the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        scoring = MethodMapping().add(caller="fit", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=check_cv(5 if self.cv is None else self.cv), method_mapping=mapping)
+            .add(scorer=check_scoring(self, self.scoring), method_mapping=scoring)
+        )
+
+    def _budgets(self) -> dict[str, float]:
+        """Return the budgets that were set; refuse by name what cannot serve."""
+        return {
+            name: check_number(
+                name, getattr(self, name), 0.0, strict=True, what="a positive number"
+            )
+            for name in _BUDGETS
+            if getattr(self, name) is not None
+        }
+
+    def _choose(self, budgets: dict[str, float]) -> None:
+        """Take the model of the best score within the budgets, or the smallest nearly as good."""
+        self.nus_ = self.path_.nus
+        self.mean_scores_ = self.scores_.mean(axis=1)
+        folds = self.scores_.shape[1]
+        self.standard_errors_ = self.scores_.std(axis=1, ddof=min(1, folds - 1)) / np.sqrt(folds)
+        allowed = self._within(budgets)
+        scores = np.where(allowed, self.mean_scores_, -np.inf)
+        best = self.best_index_ = int(np.argmax(scores))
+        enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)
+        self.chosen_index_ = int(np.argmax(scores >= enough))
+        chosen = self.path_[self.chosen_index_]
+        for name in vars(chosen).keys() - chosen.get_params():
+            setattr(self, name, getattr(chosen, name))
+
+    def _within(self, budgets: dict[str, float]) -> Bools:
+        """Return which models keep to the budgets, (n,); the empty one serves no budget."""
+        allowed = np.ones(len(self.path_), dtype=bool)
+        filled = self.path_.n_learners > 0
+        for name, most in budgets.items():
+            attribute, unit = _BUDGETS[name]
+            sizes = getattr(self.path_, attribute)
+            allowed &= (sizes <= most) & filled
+            if not allowed.any():
+                least = sizes[filled].min() if filled.any() else 0
+                raise ValueError(
+                    f"{name}={most:g} is met by no model of the path: the smallest that is not "
+                    f"empty has {unit} {least:g}; raise the budget, or give more points as nus"
+                )
+        return allowed

@@ -1,0 +1,154 @@
+"""From a task to a certified answer: which solver, in which precision, from which start."""
+
+import time
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .column_generation import Outcome, Plan, run
+from .columns import DenseColumns, Stumps
+from .continuation import start
+from .feature_columns import FeatureColumns, Jumps
+from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
+from .settings import Parts
+from .status import Status
+from .task import Task
+
+_MOST_ROUNDS = 150  # rounds block descent gets where an exact solver may finish the work
+_FINISHABLE = 20_000  # pairs up to which a solver on columns may go on where smoothing ends
+_SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
+ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
+
+
+def solve(task: Task, before: Stumps | Outcome | None = None, seconds: float = 0.0) -> Outcome:
+    """Run the loop with the master of the request.
+
+    Starts from an earlier model: its stumps, or the answer of the same task at another nu, whose
+    columns go on. `seconds` were spent before.
+    """
+    if task.request.master is FeatureBlocks:
+        return _solve_blocks(task, before, seconds)
+    return _solve_columns(task, task.request.master, before, seconds)
+
+
+def _solve_columns(
+    task: Task, master: type[Master] | Master, before: Stumps | Outcome | None, seconds: float
+) -> Outcome:
+    """Run the loop on single columns."""
+    columns = DenseColumns(task.binned, task.costs, forget=task.request.columns_per_round is None)
+    W = np.zeros((0, task.k)) if before is None else columns.adopt(_stumps(before))
+    # A copy: a master may keep a living model, and the one handed in is a parameter.
+    plan = task.plan(master() if isinstance(master, type) else copy(master))
+    return run(plan, columns, W, seconds=seconds)
+
+
+def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -> Outcome:
+    """Run block descent; what it cannot finish goes to a solver on single columns.
+
+    That happens to small problems on which it stalls, and to losses with kinks where the
+    tolerance is too tight for smoothing.
+    """
+    columns = FeatureColumns(task.binned, task.costs, task.k, task.team)
+    exact = _column_master(task.request.parts)
+    if task.small and exact is not None and not task.request.parts.loss.smooth:
+        return _solve_columns(task, exact, before, seconds)
+    descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
+    outcome = descend(task, _feature_start(columns, before), seconds)
+    if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
+        return outcome
+    kinks = not task.request.parts.loss.smooth
+    if task.small or (kinks and task.binned.n_rows * task.k <= _FINISHABLE):
+        return _finish_on_columns(task, outcome)
+    return outcome
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Where block descent begins: columns and their weights, maybe of an answer at another nu."""
+
+    columns: FeatureColumns
+    W: Jumps
+    known: Outcome | None = None
+
+
+def _feature_start(columns: FeatureColumns, before: Stumps | Outcome | None) -> _Start:
+    if before is None:
+        return _Start(columns, [])
+    if isinstance(before, Outcome) and isinstance(before.state.columns, FeatureColumns):
+        return _Start(before.state.columns, before.state.W, before)
+    return _Start(columns, columns.adopt(_stumps(before)))
+
+
+def _stumps(before: Stumps | Outcome) -> Stumps:
+    if isinstance(before, Stumps):
+        return before
+    return before.state.columns.stumps(before.state.W)
+
+
+def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
+    """Run block descent on a smooth loss; in single precision first where that pays.
+
+    The proof is always made in double precision: where it does not hold, double takes over.
+    """
+    single = task.request.tol >= 1e-3 and not task.small and task.single
+    most = _MOST_ROUNDS if task.small else None
+    precisions = (np.float32, np.float64) if single else (np.float64,)
+    plans = [
+        task.plan(FeatureBlocks(precision), columns_per_round=None, max_rounds=most)
+        for precision in precisions
+    ]
+    outcome = _run(task, plans[0], begin, FeatureBlocks(precisions[0]), seconds)
+    for plan in plans[1:]:
+        if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
+            break
+        outcome = run(plan, begin.columns, outcome.state.W, outcome)
+    return outcome
+
+
+def _descend_smoothed(task: Task, begin: _Start, seconds: float) -> Outcome:
+    """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
+    tol = max(task.request.tol, _SMOOTHABLE)
+    precision = np.float32 if task.single else np.float64
+    plan = task.plan(Smoothing(precision), columns_per_round=None, tol=tol)
+    outcome = _run(task, plan, begin, Smoothing(precision), seconds)
+    converged = outcome.certificate.relative_gap <= task.request.tol
+    status = outcome.status
+    if status is Status.OPTIMAL and not converged:
+        status = Status.MAX_ITER
+    certificate = replace(outcome.certificate, converged=converged)
+    return replace(outcome, certificate=certificate, status=status)
+
+
+def _run(task: Task, plan: Plan, begin: _Start, master: Master, seconds: float) -> Outcome:
+    """Run the loop from given weights; without any from a coarse start by `master`, if it pays."""
+    columns = begin.columns
+    if begin.W:
+        return run(plan, columns, begin.W, seconds=seconds, known=begin.known)
+    began = time.perf_counter()
+    try:
+        W, status = start(plan, master, columns, task.labels, task.weight)
+    except KeyboardInterrupt:  # before its first round, or after its last
+        columns.features, W, status = [], [], Status.INTERRUPTED
+    seconds += time.perf_counter() - began
+    if status is not Status.INTERRUPTED:
+        return run(plan, columns, W, seconds=seconds)
+    return replace(run(replace(plan, max_rounds=0), columns, W, seconds=seconds), status=status)
+
+
+def _finish_on_columns(task: Task, outcome: Outcome) -> Outcome:
+    """Go on from the stumps of block descent with a solver on single columns, where one fits."""
+    master = _column_master(task.request.parts)
+    if master is None:
+        return outcome
+    columns = DenseColumns(task.binned, task.costs, forget=True)
+    W = columns.adopt(outcome.state.columns.stumps(outcome.state.W))
+    return run(task.plan(master()), columns, W, outcome)
+
+
+def _column_master(parts: Parts) -> type[Master] | None:
+    """Return an exact solver on single columns that fits, or None."""
+    for master in (LinearProgram, Conic):
+        if master().supports(parts.loss, parts.margin, parts.penalty) is None:
+            return master
+    return None

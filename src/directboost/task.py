@@ -1,0 +1,122 @@
+"""What a fit works on: bins, oracle and problem, made once for all nu of a path."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, Ints
+from .binning import BinnedData, bin_features
+from .column_generation import Plan
+from .inputs import TrainingRows
+from .kernels.team import Team
+from .losses import Rows
+from .masters import FeatureBlocks, Master
+from .memory import check_memory
+from .oracles import StumpOracle
+from .problem import Objective
+from .request import Request
+
+_AUTO_COLUMNS = 16
+_SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
+_LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
+_LARGE = 200_000  # (row, feature, class) triples from which single precision pays
+
+
+@dataclass(frozen=True)
+class Task:
+    """The problem of a fit at one nu, and what its solvers share.
+
+    Attributes
+    ----------
+    nu_max : float
+        The largest price at W = 0, from where on the empty model is optimal.
+    labels, weight : (m,) arrays
+        Classes and weights of the rows.
+    """
+
+    request: Request
+    objective: Objective
+    oracle: StumpOracle
+    binned: BinnedData
+    costs: Array
+    team: Team | None
+    labels: Ints
+    weight: Array
+    nu_max: float
+
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return self.objective.margin.k
+
+    @property
+    def small(self) -> bool:
+        """Whether an exact solver may finish the work."""
+        return self.binned.n_rows * self.k <= _SMALL
+
+    @property
+    def single(self) -> bool:
+        """Whether single precision pays, and loses no row."""
+        size = self.binned.n_rows * self.k * (self.binned.n_features + 1)
+        return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
+
+    def at(self, nu: float) -> "Task":
+        """Return the same task at another nu, absolute."""
+        return replace(self, objective=replace(self.objective, nu=nu))
+
+    def relative(self, nu: float) -> float:
+        """Return nu, a fraction of `nu_max`, as an absolute number."""
+        # Without any edge the empty model is optimal for every nu.
+        return nu * (self.nu_max if self.nu_max > 1e-12 else 1.0)
+
+    def plan(self, master: Master, **changes: Any) -> Plan:
+        """Return the plan of a run with that master."""
+        request = self.request
+        plan = Plan(
+            self.objective, self.oracle, master, request.tol, request.rule,
+            request.columns_per_round or _AUTO_COLUMNS,
+            # One column alone may do: a model that is good enough should not read more.
+            first_columns=1 if request.columns_per_round is None else None,
+            max_columns=request.max_columns,
+            keep_stages=request.columns_per_round is not None, callbacks=request.callbacks,
+            team=self.team,
+        )  # fmt: skip
+        return replace(plan, **changes)
+
+
+def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Task:
+    """Make the task of rows with feature costs (d + 1,), at the nu of the request."""
+    k = rows.classes.size
+    dense = request.master is not FeatureBlocks
+    code_bytes = 1 if request.max_bins is not None and request.max_bins <= 255 else 4
+    check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
+    binned = bin_features(rows.X, rows.weight, request.max_bins, team)
+    oracle = StumpOracle(binned, costs, team)
+    margin = request.parts.margin.from_codes(rows.codes, k)
+    weights = Rows.weighted(rows.weight, k, margin.own)
+    objective = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
+    nu_max = _largest_nu(objective, oracle)
+    task = Task(request, objective, oracle, binned, costs, team, rows.codes, rows.weight, nu_max)
+    return task.at(_absolute_nu(task, rows.total_weight))
+
+
+def _largest_nu(objective: Objective, oracle: StumpOracle) -> float:
+    A = objective.coefficients(objective.start(np.dtype(np.float64)))
+    return oracle.price(A, objective.penalty).max_price
+
+
+def _absolute_nu(task: Task, total_weight: float) -> float:
+    request = task.request
+    if request.nu_scale == "relative":
+        return task.relative(request.nu)
+    hinge = request.parts.loss.name == "hinge" and request.parts.margin.name == "pairwise"
+    if request.nu_scale != "paper" or not hinge:
+        return request.nu
+    nu = request.nu / total_weight
+    if not nu > 0.0:
+        raise ValueError(
+            f"nu={request.nu!r} with nu_scale='paper' vanishes when divided by the sum of the "
+            f"weights, {total_weight:g}; scale sample_weight down"
+        )
+    return nu

@@ -1,0 +1,167 @@
+"""Choice of nu by cross-validation: the rule, the budgets, routing, folds that lack a class."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import load_wine
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+
+from directboost import DirectBoostClassifier, DirectBoostClassifierCV
+from directboost.fold_model import FoldModel
+
+QUICK = {"nus": 8, "nu_min": 0.01}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def chosen(wine):
+    return DirectBoostClassifierCV(**QUICK, cv=3).fit(*wine)
+
+
+def test_scores_are_those_of_fits_on_the_folds(chosen, wine):
+    X, y = wine
+    folds = StratifiedKFold(3).split(X, y)
+    for fold, (train, test) in enumerate(folds):
+        for point in (0, 3, 7):
+            model = DirectBoostClassifier(nu=chosen.nus_[point], tol=1e-2).fit(X[train], y[train])
+            # Both are within 1 % of one optimum, not the same model.
+            score = model.score(X[test], y[test])
+            assert chosen.scores_[point, fold] == pytest.approx(score, abs=0.06)
+
+
+def test_the_choice_is_the_smallest_model_within_one_standard_error(chosen, wine):
+    mean, error = chosen.mean_scores_, chosen.standard_errors_
+    np.testing.assert_allclose(mean, chosen.scores_.mean(axis=1))
+    np.testing.assert_allclose(error, chosen.scores_.std(axis=1, ddof=1) / np.sqrt(3.0))
+    best = int(np.argmax(mean))
+    assert chosen.best_index_ == best
+    assert chosen.chosen_index_ == int(np.argmax(mean >= mean[best] - error[best]))
+    model = chosen.path_[chosen.chosen_index_]
+    np.testing.assert_array_equal(chosen.coef_, model.coef_)
+    assert chosen.certificate_.converged
+    np.testing.assert_array_equal(chosen.predict(wine[0]), model.predict(wine[0]))
+
+
+def test_without_the_rule_the_best_score_wins(wine):
+    model = DirectBoostClassifierCV(**QUICK, cv=3, one_standard_error=False).fit(*wine)
+    assert model.chosen_index_ == model.best_index_
+
+
+@pytest.mark.parametrize(
+    ("budget", "size"),
+    [
+        ({"max_features_used": 2}, "n_features_used_"),
+        ({"max_learners": 10}, "n_learners_"),
+        ({"max_cost": 30.0}, "cost_"),
+    ],
+)
+def test_budgets_are_kept(budget, size, wine):
+    costs = np.linspace(5.0, 20.0, 13)
+    model = DirectBoostClassifierCV(**QUICK, cv=3, feature_costs=costs, **budget).fit(*wine)
+    assert 0 < getattr(model, size) <= next(iter(budget.values()))
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        ({"max_cost": 1.0}, r"max_cost=1 is met by no model .* has cost \d+"),
+        ({"max_cost": -1.0}, "max_cost=-1.0"),
+        ({"max_features_used": 0}, "max_features_used=0"),
+        ({"max_learners": "few"}, "max_learners='few'"),
+    ],
+)
+def test_budgets_that_nothing_meets_are_refused(budget, message, wine):
+    costs = np.linspace(5.0, 20.0, 13)
+    with pytest.raises(ValueError, match=message):
+        DirectBoostClassifierCV(**QUICK, cv=3, feature_costs=costs, **budget).fit(*wine)
+
+
+def test_threads_change_nothing(chosen, wine):
+    other = DirectBoostClassifierCV(**QUICK, cv=3, n_jobs=2).fit(*wine)
+    np.testing.assert_array_equal(other.scores_, chosen.scores_)
+    np.testing.assert_array_equal(other.coef_, chosen.coef_)
+
+
+def test_weights_count_in_fits_and_scores(wine):
+    """A row of weight zero is as good as away, in training and in the score."""
+    X, y = wine
+    weight = np.ones(y.size)
+    weight[::4] = 0.0
+    kept = weight > 0.0
+    folds = [(np.arange(0, 150), np.arange(150, 178)), (np.arange(60, 178), np.arange(60))]
+    place = np.cumsum(kept) - 1
+    fewer = [(place[a[kept[a]]], place[b[kept[b]]]) for a, b in folds]
+    whole = DirectBoostClassifierCV(**QUICK, cv=folds).fit(X, y, weight)
+    part = DirectBoostClassifierCV(**QUICK, cv=fewer).fit(X[kept], y[kept])
+    np.testing.assert_allclose(whole.scores_, part.scores_)
+    np.testing.assert_allclose(whole.coef_, part.coef_)
+
+
+def test_groups_reach_the_splitter(wine):
+    X, y = wine
+    groups = np.arange(y.size) % 7
+    model = DirectBoostClassifierCV(**QUICK, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    assert model.scores_.shape == (8, 3)
+    with pytest.raises(TypeError, match="metadata routing"):
+        DirectBoostClassifierCV(**QUICK).fit(X, y, colours=groups)
+
+
+def test_metadata_routing(wine):
+    X, y = wine
+    weight, groups = np.linspace(0.5, 1.5, y.size), np.arange(y.size) % 7
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = DirectBoostClassifierCV(**QUICK, cv=GroupKFold(3), scoring="accuracy")
+        model.set_fit_request(sample_weight=True)
+        with pytest.raises(Exception, match="sample_weight"):
+            model.fit(X, y, sample_weight=weight, groups=groups)  # the scorer has not been asked
+        scorer = sklearn.metrics.get_scorer("accuracy").set_score_request(sample_weight=True)
+        model.set_params(scoring=scorer).fit(X, y, sample_weight=weight, groups=groups)
+    plain = DirectBoostClassifierCV(**QUICK, cv=GroupKFold(3), scoring="accuracy")
+    plain.fit(X, y, sample_weight=weight, groups=groups)
+    np.testing.assert_array_equal(model.scores_, plain.scores_)
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "neg_log_loss", "roc_auc_ovr"])
+def test_scorers(scoring, wine):
+    model = DirectBoostClassifierCV(**QUICK, cv=3, scoring=scoring).fit(*wine)
+    assert np.isfinite(model.scores_).all()
+
+
+def test_a_fold_may_lack_a_class(wine):
+    """Its rows count as wrong."""
+    X, y = wine
+    y = y.copy()
+    y[:2] = 9
+    model = DirectBoostClassifierCV(**QUICK, cv=KFold(5)).fit(X, y)
+    assert np.isfinite(model.scores_).all()
+    assert model.classes_.tolist() == [0, 1, 2, 9]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_model_of_a_fold_speaks_of_all_classes(k, wine):
+    X, y = wine
+    seen = y < k
+    model = DirectBoostClassifier(nu=0.05).fit(X[seen], 2 * y[seen] + 1)
+    wide = FoldModel(model, np.arange(7))
+    P, F = wide.predict_proba(X), wide.decision_function(X)
+    assert P.shape == F.shape == (y.size, 7)
+    np.testing.assert_allclose(P[:, model.classes_], model.predict_proba(X))
+    assert not np.delete(P, model.classes_, axis=1).any()
+    np.testing.assert_array_equal(F.argmax(axis=1), model.predict(X))
+    assert (np.delete(F, model.classes_, axis=1) < F[:, model.classes_].min()).all()
+
+
+def test_costs_by_name(wine):
+    frame = load_wine(as_frame=True)
+    costs = {name: 1.0 + place for place, name in enumerate(frame.data.columns)}
+    named = DirectBoostClassifierCV(**QUICK, cv=3, feature_costs=costs).fit(
+        frame.data, frame.target
+    )
+    listed = DirectBoostClassifierCV(**QUICK, cv=3, feature_costs=list(costs.values())).fit(*wine)
+    np.testing.assert_array_equal(named.scores_, listed.scores_)
+    assert named.feature_names_in_.tolist() == list(costs)
+    assert named.cost_ == listed.cost_
