@@ -132,16 +132,15 @@ def _wrong(method: Method, parts: Parts, fit: Any, check: Any) -> float:
 
 
 def _others(parts: Parts, terms: Terms) -> list[Method]:
-    """Return the peers that are installed."""
-    small_only = [AdaBoost(terms.threads)] if parts.small else []
+    """Return the peers that are installed; on large data without the slowest."""
     candidates: list[Method] = [
         LightGBM(terms.threads, 100),
         LightGBM(terms.threads, None),
         XGBoost(terms.threads, 100),
-        XGBoost(terms.threads, 500),
         HistGradientBoosting(terms.threads),
-        *small_only,
     ]
+    if parts.small:
+        candidates += [XGBoost(terms.threads, 500), AdaBoost(terms.threads)]
     for method in candidates:
         if method.missing():
             terms.say(f"without {method.name}: {method.missing()}")

@@ -179,6 +179,7 @@ def _stretched(line: Line, value: float) -> float:
 
 def _same(known: Jumps, W: Jumps) -> bool:
     """Whether W is `known` but for features without weight."""
-    alive = [jumps for jumps in known if jumps.any()]
-    others = [jumps for jumps in W if jumps.any()]
-    return len(alive) == len(others) and all(a is b for a, b in zip(alive, others, strict=True))
+    before, after = {id(jumps) for jumps in known}, {id(jumps) for jumps in W}
+    gone = [jumps for jumps in known if id(jumps) not in after]
+    new = [jumps for jumps in W if id(jumps) not in before]
+    return not any(jumps.any() for jumps in gone + new)

@@ -81,10 +81,11 @@ class Line:
         work = model.work
         self._start: Array = np.concatenate(model.point.W)
         self._change = np.zeros_like(model.point.F)
-        tables = np.split(work.change, work.first_bin[1:-1])
-        moved = [w for w, table in enumerate(tables) if table.any()]
+        first = work.first_bin
+        alive = np.logical_or.reduceat(work.change.any(axis=1), first[:-1])
+        moved = np.flatnonzero(alive).tolist()
         features = np.array([columns.features[w] for w in moved], dtype=np.int32)
-        changes = [tables[w] for w in moved]
+        changes = [work.change[first[w] : first[w + 1]] for w in moved]
         binned = columns.binned
         kernels.add_tables(
             binned.codes, features, changes, self._change, columns.team, binned.sparse
