@@ -55,7 +55,7 @@ def test_without_the_rule_the_best_score_wins(wine):
     ("budget", "size"),
     [
         ({"max_features_used": 2}, "n_features_used_"),
-        ({"max_learners": 10}, "n_learners_"),
+        ({"max_learners": 4}, "n_learners_"),
         ({"max_cost": 30.0}, "cost_"),
     ],
 )
@@ -68,7 +68,7 @@ def test_budgets_are_kept(budget, size, wine):
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
-        ({"max_cost": 1.0}, r"max_cost=1 is met by no model .* has cost \d+"),
+        ({"max_cost": 1.0}, r"max_cost=1 \(the smallest .* has \d+(\.\d+)? as the cost"),
         ({"max_cost": -1.0}, "max_cost=-1.0"),
         ({"max_features_used": 0}, "max_features_used=0"),
         ({"max_learners": "few"}, "max_learners='few'"),
@@ -78,6 +78,17 @@ def test_budgets_that_nothing_meets_are_refused(budget, message, wine):
     costs = np.linspace(5.0, 20.0, 13)
     with pytest.raises(ValueError, match=message):
         DirectBoostClassifierCV(**QUICK, cv=3, feature_costs=costs, **budget).fit(*wine)
+
+
+def test_a_budget_between_two_points_is_used_up(wine):
+    """The first point of the path has more than three features; three can still be had."""
+    plain = DirectBoostClassifierCV(**QUICK, cv=3).fit(*wine)
+    assert plain.path_.n_features_used[1] > 3
+    model = DirectBoostClassifierCV(**QUICK, cv=3, max_features_used=3).fit(*wine)
+    assert 1 <= model.n_features_used_ <= 3
+    assert model.scores_.shape == (len(model.path_), 3)
+    assert (np.diff(model.nus_) < 0.0).all()
+    assert all(proof.converged for proof in model.path_.certificates)
 
 
 def test_threads_change_nothing(chosen, wine):

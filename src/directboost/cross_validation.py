@@ -1,5 +1,6 @@
 """The estimator that chooses nu itself: cross-validation down the path, within a budget."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -25,16 +26,18 @@ from .prediction import one_blas_thread
 _BUDGETS = {
     "max_features_used": ("n_features_used", "features"),
     "max_learners": ("n_learners", "weak classifiers"),
-    "max_cost": ("costs", "cost"),
+    "max_cost": ("costs", "as the cost of its features"),
 }
+_FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):
     """`DirectBoostClassifier` with nu by cross-validation, and the best model within a budget.
 
-    Every fold walks down the path of nu from the empty model, each point started from the one
-    before. All rows then walk down the same path, so that every model of `path_`, and with it the
-    one that is chosen, has its own certificate. The choice is the largest nu whose mean score is
+    All rows walk down the path of nu from the empty model, each point started from the one before,
+    so that every model of `path_`, and with it the one that is chosen, has its own certificate;
+    where a budget ends between two points there are more between them. Every fold then walks down
+    the same path. The choice is the largest nu whose mean score is
     within one standard error of the best.
 
     Parameters
@@ -160,15 +163,33 @@ feature_costs, class_weight
         scorer = check_scoring(self, self.scoring)
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
         with one_blas_thread():
+            self.path_ = self._whole_path(X, y, sample_weight, grid, budgets)
+            grid = self.path_.nus.tolist()
             folds = [
                 delayed(self._score_fold)(checked, labels, weight, split, grid, scorer, routed)
                 for split in splits
             ]
             self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
-            whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-            self.path_ = ModelPath(list(whole._models(X, y, sample_weight, grid)))
         self._choose(budgets)
         return self
+
+    def _whole_path(
+        self, X: Any, y: Any, sample_weight: Any, grid: Sequence[float], budgets: dict[str, float]
+    ) -> ModelPath:
+        """Fit all rows; where a budget ends between two points, more finely between them."""
+        whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+        path = ModelPath(list(whole._models(X, y, sample_weight, grid)))
+        for _ in range(_FINER if budgets else 0):
+            outside = np.flatnonzero(~_allowed(path, budgets))
+            if outside.size == 0 or outside[0] == 0:
+                break
+            high, low = path.nus[outside[0] - 1], path.nus[outside[0]]
+            between = np.geomspace(high, low, _POINTS + 2)[1:-1].tolist()
+            models = [*path, *whole._models(X, y, sample_weight, between)]
+            path = ModelPath(sorted(models, key=lambda model: -model.nu))
+            if (_allowed(path, budgets) & (path.n_learners > 0)).any():
+                break
+        return path
 
     def _inner(
         self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
@@ -260,16 +281,26 @@ feature_costs, class_weight
 
     def _within(self, budgets: dict[str, float]) -> Bools:
         """Return which models keep to the budgets, (n,); the empty one serves no budget."""
-        allowed = np.ones(len(self.path_), dtype=bool)
         filled = self.path_.n_learners > 0
+        allowed = _allowed(self.path_, budgets)
+        if not budgets or (allowed & filled).any():
+            return allowed & filled if budgets else allowed
+        words = []
         for name, most in budgets.items():
             attribute, unit = _BUDGETS[name]
-            sizes = getattr(self.path_, attribute)
-            allowed &= (sizes <= most) & filled
-            if not allowed.any():
-                least = sizes[filled].min() if filled.any() else 0
-                raise ValueError(
-                    f"{name}={most:g} is met by no model of the path: the smallest that is not "
-                    f"empty has {unit} {least:g}; raise the budget, or give more points as nus"
-                )
-        return allowed
+            least = getattr(self.path_, attribute)[filled].min() if filled.any() else 0
+            words.append(
+                f"{name}={most:g} (the smallest model that is not empty has {least:g} {unit})"
+            )
+        raise ValueError(
+            f"no model of the path keeps to {' and '.join(words)}: raise the budget, or find "
+            "smaller models with a smaller tol"
+        )
+
+
+def _allowed(path: ModelPath, budgets: dict[str, float]) -> Bools:
+    """Return which models keep to the budgets, (n,)."""
+    allowed = np.ones(len(path), dtype=bool)
+    for name, most in budgets.items():
+        allowed &= getattr(path, _BUDGETS[name][0]) <= most
+    return allowed

@@ -94,7 +94,7 @@ def directboost_path(
     >>> X, y = load_iris(return_X_y=True)
     >>> path = directboost_path(X, y, nus=5, nu_min=0.01)
     >>> path.n_features_used.tolist()
-    [0, 1, 1, 2, 2]
+    [0, 2, 2, 2, 4]
     >>> bool(all(c.converged for c in path.certificates))
     True
     """

@@ -1,0 +1,38 @@
+"""The examples in the docstrings and in the pages run, and print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import directboost
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(directboost.__path__, "directboost.")
+    if not module.name.startswith(("directboost.bench", "directboost.cli", "directboost.__main__"))
+]
+PAGES = sorted(Path(__file__).parents[1].glob("docs/*.md"))
+STANDS_ALONE = ("selection.md",)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name in STANDS_ALONE], ids=lambda p: p.name)
+def test_the_code_of_a_page_runs(page, capsys):
+    """Block after block, in one session; text right behind a block is what it prints."""
+    pattern = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"
+    blocks = re.findall(pattern, page.read_text(encoding="utf-8"), re.DOTALL)
+    session: dict[str, object] = {}
+    assert blocks
+    for code, expected in blocks:
+        exec(code, session)
+        printed = capsys.readouterr().out.strip()
+        assert not expected or printed == expected.strip()
