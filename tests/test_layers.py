@@ -20,7 +20,7 @@ LAYERS = [
     folder(
         "kernels",
         *("work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
-        *("reference_newton", "reference_lists", "reference", "native", "team"),
+        *("reference_newton", "reference_lists", "reference", "library", "native", "team"),
     ),
     [
         *("learners", "inputs", "probabilities", "callbacks", "sklearn_callbacks"),

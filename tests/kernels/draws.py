@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
+from directboost.kernels import library, native, reference
 from directboost.kernels.work import PassRows
 
 #: Marks of a test that calls the compiled kernels.
 NEEDS_NATIVE = [
     pytest.mark.native,
     pytest.mark.skipif(
-        native.library_path() is None, reason="the compiled kernels are not installed"
+        library.library_path() is None, reason="the compiled kernels are not installed"
     ),
 ]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier, kernels
-from directboost.kernels import native, reference
+from directboost.kernels import library, native, reference
 from tests.kernels.draws import native_test
 
-NAMES = sorted(set(kernels.__all__) - {"NATIVE", "announce", "native", "reference"})
+NAMES = sorted(set(kernels.__all__) - {"NATIVE", "announce", "library", "native", "reference"})
 FIT = """
 import json, warnings
 from sklearn.datasets import load_iris
@@ -37,7 +37,7 @@ def test_the_compiled_kernels_are_in_use():
     assert kernels.NATIVE is True
     for name in NAMES:
         assert getattr(kernels, name) is getattr(native, name)
-    assert native.instruction_set() in ("avx2", "base")
+    assert library.instruction_set() in ("avx2", "base")
 
 
 def test_every_kernel_has_a_twin():
@@ -70,4 +70,4 @@ def test_the_fallback_gives_the_same_model():
 @pytest.mark.parametrize("named", ["/nowhere/kernels.so"])
 def test_a_named_library_is_taken(named, monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_KERNEL_LIBRARY", named)
-    assert str(native.library_path()) == os.path.normpath(named)
+    assert str(library.library_path()) == os.path.normpath(named)

@@ -4,9 +4,9 @@ import os
 import warnings
 from functools import cache
 
-from . import native, reference
+from . import library, native, reference
 
-NATIVE = native.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
+NATIVE = library.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
 
 if NATIVE:
     from .native import (
@@ -72,6 +72,7 @@ __all__ = [
     "encode",
     "find_cuts",
     "histograms",
+    "library",
     "list_codes",
     "loss_pass",
     "model_epoch",

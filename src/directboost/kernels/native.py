@@ -5,18 +5,15 @@ pieces of a fixed size, so results do not depend on the number of threads; ctype
 interpreter lock, so the threads of the team that is handed in share the pieces.
 """
 
-import ctypes
 import math
-import os
-import sys
-from ctypes import POINTER, Structure, byref, c_double, c_int32, c_int64, c_void_p
-from pathlib import Path
+from ctypes import byref, c_double
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
+from .library import ModelRecord, RowsRecord, SparseRecord, TablesRecord, lib
 from .work import (
     LIST_ROWS,
     Cuts,
@@ -31,182 +28,6 @@ from .work import (
     own_dual,
 )
 
-_NAMES = (
-    "price",
-    "edges",
-    "histograms",
-    "add_tables",
-    "count_listed",
-    "list_rows",
-    "ranges",
-    "cuts",
-    "encode",
-    "loss_pass",
-    "penalty",
-    "dual_pass",
-    "solve_block",
-    "model_epoch",
-    "model_newton",
-    "predict",
-)
-
-
-class _Rows(Structure):
-    _fields_ = [
-        ("m", c_int64),
-        ("k", c_int32),
-        ("loss", c_int32),
-        ("labels", c_void_p),
-        ("targets", c_void_p),
-        ("c", c_void_p),
-    ]
-
-
-class _Model(Structure):
-    _fields_ = [
-        ("codes", c_void_p),
-        ("code_bytes", c_int32),
-        ("real_bytes", c_int32),
-        ("n", c_int64),
-        ("k", c_int32),
-        ("coupling", c_int32),
-        ("labels", c_void_p),
-        ("H", c_void_p),
-        ("weight", c_void_p),
-        ("Q", c_void_p),
-        ("n_work", c_int32),
-        ("rows", c_void_p),
-        ("n_bins", c_void_p),
-        ("missing", c_void_p),
-        ("nu", c_void_p),
-        ("jumps", c_void_p),
-        ("G", c_void_p),
-        ("D", c_void_p),
-        ("ridge", c_void_p),
-        ("change", c_void_p),
-        ("p", c_double),
-        ("full_sweeps", c_int32),
-        ("segment_sweeps", c_int32),
-        ("block_tolerance", c_double),
-    ]
-
-
-class _Sparse(Structure):
-    _fields_ = [(name, c_void_p) for name in ("usual", "starts", "rows", "codes")]
-
-
-class _Tables(Structure):
-    _fields_ = [
-        ("features", c_void_p),
-        ("n_thresholds", c_void_p),
-        ("thresholds", c_void_p),
-        ("values", c_void_p),
-        ("intercept", c_void_p),
-        ("n_used", c_int32),
-        ("k", c_int32),
-    ]
-
-
-def library_path() -> Path | None:
-    """Return where the compiled kernels lie, or None where there are none."""
-    named = os.environ.get("DIRECTBOOST_KERNEL_LIBRARY")
-    if named:
-        return Path(named)
-    ending = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-    # An editable install keeps the library in another folder of the same package.
-    for folder in sys.modules[__package__].__path__:
-        path = Path(folder) / ("libdirectboost_kernels" + ending)
-        if path.exists():
-            return path
-    return None
-
-
-class _Library:
-    """The functions of the best instruction set this processor has."""
-
-    def __init__(self, path: Path) -> None:
-        library = ctypes.CDLL(str(path))
-        self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
-        for name in _NAMES:
-            setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        for name in ("loss_pass", "penalty", "dual_pass", "model_epoch", "model_newton"):
-            getattr(self, name).restype = c_double
-        self.predict.restype = c_int32
-        for name in _NAMES:
-            getattr(self, name).argtypes = _ARGUMENTS[name]
-        for name in ("new", "serve", "dismiss", "delete"):
-            function = getattr(library, f"db_team_{name}")
-            function.argtypes = [] if name == "new" else [c_void_p]
-            function.restype = c_void_p if name == "new" else None
-            setattr(self, f"team_{name}", function)
-
-    def __getattr__(self, name: str) -> "ctypes._NamedFuncPointer":
-        raise AttributeError(name)
-
-
-def _usable(library: ctypes.CDLL, isa: str) -> bool:
-    try:
-        return bool(getattr(library, f"db_usable_{isa}")())
-    except AttributeError:
-        return False
-
-
-_P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
-_S = POINTER(_Sparse)
-_ARGUMENTS = {
-    "price": [_P, _P, _I, _L, _S, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
-    "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
-    "histograms": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _I, _P],
-    "add_tables": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _P, _I],
-    "count_listed": [_P, _P, _I, _L, _I, _L, _P, _P],
-    "list_rows": [_P, _P, _I, _L, _I, _P, _P, _P, _P],
-    "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
-    "cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
-    "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
-    "loss_pass": [_P, POINTER(_Rows), _P, _P, _D, _I, _P, _P, _P, _P],
-    "penalty": [_P, _P, _D, _P, _P, _I, _I, _D],
-    "dual_pass": [_P, POINTER(_Rows), _P, _I, _D, POINTER(_D)],
-    "solve_block": [_P, _P, _I, _I, _I, _D, _D, _I, _I, _D, _P, _P],
-    "model_epoch": [_P, POINTER(_Model)],
-    "model_newton": [_P, POINTER(_Model), _I, _D, _I, _D],
-    "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(_Tables), _P],
-}
-_loaded: list[_Library] = []
-
-
-def _lib() -> _Library:
-    if not _loaded:
-        path = library_path()
-        if path is None:
-            raise OSError("the compiled kernels of directboost are not installed")
-        _loaded.append(_Library(path))
-    return _loaded[0]
-
-
-def instruction_set() -> str:
-    """Return the name of the instruction set in use."""
-    return _lib().isa
-
-
-def new_team() -> int:
-    """Return the handle of a new team of threads."""
-    return int(_lib().team_new())
-
-
-def serve_team(handle: int) -> None:
-    """Work for a team until it is dismissed."""
-    _lib().team_serve(handle)
-
-
-def dismiss_team(handle: int) -> None:
-    """Let the threads of a team go."""
-    _lib().team_dismiss(handle)
-
-
-def delete_team(handle: int) -> None:
-    """Free a team that no thread serves any more."""
-    _lib().team_delete(handle)
-
 
 def _at(array: npt.NDArray[Any] | None) -> int | None:
     return None if array is None else array.ctypes.data
@@ -220,7 +41,7 @@ def _lists(sparse: SparseCodes | None) -> Any:
     if sparse is None:
         return None
     arrays = (sparse.usual, sparse.starts, sparse.rows, sparse.codes)
-    return byref(_Sparse(*(_at(array) for array in arrays)))
+    return byref(SparseRecord(*(_at(array) for array in arrays)))
 
 
 def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
@@ -229,10 +50,10 @@ def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
     usual = np.empty(d, dtype=np.int32)
     starts = np.zeros(d * -(-m // LIST_ROWS) + 1, dtype=np.int64)
     where = (_handle(team), _at(codes), codes.itemsize, m, d)
-    _lib().count_listed(*where, most, _at(usual), _at(starts[1:]))
+    lib().count_listed(*where, most, _at(usual), _at(starts[1:]))
     np.cumsum(starts, out=starts)
     rows, others = np.empty(starts[-1], np.uint16), np.empty(starts[-1], codes.dtype)
-    _lib().list_rows(*where, _at(usual), _at(starts), _at(rows), _at(others))
+    lib().list_rows(*where, _at(usual), _at(starts), _at(rows), _at(others))
     return SparseCodes(usual, starts, rows, others)
 
 
@@ -252,7 +73,7 @@ def price(
     tie = 1e-12 if A.dtype == np.float64 else 1e-6
     bins, gone = n_bins.astype(np.int32), missing.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
-    _lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
+    lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
                  bins.ctypes.data, gone.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
                  costs.ctypes.data, tie, best.ctypes.data, jump.ctypes.data,
                  polarity.ctypes.data)  # fmt: skip
@@ -263,7 +84,7 @@ def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
     """Return the edges of every jump of one feature; see `reference.edges`."""
     k = A.shape[1]
     out = np.zeros((max(n_bins - 1, 0) + (max(n_bins - 2, 0) if missing else 0), k))
-    _lib().edges(codes.ctypes.data, codes.itemsize, codes.size, n_bins, int(missing),
+    lib().edges(codes.ctypes.data, codes.itemsize, codes.size, n_bins, int(missing),
                  A.ctypes.data, A.itemsize, k, out.ctypes.data)  # fmt: skip
     return out
 
@@ -280,7 +101,7 @@ def histograms(
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.ascontiguousarray(n_bins, dtype=np.int32)
     out = np.empty((int(bins.sum()), A.shape[1]))
-    _lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
+    lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
                       _lists(sparse), which.ctypes.data, bins.ctypes.data, which.size,
                       A.ctypes.data, A.itemsize, A.shape[1], out.ctypes.data)  # fmt: skip
     return out
@@ -300,7 +121,7 @@ def add_tables(
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.array([table.shape[0] for table in tables], dtype=np.int32)
     joined = np.concatenate(tables, dtype=F.dtype, casting="same_kind")
-    _lib().add_tables(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
+    lib().add_tables(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
                       _lists(sparse), which.ctypes.data, bins.ctypes.data, len(tables),
                       joined.ctypes.data, F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
 
@@ -314,7 +135,7 @@ def _matrix(X: Scores) -> tuple[int, int, int, int, int, int]:
 def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
     """Return smallest, largest and missing values of every column; see `reference.ranges`."""
     low, high, missing = np.empty(X.shape[1]), np.empty(X.shape[1]), np.empty(X.shape[1], np.bool_)
-    _lib().ranges(_handle(team), *_matrix(X), _at(low), _at(high), _at(missing))
+    lib().ranges(_handle(team), *_matrix(X), _at(low), _at(high), _at(missing))
     return low, high, missing
 
 
@@ -327,7 +148,7 @@ def find_cuts(
     low, high, missing = ranges(X, team)
     between, counts = np.empty((2, d, width)), np.empty(d, dtype=np.int32)
     centre, exact = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.bool_)
-    _lib().cuts(_handle(team), *_matrix(X), _at(weight), most, _at(low), _at(high), width,
+    lib().cuts(_handle(team), *_matrix(X), _at(weight), most, _at(low), _at(high), width,
                 _at(between[0]), _at(between[1]), _at(counts), _at(centre), _at(exact))  # fmt: skip
     used = np.arange(width) < counts[:, None]
     return Cuts(counts, between[0][used], between[1][used], missing, centre, exact)
@@ -339,12 +160,14 @@ def encode(
     """Write the codes of X (any strides) into `codes`; see `reference.encode`."""
     counts = np.array([cut.size for cut in thresholds], dtype=np.int32)
     joined, gone = np.concatenate([*thresholds, np.empty(0)]), missing.astype(np.int32)
-    _lib().encode(_handle(team), *_matrix(X), _at(joined), _at(counts), _at(gone), _at(codes),
+    lib().encode(_handle(team), *_matrix(X), _at(joined), _at(counts), _at(gone), _at(codes),
                   codes.itemsize)  # fmt: skip
 
 
-def _rows(rows: PassRows) -> _Rows:
-    return _Rows(rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c))
+def _rows(rows: PassRows) -> RowsRecord:
+    return RowsRecord(
+        rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c)
+    )
 
 
 def loss_pass(
@@ -360,21 +183,21 @@ def loss_pass(
     made = {name: np.empty_like(F) if a is None else a for name, a in arrays.items()}
     record, places = _rows(rows), [_at(made.get(name)) for name in "FUAC"]
     change, step = (None, 0.0) if way is None else (_at(way.change), way.step)
-    value = _lib().loss_pass(_handle(team), byref(record), _at(F), change, step, F.itemsize,
+    value = lib().loss_pass(_handle(team), byref(record), _at(F), change, step, F.itemsize,
                              *places)  # fmt: skip
     return LossPass(float(value), **made)
 
 
 def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
     """Return the penalty of jumps between two sets of them; see `reference.penalty`."""
-    return float(_lib().penalty(_at(start), _at(end), step, _at(first), _at(nu), nu.size,
+    return float(lib().penalty(_at(start), _at(end), step, _at(first), _at(nu), nu.size,
                                 end.shape[1], p))  # fmt: skip
 
 
 def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
     """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
     record, mass = _rows(rows), c_double()
-    value = _lib().dual_pass(_handle(team), byref(record), U.ctypes.data, U.itemsize, tau,
+    value = lib().dual_pass(_handle(team), byref(record), U.ctypes.data, U.itemsize, tau,
                              byref(mass))  # fmt: skip
     return float(value) + own_dual(rows, mass.value)
 
@@ -385,7 +208,7 @@ def solve_block(
     """Solve one block in place and return the change of its table; see `reference.solve_block`."""
     G, D = np.ascontiguousarray(G), np.ascontiguousarray(D)
     change = np.zeros_like(G)
-    _lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(missing), G.shape[1], nu, p,
+    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(missing), G.shape[1], nu, p,
                        sweeps.full, sweeps.segment, sweeps.tolerance, jumps.ctypes.data,
                        change.ctypes.data)  # fmt: skip
     return change
@@ -397,7 +220,7 @@ def _model(work: ModelWork) -> Any:
     if held is None:
         missing = work.missing.astype(np.uint8)
         arrays = (work.jumps, work.G, work.D, work.ridge, work.change)
-        record = _Model(
+        record = ModelRecord(
             _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
             work.k, work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
             _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
@@ -410,7 +233,7 @@ def _model(work: ModelWork) -> Any:
 
 def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     """Visit every feature of a model once, in place; see `reference_model.model_epoch`."""
-    return float(_lib().model_epoch(_handle(team), _model(work)))
+    return float(lib().model_epoch(_handle(team), _model(work)))
 
 
 def model_newton(
@@ -423,14 +246,14 @@ def model_newton(
 ) -> float:
     """Take a Newton step on the non-zero jumps, in place; see `reference_newton.model_newton`."""
     record = _model(work)
-    return float(_lib().model_newton(_handle(team), record, most, tolerance, repeats, enough))
+    return float(lib().model_newton(_handle(team), record, most, tolerance, repeats, enough))
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
     """Return the scores of the rows of X, and whether it is infinite; see `reference.predict`."""
     F = np.zeros((X.shape[0], tables.intercept.size))
-    record = _Tables(_at(tables.features), _at(tables.n_thresholds), _at(tables.thresholds),
+    record = TablesRecord(_at(tables.features), _at(tables.n_thresholds), _at(tables.thresholds),
                      _at(tables.values), _at(tables.intercept), tables.features.size,
                      tables.intercept.size)  # fmt: skip
-    infinite = _lib().predict(_handle(team), *_matrix(X), byref(record), _at(F))
+    infinite = lib().predict(_handle(team), *_matrix(X), byref(record), _at(F))
     return F, bool(infinite)

@@ -3,7 +3,7 @@
 import threading
 from types import TracebackType
 
-from . import native
+from . import library
 
 
 class Team:
@@ -24,8 +24,8 @@ class Team:
         self._helpers: list[threading.Thread] = []
 
     def __enter__(self) -> "Team":
-        if self.threads > 1 and native.library_path() is not None:
-            self.handle = native.new_team()
+        if self.threads > 1 and library.library_path() is not None:
+            self.handle = library.new_team()
             try:
                 self._start()
             except BaseException:
@@ -36,7 +36,7 @@ class Team:
     def _start(self) -> None:
         """Start the helpers; where the system gives no more threads, go on with those there are."""
         for _ in range(self.threads - 1):
-            helper = threading.Thread(target=native.serve_team, args=(self.handle,), daemon=True)
+            helper = threading.Thread(target=library.serve_team, args=(self.handle,), daemon=True)
             try:
                 helper.start()
             except RuntimeError:
@@ -51,8 +51,8 @@ class Team:
     ) -> None:
         if self.handle is None:
             return
-        native.dismiss_team(self.handle)
+        library.dismiss_team(self.handle)
         for helper in self._helpers:
             helper.join()
-        native.delete_team(self.handle)
+        library.delete_team(self.handle)
         self.handle, self._helpers = None, []
