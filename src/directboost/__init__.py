@@ -16,6 +16,7 @@ from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier
 from .history import Record
 from .model_path import ModelPath, directboost_path
+from .multi_label import DirectBoostMultiLabelClassifier
 from .status import Status
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ __all__ = [
     "Certificate",
     "DirectBoostClassifier",
     "DirectBoostClassifierCV",
+    "DirectBoostMultiLabelClassifier",
     "ModelPath",
     "Record",
     "Status",

@@ -81,7 +81,7 @@ def start(
     coarse = coarsened(binned, sample.rows)
     few = FeatureColumns(coarse.binned, columns.feature_costs, plan.objective.margin.k, team)
     rough = replace(
-        plan, objective=_on_sample(plan.objective, sample, labels, weight),
+        plan, objective=_on_sample(plan.objective, sample, weight),
         oracle=StumpOracle(coarse.binned, columns.feature_costs, team), master=master,
         tol=max(plan.tol, _GAP), max_rounds=_ROUNDS,
         callbacks=[limit for limit in plan.callbacks if isinstance(limit, TimeLimit)],
@@ -94,9 +94,9 @@ def start(
     return fine, outcome.status
 
 
-def _on_sample(objective: Objective, sample: RowSample, labels: Ints, weight: Array) -> Objective:
+def _on_sample(objective: Objective, sample: RowSample, weight: Array) -> Objective:
     """Return the objective on the rows of a sample; weights make up for the other rows."""
-    k = objective.margin.k
-    margin = type(objective.margin).from_codes(sample.pick(labels), k)
-    rows = Rows.weighted(np.asarray(sample.take(weight)), k, margin.own)
+    assert sample.rows is not None
+    margin = objective.margin.take(sample.rows)
+    rows = Rows.weighted(np.asarray(sample.take(weight)), margin.k, margin.own)
     return replace(objective, margin=margin, rows=rows)

@@ -327,8 +327,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.cost_ = float(costs[self.features_used_].sum())
         self.feature_importances_ = self._importances()
         self._stages = trained.stages
-        share = np.bincount(rows.codes, weights=rows.weight, minlength=rows.classes.size)
-        self._prior = share / share.sum()
+        self._prior = rows.prior
         self._factor = self._probability_factor(trained, rows)
 
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:

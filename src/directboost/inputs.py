@@ -18,13 +18,32 @@ from .kernels.team import Team
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """The rows that count: weights in (0, 1], classes coded 0..k-1."""
+    """The rows that count: weights in (0, 1], classes coded 0..k-1.
+
+    Attributes
+    ----------
+    codes : (m,) int array
+        The class of every row; with several labels per row zeros.
+    total_weight : float
+    classes : (k,) array
+    targets : (m, k) array of +1 and -1, or None
+        Which labels a row has, where it may have several.
+    """
 
     X: Scores
     codes: Ints
     weight: Array
     total_weight: float
     classes: npt.NDArray[Any]
+    targets: Ints | None = None
+
+    @property
+    def prior(self) -> Array:
+        """Share of the rows, by weight, that have each class or label, (k,)."""
+        if self.targets is not None:
+            return np.asarray(self.weight @ (self.targets > 0) / self.weight.sum())
+        share = np.bincount(self.codes, weights=self.weight, minlength=self.classes.size)
+        return np.asarray(share / share.sum())
 
 
 def refuse_infinite(X: Scores, team: Team | None = None) -> None:
@@ -40,23 +59,11 @@ def refuse_infinite(X: Scores, team: Team | None = None) -> None:
 
 def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> TrainingRows:
     """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if (weight < 0.0).any():
-        raise ValueError(
-            f"sample_weight has negative values (the smallest is {weight.min()}); "
-            "weights must be zero or positive"
-        )
+    weight = _checked_weights(X, sample_weight)
+    name = "sample_weight"
     if class_weight is not None:
-        weight = weight * _class_weights(class_weight, y)
-    largest = float(weight.max())
-    weight = weight / (largest if largest > 0.0 else 1.0)
-    # What is so small beside the largest weight cannot be told from zero in what follows.
-    kept = weight > 1e-290
-    if not kept.any():
-        name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
-        raise ValueError(f"{name} is zero for every row; at least two classes need weight")
-    if not kept.all():
-        X, y, weight = X[kept], y[kept], weight[kept]
+        weight, name = weight * _class_weights(class_weight, y), "sample_weight times class_weight"
+    X, y, weight, largest = _weighted(X, y, weight, name)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
@@ -65,6 +72,44 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
         )
     total = largest * float(weight.sum())
     return TrainingRows(X, codes.astype(np.int32), weight, total, classes)
+
+
+def label_rows(X: Scores, Y: Any, sample_weight: Any) -> TrainingRows:
+    """Drop rows of weight zero; Y (m, k) tells by 0 and 1 which labels a row has."""
+    known = np.unique(Y)
+    if not np.isin(known, (0, 1)).all():
+        raise ValueError(
+            f"y holds {known[~np.isin(known, (0, 1))].tolist()[:3]}; it takes an indicator matrix: "
+            "one column per label, 1 where a row has it and 0 where not"
+        )
+    X, Y, weight, largest = _weighted(X, Y, _checked_weights(X, sample_weight), "sample_weight")
+    targets = np.where(np.asarray(Y) > 0, 1, -1).astype(np.int8)
+    total = largest * float(weight.sum())
+    codes = np.zeros(weight.size, dtype=np.int32)
+    return TrainingRows(X, codes, weight, total, np.arange(targets.shape[1]), targets)
+
+
+def _checked_weights(X: Scores, sample_weight: Any) -> Array:
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weight < 0.0).any():
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {weight.min()}); "
+            "weights must be zero or positive"
+        )
+    return np.asarray(weight)
+
+
+def _weighted(X: Scores, y: Any, weight: Array, name: str) -> tuple[Scores, Any, Array, float]:
+    """Return the rows with weight, their weights over the largest, and that."""
+    largest = float(weight.max())
+    weight = weight / (largest if largest > 0.0 else 1.0)
+    # What is so small beside the largest weight cannot be told from zero in what follows.
+    kept = weight > 1e-290
+    if not kept.any():
+        raise ValueError(f"{name} is zero for every row; at least one needs weight")
+    if not kept.all():
+        X, y, weight = X[kept], y[kept], weight[kept]
+    return X, y, weight, largest
 
 
 @dataclass(frozen=True)

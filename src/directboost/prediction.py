@@ -81,13 +81,16 @@ class Predictor:
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
         if not ensemble.learners:
             refuse_infinite(X)
-            return np.tile(np.log(self._prior), (X.shape[0], 1))
+            return np.tile(self._empty_scores(), (X.shape[0], 1))
         work = X.shape[0] * ensemble.features.size * (8 + ensemble.k)
         with self._team(work, _ENOUGH_TO_SHARE_LOOK_UPS) as team:
             F, infinite = ensemble.checked_scores(X, team)
         if infinite:
             refuse_infinite(X)
         return F
+
+    def _empty_scores(self) -> Array:
+        return np.log(self._prior)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""

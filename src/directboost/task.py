@@ -11,6 +11,7 @@ from .column_generation import Plan
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .losses import Rows
+from .margins import OneVsAll
 from .masters import FeatureBlocks, Master
 from .memory import check_memory
 from .oracles import StumpOracle
@@ -32,7 +33,7 @@ class Task:
     nu_max : float
         The largest price at W = 0, from where on the empty model is optimal.
     labels, weight : (m,) arrays
-        Classes and weights of the rows.
+        Classes (of which a sample takes its share) and weights of the rows.
     """
 
     request: Request
@@ -93,7 +94,11 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
     binned = bin_features(rows.X, rows.weight, request.max_bins, team)
     oracle = StumpOracle(binned, costs, team)
-    margin = request.parts.margin.from_codes(rows.codes, k)
+    margin = (
+        request.parts.margin.from_codes(rows.codes, k)
+        if rows.targets is None
+        else OneVsAll(rows.targets)
+    )
     weights = Rows.weighted(rows.weight, k, margin.own)
     objective = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(objective, oracle)

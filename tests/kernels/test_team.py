@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
+from directboost.kernels import library, native, reference
 from directboost.kernels.team import Team
 from tests.kernels.draws import draw_codes, draw_rows, native_test
 
@@ -93,7 +93,7 @@ def test_teams_of_several_callers(rng):
 
 
 def test_without_compiled_kernels_a_team_does_nothing(monkeypatch):
-    monkeypatch.setattr(native, "library_path", lambda: None)
+    monkeypatch.setattr(library, "library_path", lambda: None)
     before = running()
     with Team(3) as team:
         assert team.handle is None

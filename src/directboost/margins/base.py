@@ -34,7 +34,7 @@ class Margin(ABC):
         """Build the map from class codes 0..k-1, one per row."""
 
     @abstractmethod
-    def take(self, rows: slice) -> Self:
+    def take(self, rows: slice | Ints) -> Self:
         """Return the same map for some of the rows."""
 
     def split(self) -> "Sequence[Margin]":

@@ -34,7 +34,7 @@ class OneVsAll(Margin):
         """Build the map from class codes 0..k-1, one per row."""
         return cls(np.where(np.asarray(codes)[:, None] == np.arange(k), 1, -1))
 
-    def take(self, rows: slice) -> Self:
+    def take(self, rows: slice | Ints) -> Self:
         """Return the same map for some of the rows."""
         return type(self)(self.targets[rows])
 

@@ -27,7 +27,7 @@ class Pairwise(Margin):
         """Build the map from class codes 0..k-1, one per row."""
         return cls(codes, k)
 
-    def take(self, rows: slice) -> Self:
+    def take(self, rows: slice | Ints) -> Self:
         """Return the same map for some of the rows."""
         return type(self)(self.own[rows], self.k)
 

@@ -1,0 +1,133 @@
+"""Several labels per row: an independent twin, constant labels, weights, shapes, refusals."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_multilabel_classification
+from sklearn.metrics import f1_score
+
+from directboost import DirectBoostMultiLabelClassifier, Status
+from tests.reference.stumps import enumerate_dictionary
+
+LOSSES = ("logistic", "exponential", "squared_hinge", "hinge")
+
+
+def make_labels(m=60, d=4, labels=3, seed=0):
+    """Draw rows with dependent labels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d)).round(1)
+    scores = X[:, :labels] + 0.5 * X[:, [d - 1]] + 0.3 * rng.normal(size=(m, labels))
+    return X, (scores > 0.0).astype(int)
+
+
+def theta(name, z):
+    """Return the loss of margins in CVXPY."""
+    if name == "logistic":
+        return cp.logistic(-z)
+    if name == "exponential":
+        return cp.exp(-z)
+    return cp.square(cp.pos(1.0 - z)) if name == "squared_hinge" else cp.pos(1.0 - z)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1,2"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_optimum_is_that_of_the_enumerated_problem(loss, penalty):
+    """Over all stumps of both polarities and the constant, in another solver."""
+    X, Y = make_labels(m=25, d=3)
+    model = DirectBoostMultiLabelClassifier(loss=loss, penalty=penalty, nu=0.1, tol=1e-5)
+    proof = model.fit(X, Y).certificate_
+    H = enumerate_dictionary(X)[0]
+    W = cp.Variable((H.shape[1], 3), nonneg=True)
+    z = cp.multiply(2.0 * Y - 1.0, H @ W)
+    norm = cp.sum(W) if penalty == "l1" else cp.sum(cp.norm(W, 2, axis=1))
+    value = cp.sum(theta(loss, z)) / Y.size + model.nu_ * norm
+    best = cp.Problem(cp.Minimize(value)).solve(solver="CLARABEL")
+    assert proof.primal == pytest.approx(best, rel=1e-4)
+    assert proof.dual <= best + 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_methods_agree(loss):
+    X, Y = make_labels()
+    model = DirectBoostMultiLabelClassifier(loss=loss, nu=0.02).fit(X, Y)
+    F, P, answers = model.decision_function(X), model.predict_proba(X), model.predict(X)
+    assert F.shape == P.shape == answers.shape == Y.shape
+    np.testing.assert_array_equal(answers, F > 0.0)
+    np.testing.assert_array_equal(P > 0.5, F > 0.0)
+    np.testing.assert_allclose(model.intercept_ + model.explain(X).sum(axis=1), F, atol=1e-12)
+    assert f1_score(Y, answers, average="micro") > 0.8
+    assert model.certificate_.converged
+    assert "of 3 classes" in model.summary()
+
+
+def test_constant_labels_are_allowed():
+    """What all rows have is predicted, what none has is not; the others do not suffer."""
+    X, Y = make_labels()
+    wide = np.column_stack([Y, np.ones(len(X), int), np.zeros(len(X), int)])
+    model = DirectBoostMultiLabelClassifier(nu=0.01).fit(X, wide)
+    answers = model.predict(X)
+    assert answers[:, 3].all()
+    assert not answers[:, 4].any()
+    assert model.certificate_.converged
+    assert (answers[:, :3] == Y).mean() > 0.85
+
+
+def test_the_empty_model_predicts_the_majority_of_each_label():
+    X, Y = make_labels()
+    Y[:, 0], Y[: len(Y) // 4, 0] = 1, 0
+    Y[:, 1], Y[: len(Y) // 4, 1] = 0, 1
+    model = DirectBoostMultiLabelClassifier(nu=1.0).fit(X, Y)
+    assert model.n_learners_ == 0
+    np.testing.assert_array_equal(model.predict(X)[:, :2], np.tile([1, 0], (len(X), 1)))
+    np.testing.assert_allclose(model.predict_proba(X), np.tile(Y.mean(axis=0), (len(X), 1)))
+
+
+def test_weights_equal_repetition():
+    X, Y = make_labels()
+    weight = np.random.default_rng(2).integers(0, 3, len(X))
+    weighted = DirectBoostMultiLabelClassifier(nu=0.05, tol=1e-6).fit(X, Y, weight)
+    repeated = DirectBoostMultiLabelClassifier(nu=0.05, tol=1e-6)
+    repeated.fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
+    assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-6)
+
+
+def test_one_label_is_two_classes():
+    """A single column of labels is a two-class problem with one-vs-all margins."""
+    X, Y = make_labels()
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y[:, :1])
+    assert model.predict(X).shape == (len(X), 1)
+    assert (model.predict(X) == Y[:, :1]).mean() > 0.8
+
+
+def test_indicators_of_any_kind():
+    X, Y = make_labels()
+    plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
+    for other in (Y.astype(bool), Y.astype(float), sp.csr_matrix(Y), Y.tolist()):
+        again = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, other)
+        np.testing.assert_array_equal(plain.coef_, again.coef_)
+
+
+def test_a_coarse_start_and_a_budget():
+    """From 45 000 rows on the start is a part of them, labels and all."""
+    X, Y = make_multilabel_classification(46_000, 6, n_classes=4, random_state=0)
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
+    assert model.status_ is Status.OPTIMAL
+    few = DirectBoostMultiLabelClassifier(nu=0.05, max_learners=5).fit(X[:500], Y[:500])
+    assert few.n_learners_ <= 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels", "message"),
+    [
+        ({}, lambda Y: Y[:, 0], "one column per label"),
+        ({}, lambda Y: 2 * Y, r"y holds \[2\]"),
+        ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings, labels, message):
+    X, Y = make_labels()
+    with pytest.raises(ValueError, match=message):
+        DirectBoostMultiLabelClassifier(**settings).fit(X, labels(Y))
+    with pytest.raises(TypeError, match="margin"):
+        DirectBoostMultiLabelClassifier(margin="pairwise")
