@@ -2,7 +2,11 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from directboost import DirectBoostClassifier, DirectBoostClassifierCV
+from directboost import (
+    DirectBoostClassifier,
+    DirectBoostClassifierCV,
+    DirectBoostMultiLabelClassifier,
+)
 
 ESTIMATORS = [
     DirectBoostClassifier(),
@@ -11,6 +15,7 @@ ESTIMATORS = [
     DirectBoostClassifier(loss="multinomial", penalty="l1,inf"),
     DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20),
     DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=2),
+    DirectBoostMultiLabelClassifier(),
 ]
 
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
 
-from directboost import DirectBoostMultiLabelClassifier, Status
+from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier, Status
 from tests.reference.stumps import enumerate_dictionary
 
 LOSSES = ("logistic", "exponential", "squared_hinge", "hinge")
@@ -100,6 +100,28 @@ def test_one_label_is_two_classes():
     assert (model.predict(X) == Y[:, :1]).mean() > 0.8
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_classes_are_those_of_the_classifier(k):
+    """One class per row, as words: the same model and answers as with one-vs-all margins."""
+    X, Y = make_labels()
+    y = np.array(["fig", "lime", "pear"])[Y.sum(axis=1) % k]
+    several = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, y)
+    plain = DirectBoostClassifier(nu=0.05, margin="one-vs-all").fit(X, y)
+    np.testing.assert_array_equal(several.coef_, plain.coef_)
+    np.testing.assert_array_equal(several.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(several.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(several.decision_function(X), plain.decision_function(X))
+
+
+def test_other_values_than_zero_and_one():
+    X, Y = make_labels()
+    words = np.where(Y, "yes", "no")
+    plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
+    named = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, words)
+    np.testing.assert_array_equal(named.coef_, plain.coef_)
+    np.testing.assert_array_equal(named.predict(X) == "yes", plain.predict(X) == 1)
+
+
 def test_indicators_of_any_kind():
     X, Y = make_labels()
     plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
@@ -120,8 +142,8 @@ def test_a_coarse_start_and_a_budget():
 @pytest.mark.parametrize(
     ("settings", "labels", "message"),
     [
-        ({}, lambda Y: Y[:, 0], "one column per label"),
-        ({}, lambda Y: 2 * Y, r"y holds \[2\]"),
+        ({}, lambda Y: Y + np.arange(len(Y))[:, None] % 3, "column 0 of y holds 4 values"),
+        ({}, lambda Y: Y + 0.5, "Unknown label type"),
         ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
     ],
 )

@@ -74,19 +74,35 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
     return TrainingRows(X, codes.astype(np.int32), weight, total, classes)
 
 
-def label_rows(X: Scores, Y: Any, sample_weight: Any) -> TrainingRows:
-    """Drop rows of weight zero; Y (m, k) tells by 0 and 1 which labels a row has."""
-    known = np.unique(Y)
-    if not np.isin(known, (0, 1)).all():
-        raise ValueError(
-            f"y holds {known[~np.isin(known, (0, 1))].tolist()[:3]}; it takes an indicator matrix: "
-            "one column per label, 1 where a row has it and 0 where not"
-        )
+def label_values(Y: Any) -> list[npt.NDArray[Any]]:
+    """Return the two values of every column of Y (m, k): that of rows without the label first.
+
+    0 and 1, in any case; of other values the larger one stands for the label.
+    """
+    values = []
+    for column in range(Y.shape[1]):
+        found = np.unique(Y[:, column])
+        if found.size > 2:
+            raise ValueError(
+                f"column {column} of y holds {found.size} values, {found[:3].tolist()} among them; "
+                "it takes an indicator matrix: one column per label, 1 where a row has it and 0 "
+                "where not"
+            )
+        binary = found.dtype.kind in "biuf" and bool(np.isin(found, (0, 1)).all())
+        values.append(np.array([0, 1]) if binary else found)
+    return values
+
+
+def label_rows(
+    X: Scores, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
+) -> TrainingRows:
+    """Drop rows of weight zero; code the labels of Y (m, k) as +1 and -1."""
     X, Y, weight, largest = _weighted(X, Y, _checked_weights(X, sample_weight), "sample_weight")
-    targets = np.where(np.asarray(Y) > 0, 1, -1).astype(np.int8)
+    columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
+    targets = np.where(np.column_stack(columns), 1, -1).astype(np.int8)
     total = largest * float(weight.sum())
     codes = np.zeros(weight.size, dtype=np.int32)
-    return TrainingRows(X, codes, weight, total, np.arange(targets.shape[1]), targets)
+    return TrainingRows(X, codes, weight, total, np.arange(len(values)), targets)
 
 
 def _checked_weights(X: Scores, sample_weight: Any) -> Array:

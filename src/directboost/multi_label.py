@@ -5,11 +5,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from .arrays import Array, Scores
 from .estimators import DirectBoostClassifier
-from .inputs import TrainingRows, feature_costs, label_rows, refuse_infinite
+from .inputs import TrainingRows, feature_costs, label_rows, label_values, refuse_infinite
 from .prediction import one_blas_thread
 from .settings import resolve_parts
 from .training import Trained
@@ -98,16 +99,23 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
             Numbers; NaN is a missing value.
         y : array-like (m, labels)
             1 where a row has a label, 0 where not. A label that all rows have, or none, is
-            allowed.
+            allowed. Classes (m,), one per row, are taken too: the model is then that of
+            `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts.
         sample_weight : array-like (m,), optional
 
         Returns
         -------
         self
         """
+        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        self._several = y.ndim == 2 and not (y.shape[1] == 1 and np.unique(y).size > 2)
+        if not self._several:
+            super().fit(X, y, sample_weight)
+            return self
         earlier = self._earlier()
         X, Y = self._read_labels(X, y)
-        rows = label_rows(X, Y, sample_weight)
+        self._values = label_values(Y)
+        rows = label_rows(X, Y, self._values, sample_weight)
         costs = feature_costs(self.feature_costs, self._names())
         with one_blas_thread(), self._task(rows, costs) as task:
             trained = self._train(task, earlier, None)
@@ -115,25 +123,18 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         return self
 
     def _read_labels(self, X: Any, y: Any) -> tuple[Scores, Any]:
-        y = y.toarray() if hasattr(y, "toarray") else y
         X, Y = validate_data(
             self, X, y, multi_output=True, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
-        if Y.ndim == 1:
-            raise ValueError(
-                f"y has shape {Y.shape}; it takes an indicator matrix with one column per label "
-                "(for one class per row use DirectBoostClassifier)"
-            )
+        check_classification_targets(Y)
         X = np.require(X, requirements="A")
         refuse_infinite(X)
         return X, Y
 
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
-        if loss.temper is not None:
-            return loss.temper
-        if not trained.learners or rows.targets is None:
-            return 1.0
+        if loss.temper is not None or rows.targets is None or not trained.learners:
+            return super()._probability_factor(trained, rows)
         margins = rows.targets * trained.F
 
         def negative_log_likelihood(log_factor: float) -> float:
@@ -144,16 +145,29 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         return float(np.exp(found.x))
 
     def _empty_scores(self) -> Array:
+        if not self._several:
+            return super()._empty_scores()
         share = np.clip(self._prior, 1e-12, 1.0 - 1e-12)
         return np.log(share) - np.log1p(-share)
 
     def _decision(self, F: Array) -> Array:
-        return F
+        return F if self._several else super()._decision(F)
 
     def predict(self, X: Any) -> Any:
-        """Return which labels every row has, (m, labels) of 0 and 1: those with positive scores."""
+        """Return which labels every row has, (m, labels) of 0 and 1: those with positive scores.
+
+        Where a column of y had other values than 0 and 1, these.
+        """
         X = self._checked(X)
-        return (self._scores(X, self.ensemble_) > 0.0).astype(np.int64)
+        if not self._several:
+            return super().predict(X)
+        has = (self._scores(X, self.ensemble_) > 0.0).astype(np.int64)
+        return np.column_stack(
+            [
+                pair[np.minimum(column, pair.size - 1)]
+                for pair, column in zip(self._values, has.T, strict=True)
+            ]
+        )
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every label, (m, labels).
@@ -162,14 +176,14 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         the others of F / T, with T fitted to the likelihood of the training rows.
         """
         X = self._checked(X)
+        if not self._several:
+            return super().predict_proba(X)
         F = self._scores(X, self.ensemble_)
         return np.asarray(expit(self._factor * F if self.learners_ else F))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that rows have several labels, and only that."""
+        """Tell scikit-learn that rows may have several labels."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = False
         tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_class = False
         tags.classifier_tags.multi_label = True
         return tags
