@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV
@@ -176,3 +177,43 @@ def test_costs_by_name(wine):
     np.testing.assert_array_equal(named.scores_, listed.scores_)
     assert named.feature_names_in_.tolist() == list(costs)
     assert named.cost_ == listed.cost_
+
+
+def test_routing_with_the_default_score(wine):
+    X, y = wine
+    weight = np.linspace(0.5, 1.5, y.size)
+    plain = DirectBoostClassifierCV(**QUICK, cv=3).fit(X, y, weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = DirectBoostClassifierCV(**QUICK, cv=3)
+        assert model.fit(X, y).scores_.shape == (8, 3)
+        model.set_fit_request(sample_weight=True).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(model.scores_, plain.scores_)
+
+
+def test_folds_without_a_number_do_not_count(wine):
+    """A fold of one class has no area under the curve; where no fold has, that is said."""
+    X, y = wine[0][:130], wine[1][:130]
+    rows = np.random.default_rng(0).permutation(130)
+    one = np.flatnonzero(y == 0)[:20]
+    some = [(rows[40:], rows[:40]), (np.setdiff1d(rows, one), one)]
+    with pytest.warns(UndefinedMetricWarning):
+        model = DirectBoostClassifierCV(**QUICK, cv=some, scoring="roc_auc").fit(X, y)
+    assert np.isnan(model.scores_[:, 1]).all()
+    assert model.n_learners_ > 0
+    with pytest.warns(UndefinedMetricWarning), pytest.raises(ValueError, match="gave no number"):
+        DirectBoostClassifierCV(**QUICK, cv=some[1:], scoring="roc_auc").fit(X, y)
+
+
+def test_paths_of_empty_models_keep_no_budget(wine):
+    with pytest.raises(ValueError, match="all models of the path are empty"):
+        DirectBoostClassifierCV(nus=[1.0], cv=3, max_features_used=2).fit(*wine)
+
+
+def test_a_stop_ends_the_path_and_what_is_there_is_chosen_from(wine):
+    stops = iter([False] * 6)
+    with pytest.warns(ConvergenceWarning):
+        model = DirectBoostClassifierCV(
+            **QUICK, cv=3, callbacks=lambda record: next(stops, True), max_features_used=20
+        ).fit(*wine)
+    assert 1 <= len(model.path_) < 8
+    assert model.scores_.shape == (len(model.path_), 3)

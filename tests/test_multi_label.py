@@ -153,3 +153,11 @@ def test_what_does_not_fit_is_refused(settings, labels, message):
         DirectBoostMultiLabelClassifier(**settings).fit(X, labels(Y))
     with pytest.raises(TypeError, match="margin"):
         DirectBoostMultiLabelClassifier(margin="pairwise")
+
+
+def test_stages_have_the_shape_of_the_labels():
+    X, Y = make_labels()
+    model = DirectBoostMultiLabelClassifier(columns_per_round=2, nu=0.05, penalty="l1").fit(X, Y)
+    stages = list(model.staged_predict(X))
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    assert stages[0].shape == Y.shape

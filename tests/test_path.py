@@ -1,5 +1,6 @@
 """Paths of nu: certified at every point, budgets, early stopping, warm starts."""
 
+import io
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from directboost import DirectBoostClassifier, Status, directboost_path
-from directboost.callbacks import TimeLimit
+from directboost.callbacks import Progress, TimeLimit
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 
@@ -90,6 +91,8 @@ def test_a_time_limit_holds_for_the_whole_path(wine):
         ({"nu_min": 0.0}, "nu_min=0.0"),
         ({"nu": 0.1}, "give the points as nus"),
         ({"nu_scale": "absolute"}, "list the points"),
+        ({"nu_scale": "foo"}, "nu_scale='foo' is not known"),
+        ({"max_learners": 3}, "max_learners=3 does not fit a path"),
     ],
 )
 def test_points_that_cannot_serve_are_refused(settings, message, wine):
@@ -212,3 +215,64 @@ def test_more_rounds_after_a_time_limit(wine):
     gap = model.certificate_.relative_gap
     model.set_params(callbacks=None).fit(X, y)
     assert model.certificate_.relative_gap <= 0.01 < gap
+
+
+def test_the_scale_of_the_paper(wine):
+    X, _, y, _ = wine
+    settings = {"loss": "hinge", "penalty": "l1", "nu_scale": "paper"}
+    path = directboost_path(X, y, nus=[20.0, 1.0], **settings)
+    alone = DirectBoostClassifier(nu=1.0, **settings).fit(X, y)
+    assert path[1].nu_ == pytest.approx(alone.nu_, rel=1e-12)
+    assert path[1].n_learners_ > 0
+
+
+def test_one_point_is_the_smallest(wine):
+    assert directboost_path(wine[0], wine[2], nus=1, nu_min=0.1).nus.tolist() == [0.1]
+
+
+def test_the_papers_algorithms_start_anew_at_every_point(wine):
+    """Their budget counts generated columns: those of another nu would use it up."""
+    X, _, y, _ = wine
+    settings = {"columns_per_round": 1, "max_learners": 6, "pricing": "paper", "penalty": "l1"}
+    path = directboost_path(X, y, nus=[0.1, 0.01], **settings)
+    alone = DirectBoostClassifier(nu=0.01, **settings).fit(X, y)
+    np.testing.assert_allclose(path[1].coef_, alone.coef_)
+    warm = DirectBoostClassifier(nu=0.1, warm_start=True, **settings).fit(X, y)
+    np.testing.assert_allclose(warm.set_params(nu=0.01).fit(X, y).coef_, alone.coef_)
+
+
+def test_a_warm_start_on_fewer_features(wine):
+    X, _, y, _ = wine
+    model = DirectBoostClassifier(nu=0.05, warm_start=True).fit(X, y)
+    assert model.fit(X[:, :3], y).certificate_.converged
+
+
+def test_callbacks_are_not_copied(wine):
+    """A stream cannot be; and one object sees all points."""
+    X, _, y, _ = wine
+    stream = io.StringIO()
+    path = directboost_path(X, y, nus=3, nu_min=0.1, callbacks=Progress(stream=stream))
+    assert stream.getvalue().count("round") == 3
+    assert len({id(model.callbacks) for model in path}) == 1
+
+
+def test_max_learners_does_not_go_with_validation_rows(wine):
+    X, X_val, y, y_val = wine
+    model = DirectBoostClassifier(max_learners=5, n_iter_no_change=2)
+    with pytest.raises(ValueError, match="max_learners=5"):
+        model.fit(X, y, X_val=X_val, y_val=y_val)
+
+
+def test_a_refit_without_validation_rows_forgets_their_path(wine):
+    X, X_val, y, y_val = wine
+    model = DirectBoostClassifier(n_iter_no_change=2, nu=0.1).fit(X, y, X_val=X_val, y_val=y_val)
+    assert not hasattr(model.fit(X, y), "validation_path_")
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_learners": 1000}])
+def test_warnings_point_at_the_code_of_the_user(settings, wine):
+    X, _, y, _ = wine
+    model = DirectBoostClassifier(nu=1e-3, callbacks=lambda record: record.round >= 1, **settings)
+    with pytest.warns(ConvergenceWarning) as seen:
+        model.fit(X, y)
+    assert seen[0].filename == __file__

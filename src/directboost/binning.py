@@ -93,6 +93,8 @@ class BinnedData:
         """
         if isinstance(learner, Constant):
             return self.n_features, 0, learner.polarity
+        if learner.feature >= self.n_features:
+            return None
         feature, last = learner.feature, int(self.n_bins[learner.feature]) - 1
         thresholds = self.thresholds[feature]
         missing = np.isinf(learner.threshold)

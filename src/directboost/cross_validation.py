@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.metadata_routing import (
@@ -17,11 +17,14 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import Array, Bools, Scores
+from .callbacks import Callback
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
 from .inputs import check_number, feature_costs
 from .model_path import ModelPath, nu_grid
 from .prediction import one_blas_thread
+from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
+from .solving import ENDED_BY_USER
 
 _BUDGETS = {
     "max_features_used": ("n_features_used", "features"),
@@ -60,7 +63,7 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
 feature_costs, class_weight
         See `DirectBoostClassifier`.
     n_jobs : int, optional
-        Number of folds at once; the last path has all threads.
+        Number of folds at once; the path on all rows has all threads.
     verbose, callbacks
         See `DirectBoostClassifier`; they see the path on all rows.
 
@@ -139,6 +142,7 @@ feature_costs, class_weight
         self.verbose = verbose
         self.callbacks = callbacks
 
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Choose nu and fit.
 
@@ -160,10 +164,12 @@ feature_costs, class_weight
         routed = self._routed(sample_weight, params)
         splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
         splits = list(splitter.split(checked, labels, **routed.splitter.split))
-        scorer = check_scoring(self, self.scoring)
+        scorer = self._scorer()
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
+        context = open_fit(self, X, y)
+        bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
-            self.path_ = self._whole_path(X, y, sample_weight, grid, budgets)
+            self.path_ = self._whole_path((X, y, sample_weight), grid, budgets, bridge)
             grid = self.path_.nus.tolist()
             folds = [
                 delayed(self._score_fold)(checked, labels, weight, split, grid, scorer, routed)
@@ -171,21 +177,26 @@ feature_costs, class_weight
             ]
             self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
         self._choose(budgets)
+        close_fit(self, context, X, y)
         return self
 
     def _whole_path(
-        self, X: Any, y: Any, sample_weight: Any, grid: Sequence[float], budgets: dict[str, float]
+        self,
+        rows: tuple[Any, Any, Any],
+        grid: Sequence[float],
+        budgets: dict[str, float],
+        bridge: Sequence[Callback],
     ) -> ModelPath:
         """Fit all rows; where a budget ends between two points, more finely between them."""
         whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-        path = ModelPath(list(whole._models(X, y, sample_weight, grid)))
+        path = ModelPath(list(whole._models(*rows, grid, bridge)))
         for _ in range(_FINER if budgets else 0):
             outside = np.flatnonzero(~_allowed(path, budgets))
-            if outside.size == 0 or outside[0] == 0:
+            if outside.size == 0 or outside[0] == 0 or path[-1].status_ in ENDED_BY_USER:
                 break
             high, low = path.nus[outside[0] - 1], path.nus[outside[0]]
             between = np.geomspace(high, low, _POINTS + 2)[1:-1].tolist()
-            models = [*path, *whole._models(X, y, sample_weight, between)]
+            models = [*path, *whole._models(*rows, between, bridge)]
             path = ModelPath(sorted(models, key=lambda model: -model.nu))
             if (_allowed(path, budgets) & (path.n_learners > 0)).any():
                 break
@@ -223,12 +234,10 @@ feature_costs, class_weight
         estimator.feature_costs = feature_costs(self.feature_costs, self._names())[:-1]
         some = None if weight is None else weight[train]
         classes = np.unique(y)
-        return np.array(
-            [
-                scorer(FoldModel(model, classes), X[test], y[test], **here)
-                for model in estimator._models(X[train], y[train], some, grid)
-            ]
-        )
+        scores = np.full(len(grid), np.nan)  # where the user ended a fit there are fewer
+        for place, model in enumerate(estimator._models(X[train], y[train], some, grid)):
+            scores[place] = scorer(FoldModel(model, classes), X[test], y[test], **here)
+        return scores
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
         """Return what goes to the splitter and to the scorer."""
@@ -243,6 +252,13 @@ feature_costs, class_weight
         score = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=score))
 
+    def _scorer(self) -> Any:
+        """Return the scorer; the default one takes weights without being asked to."""
+        if self.scoring is not None:
+            return check_scoring(self, self.scoring)
+        scorer = get_scorer("accuracy")
+        return scorer.set_score_request(sample_weight=True) if _routing_enabled() else scorer
+
     def get_metadata_routing(self) -> Any:
         """Return who takes what: weights the fit and the scorer, groups the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
@@ -251,7 +267,7 @@ feature_costs, class_weight
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(splitter=check_cv(5 if self.cv is None else self.cv), method_mapping=mapping)
-            .add(scorer=check_scoring(self, self.scoring), method_mapping=scoring)
+            .add(scorer=self._scorer(), method_mapping=scoring)
         )
 
     def _budgets(self) -> dict[str, float]:
@@ -267,11 +283,14 @@ feature_costs, class_weight
     def _choose(self, budgets: dict[str, float]) -> None:
         """Take the model of the best score within the budgets, or the smallest nearly as good."""
         self.nus_ = self.path_.nus
-        self.mean_scores_ = self.scores_.mean(axis=1)
-        folds = self.scores_.shape[1]
-        self.standard_errors_ = self.scores_.std(axis=1, ddof=min(1, folds - 1)) / np.sqrt(folds)
+        self.mean_scores_, self.standard_errors_ = _mean_and_error(self.scores_)
         allowed = self._within(budgets)
-        scores = np.where(allowed, self.mean_scores_, -np.inf)
+        scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
+        if not np.isfinite(scores).any():
+            raise ValueError(
+                f"scoring={self.scoring!r} gave no number for any model: some fold cannot be "
+                "scored by it (one class only?); choose other folds by cv, or another scorer"
+            )
         best = self.best_index_ = int(np.argmax(scores))
         enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)
         self.chosen_index_ = int(np.argmax(scores >= enough))
@@ -285,10 +304,14 @@ feature_costs, class_weight
         allowed = _allowed(self.path_, budgets)
         if not budgets or (allowed & filled).any():
             return allowed & filled if budgets else allowed
+        if not filled.any():
+            raise ValueError(
+                "all models of the path are empty: give smaller nus, or a smaller nu_min"
+            )
         words = []
         for name, most in budgets.items():
             attribute, unit = _BUDGETS[name]
-            least = getattr(self.path_, attribute)[filled].min() if filled.any() else 0
+            least = getattr(self.path_, attribute)[filled].min()
             words.append(
                 f"{name}={most:g} (the smallest model that is not empty has {least:g} {unit})"
             )
@@ -296,6 +319,16 @@ feature_costs, class_weight
             f"no model of the path keeps to {' and '.join(words)}: raise the budget, or find "
             "smaller models with a smaller tol"
         )
+
+
+def _mean_and_error(scores: Array) -> tuple[Array, Array]:
+    """Return mean and standard error of every row over the folds that gave a number, (n,)."""
+    known = np.isfinite(scores)
+    count = np.maximum(known.sum(axis=1), 1)
+    mean = np.where(known, scores, 0.0).sum(axis=1) / count
+    squares = np.where(known, (scores - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    error = np.sqrt(squares / np.maximum(count - 1, 1) / count)
+    return np.where(known.any(axis=1), mean, np.nan), error
 
 
 def _allowed(path: ModelPath, budgets: dict[str, float]) -> Bools:

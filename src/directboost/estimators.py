@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -214,8 +214,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self
         """
         earlier = self._earlier()
-        X, y = self._read(X, y)
-        rows = training_rows(X, y, sample_weight, self.class_weight)
+        if hasattr(self, "validation_path_"):
+            del self.validation_path_
+        rows = self._rows(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, self._names())
         validation = self._validation(X_val, y_val, sample_weight_val, rows.classes)
         context = open_fit(self, X, y)
@@ -239,24 +240,32 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
                 callback.finish()
 
     def _models(
-        self, X: Any, y: Any, sample_weight: Any, nus: Sequence[float]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        nus: Sequence[float],
+        callbacks: Sequence[Callback] = (),
     ) -> "Iterator[DirectBoostClassifier]":
         """Yield fitted estimators of falling nu, in its scale; each starts from the one before."""
-        X, y = self._read(X, y)
-        rows = training_rows(X, y, sample_weight, self.class_weight)
+        rows = self._rows(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, self._names())
-        with self._task(rows, costs) as task:
+        with self._task(rows, costs, callbacks) as task:
             walk = Walk(task)
             for nu in nus:
-                model = clone(self).set_params(nu=nu)
+                model = type(self)(**self.get_params(deep=False) | {"nu": nu})
                 for name in ("n_features_in_", "feature_names_in_"):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
-                absolute = task.relative(nu) if self.nu_scale == "relative" else nu
-                model._store(walk.to(absolute), rows, costs)
+                model._store(walk.to(task.absolute(nu)), rows, costs)
                 yield model
                 if walk.ended:
                     return
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+        """Return the rows a model is trained on."""
+        X, y = self._read(X, y)
+        return training_rows(X, y, sample_weight, self.class_weight)
 
     def _read(self, X: Any, y: Any) -> tuple[Scores, Any]:
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=False)
@@ -281,6 +290,11 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             raise ValueError(
                 "X_val, y_val and n_iter_no_change go together: give the rows to fit and say after "
                 "how many points without a better loss to stop"
+            )
+        if self.max_learners is not None:
+            raise ValueError(
+                f"max_learners={self.max_learners!r} does not go with X_val: choose the size by "
+                "one of them"
             )
         X = validate_data(
             self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False

@@ -9,7 +9,7 @@ import numpy as np
 from .arrays import Array, Ints
 from .certificate import Certificate
 from .estimators import DirectBoostClassifier
-from .inputs import check_count, check_number
+from .inputs import check_choice, check_count, check_number
 from .path import relative_grid
 from .prediction import one_blas_thread
 
@@ -100,6 +100,11 @@ def directboost_path(
     """
     if "nu" in params:
         raise ValueError(f"nu={params['nu']!r} does not fit a path: give the points as nus")
+    if params.get("max_learners") is not None and not params.get("columns_per_round"):
+        raise ValueError(
+            f"max_learners={params['max_learners']!r} does not fit a path: choose among its models "
+            "by n_learners, or use DirectBoostClassifierCV"
+        )
     estimator = DirectBoostClassifier(**params)
     grid = nu_grid(nus, nu_min, estimator.nu_scale)
     estimator.set_params(nu=grid[0])
@@ -109,6 +114,7 @@ def directboost_path(
 
 def nu_grid(nus: Any, nu_min: Any, scale: str = "relative") -> Sequence[float]:
     """Return the points of a path, falling; refuse by name what cannot serve."""
+    check_choice("nu_scale", scale, ("relative", "absolute", "paper"))
     if np.ndim(nus) == 0:
         count = check_count("nus", nus, 1, "a number of points or a list of them")
         if scale != "relative":
@@ -119,9 +125,11 @@ def nu_grid(nus: Any, nu_min: Any, scale: str = "relative") -> Sequence[float]:
         low = check_number("nu_min", nu_min, 0.0, strict=True, what="a number above 0, below 1")
         if low >= 1.0:
             raise ValueError(f"nu_min={nu_min!r} does not fit: it takes a number above 0, below 1")
-        return [float(nu) for nu in relative_grid(count, low)]
+        return [float(nu) for nu in relative_grid(count, low)] if count > 1 else [low]
     points = [check_number("nus", nu, 0.0, strict=True, what="positive numbers") for nu in nus]
-    if not points or (scale == "relative" and max(points) > 1.0):
+    if not points:
+        raise ValueError(f"nus={nus!r} holds no point: give at least one")
+    if scale == "relative" and max(points) > 1.0:
         raise ValueError(
             f"nus={nus!r} does not fit: it takes fractions of nu_max, above 0 and at most 1"
         )

@@ -1,6 +1,6 @@
 """Rows with several labels: one certified model for all of them, which share stumps."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -8,10 +8,9 @@ from scipy.special import expit
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .arrays import Array, Scores
+from .arrays import Array
 from .estimators import DirectBoostClassifier
-from .inputs import TrainingRows, feature_costs, label_rows, label_values, refuse_infinite
-from .prediction import one_blas_thread
+from .inputs import TrainingRows, label_rows, label_values, refuse_infinite
 from .settings import resolve_parts
 from .training import Trained
 
@@ -23,6 +22,10 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
 
     The problem is that of `DirectBoostClassifier` with one-vs-all margins t_il F_il, where
     t_il = 1 if row i has label l and -1 if not; a mixed-norm penalty makes labels share stumps.
+    `fit` takes y (m, labels) with 1 where a row has a label and 0 where not; a label that all rows
+    have, or none, is allowed. `predict` answers in kind: labels with a positive score. Classes
+    (m,), one per row, are taken too: the model is then that of `DirectBoostClassifier` with
+    one-vs-all margins, and so is what it predicts.
 
     Parameters
     ----------
@@ -90,46 +93,19 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like (m, d)
-            Numbers; NaN is a missing value.
-        y : array-like (m, labels)
-            1 where a row has a label, 0 where not. A label that all rows have, or none, is
-            allowed. Classes (m,), one per row, are taken too: the model is then that of
-            `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts.
-        sample_weight : array-like (m,), optional
-
-        Returns
-        -------
-        self
-        """
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
         y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
         self._several = y.ndim == 2 and not (y.shape[1] == 1 and np.unique(y).size > 2)
         if not self._several:
-            super().fit(X, y, sample_weight)
-            return self
-        earlier = self._earlier()
-        X, Y = self._read_labels(X, y)
-        self._values = label_values(Y)
-        rows = label_rows(X, Y, self._values, sample_weight)
-        costs = feature_costs(self.feature_costs, self._names())
-        with one_blas_thread(), self._task(rows, costs) as task:
-            trained = self._train(task, earlier, None)
-        self._store(trained, rows, costs)
-        return self
-
-    def _read_labels(self, X: Any, y: Any) -> tuple[Scores, Any]:
+            return super()._rows(X, y, sample_weight)
         X, Y = validate_data(
             self, X, y, multi_output=True, dtype=[np.float64, np.float32], ensure_all_finite=False
         )
         check_classification_targets(Y)
         X = np.require(X, requirements="A")
         refuse_infinite(X)
-        return X, Y
+        self._values = label_values(Y)
+        return label_rows(X, Y, self._values, sample_weight)
 
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
@@ -153,21 +129,11 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
     def _decision(self, F: Array) -> Array:
         return F if self._several else super()._decision(F)
 
-    def predict(self, X: Any) -> Any:
-        """Return which labels every row has, (m, labels) of 0 and 1: those with positive scores.
-
-        Where a column of y had other values than 0 and 1, these.
-        """
-        X = self._checked(X)
+    def _answers(self, F: Array) -> Any:
         if not self._several:
-            return super().predict(X)
-        has = (self._scores(X, self.ensemble_) > 0.0).astype(np.int64)
-        return np.column_stack(
-            [
-                pair[np.minimum(column, pair.size - 1)]
-                for pair, column in zip(self._values, has.T, strict=True)
-            ]
-        )
+            return super()._answers(F)
+        pairs = zip(self._values, (F > 0.0).astype(np.int64).T, strict=True)
+        return np.column_stack([pair[np.minimum(has, pair.size - 1)] for pair, has in pairs])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of every label, (m, labels).

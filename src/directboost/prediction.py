@@ -103,7 +103,10 @@ class Predictor:
     def predict(self, X: Any) -> Any:
         """Return the class with the largest score for every row, (m,)."""
         X = self._checked(X)
-        return self.classes_[self._scores(X, self.ensemble_).argmax(axis=1)]
+        return self._answers(self._scores(X, self.ensemble_))
+
+    def _answers(self, F: Array) -> Any:
+        return self.classes_[F.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, (m, k), in the order of `classes_`.
@@ -133,7 +136,7 @@ class Predictor:
         """Yield the predicted classes after every round; needs a numeric `columns_per_round`."""
         X = self._checked(X)
         for ensemble in self._staged_ensembles():
-            yield self.classes_[self._scores(X, ensemble).argmax(axis=1)]
+            yield self._answers(self._scores(X, ensemble))
 
     def _staged_ensembles(self) -> Iterator[Ensemble]:
         if self._stages is None:

@@ -27,6 +27,8 @@ def solve(task: Task, before: Stumps | Outcome | None = None, seconds: float = 0
     Starts from an earlier model: its stumps, or the answer of the same task at another nu, whose
     columns go on. `seconds` were spent before.
     """
+    if task.request.columns_per_round is not None:
+        before = None  # the paper's algorithms start with nothing, and count their columns
     if task.request.master is FeatureBlocks:
         return _solve_blocks(task, before, seconds)
     return _solve_columns(task, task.request.master, before, seconds)

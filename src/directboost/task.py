@@ -32,6 +32,8 @@ class Task:
     ----------
     nu_max : float
         The largest price at W = 0, from where on the empty model is optimal.
+    total_weight : float
+        Sum of the weights as they were given.
     labels, weight : (m,) arrays
         Classes (of which a sample takes its share) and weights of the rows.
     """
@@ -45,6 +47,7 @@ class Task:
     labels: Ints
     weight: Array
     nu_max: float
+    total_weight: float
 
     @property
     def k(self) -> int:
@@ -70,6 +73,21 @@ class Task:
         """Return nu, a fraction of `nu_max`, as an absolute number."""
         # Without any edge the empty model is optimal for every nu.
         return nu * (self.nu_max if self.nu_max > 1e-12 else 1.0)
+
+    def absolute(self, nu: float) -> float:
+        """Return nu, in the scale of the request, as an absolute number."""
+        request = self.request
+        if request.nu_scale == "relative":
+            return self.relative(nu)
+        hinge = request.parts.loss.name == "hinge" and request.parts.margin.name == "pairwise"
+        if request.nu_scale != "paper" or not hinge:
+            return nu
+        if not nu / self.total_weight > 0.0:
+            raise ValueError(
+                f"nu={nu!r} with nu_scale='paper' vanishes when divided by the sum of the "
+                f"weights, {self.total_weight:g}; scale sample_weight down"
+            )
+        return nu / self.total_weight
 
     def plan(self, master: Master, **changes: Any) -> Plan:
         """Return the plan of a run with that master."""
@@ -102,26 +120,12 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     weights = Rows.weighted(rows.weight, k, margin.own)
     objective = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(objective, oracle)
-    task = Task(request, objective, oracle, binned, costs, team, rows.codes, rows.weight, nu_max)
-    return task.at(_absolute_nu(task, rows.total_weight))
+    task = Task(request, objective, oracle, binned, costs, team, rows.codes, rows.weight, nu_max,
+        rows.total_weight,
+    )  # fmt: skip
+    return task.at(task.absolute(request.nu))
 
 
 def _largest_nu(objective: Objective, oracle: StumpOracle) -> float:
     A = objective.coefficients(objective.start(np.dtype(np.float64)))
     return oracle.price(A, objective.penalty).max_price
-
-
-def _absolute_nu(task: Task, total_weight: float) -> float:
-    request = task.request
-    if request.nu_scale == "relative":
-        return task.relative(request.nu)
-    hinge = request.parts.loss.name == "hinge" and request.parts.margin.name == "pairwise"
-    if request.nu_scale != "paper" or not hinge:
-        return request.nu
-    nu = request.nu / total_weight
-    if not nu > 0.0:
-        raise ValueError(
-            f"nu={request.nu!r} with nu_scale='paper' vanishes when divided by the sum of the "
-            f"weights, {total_weight:g}; scale sample_weight down"
-        )
-    return nu

@@ -1,6 +1,7 @@
 """One fit, from checked rows to a certified model, or several in a row."""
 
 import math
+import sys
 import time
 import warnings
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from .request import Request
 from .solving import ENDED_BY_USER, solve
 from .status import Status
 from .task import Task, prepare
+
+_OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
 
 
 @dataclass(frozen=True)
@@ -109,5 +112,13 @@ def _warn(outcome: Outcome, tol: float) -> None:
         f"the fit ended with status '{outcome.status}' at a certified relative gap of {shown}, "
         f"above tol={tol:g}; the best model so far is kept, with its certificate{hint}",
         ConvergenceWarning,
-        stacklevel=6,
+        stacklevel=_outside(),
     )
+
+
+def _outside() -> int:
+    """Return how many frames up the code of the user is, for a warning."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+        frame, level = frame.f_back, level + 1
+    return level
