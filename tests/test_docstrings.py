@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import pkgutil
 import re
 from pathlib import Path
 
@@ -10,10 +9,12 @@ import pytest
 
 import directboost
 
+SOURCE = Path(directboost.__file__).parent
+ABOVE = ("bench", "cli", "__main__.py")  # what needs other packages
 MODULES = [
-    module.name
-    for module in pkgutil.walk_packages(directboost.__path__, "directboost.")
-    if not module.name.startswith(("directboost.bench", "directboost.cli", "directboost.__main__"))
+    ".".join(("directboost", *path.relative_to(SOURCE).with_suffix("").parts))
+    for path in sorted(SOURCE.rglob("*.py"))
+    if path.relative_to(SOURCE).parts[0] not in ABOVE and path.name != "__init__.py"
 ]
 PAGES = sorted(Path(__file__).parents[1].glob("docs/*.md"))
 STANDS_ALONE = ("selection.md",)
