@@ -53,6 +53,7 @@ LAYERS = [
     ["path"],
     ["estimators"],
     ["fold_model", "model_path", "multi_label", "presets", "datasets"],
+    ["budgets"],
     ["cross_validation"],
     [""],  # the public names
     folder(
@@ -152,7 +153,7 @@ def test_the_certificate_knows_no_solver():
 
 def test_the_estimators_are_on_top():
     public = {"", "presets", "estimators", "fold_model", "model_path", "cross_validation"}
-    public |= {"multi_label"}
+    public |= {"multi_label", "budgets"}
     above = {name for name in FILES if name.split(".")[0] in ("bench", "cli", "__main__")}
     for name in FILES.keys() - public - above:
         assert not imports_of(name) & public, name

@@ -17,20 +17,16 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import Array, Bools, Scores
+from .budgets import budgets_of, keep_to, within
 from .callbacks import Callback
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
-from .inputs import check_number, feature_costs
+from .inputs import feature_costs
 from .model_path import ModelPath, nu_grid
 from .prediction import one_blas_thread
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 from .solving import ENDED_BY_USER
 
-_BUDGETS = {
-    "max_features_used": ("n_features_used", "features"),
-    "max_learners": ("n_learners", "weak classifiers"),
-    "max_cost": ("costs", "as the cost of its features"),
-}
 _FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
 
@@ -159,7 +155,7 @@ feature_costs, class_weight
         self
         """
         grid = nu_grid(self.nus, self.nu_min)
-        budgets = self._budgets()
+        budgets = budgets_of(self)
         checked, labels = self._read(X, y)
         routed = self._routed(sample_weight, params)
         splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
@@ -170,13 +166,14 @@ feature_costs, class_weight
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
             self.path_ = self._whole_path((X, y, sample_weight), grid, budgets, bridge)
+            allowed = within(self.path_, budgets)
             grid = self.path_.nus.tolist()
             folds = [
                 delayed(self._score_fold)(checked, labels, weight, split, grid, scorer, routed)
                 for split in splits
             ]
             self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
-        self._choose(budgets)
+        self._choose(allowed)
         close_fit(self, context, X, y)
         return self
 
@@ -191,14 +188,14 @@ feature_costs, class_weight
         whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
         path = ModelPath(list(whole._models(*rows, grid, bridge)))
         for _ in range(_FINER if budgets else 0):
-            outside = np.flatnonzero(~_allowed(path, budgets))
+            outside = np.flatnonzero(~keep_to(path, budgets))
             if outside.size == 0 or outside[0] == 0 or path[-1].status_ in ENDED_BY_USER:
                 break
             high, low = path.nus[outside[0] - 1], path.nus[outside[0]]
             between = np.geomspace(high, low, _POINTS + 2)[1:-1].tolist()
             models = [*path, *whole._models(*rows, between, bridge)]
             path = ModelPath(sorted(models, key=lambda model: -model.nu))
-            if (_allowed(path, budgets) & (path.n_learners > 0)).any():
+            if (keep_to(path, budgets) & (path.n_learners > 0)).any():
                 break
         return path
 
@@ -206,10 +203,8 @@ feature_costs, class_weight
         self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
     ) -> DirectBoostClassifier:
         """Return the estimator of one path."""
-        names = set(DirectBoostClassifier().get_params()) & set(self.get_params()) - {
-            "max_learners"
-        }
-        shared = {name: getattr(self, name) for name in names}
+        names = set(DirectBoostClassifier().get_params()) & set(self.get_params())
+        shared = {name: getattr(self, name) for name in names - {"max_learners"}}
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
         return DirectBoostClassifier(**shared)
 
@@ -270,21 +265,10 @@ feature_costs, class_weight
             .add(scorer=self._scorer(), method_mapping=scoring)
         )
 
-    def _budgets(self) -> dict[str, float]:
-        """Return the budgets that were set; refuse by name what cannot serve."""
-        return {
-            name: check_number(
-                name, getattr(self, name), 0.0, strict=True, what="a positive number"
-            )
-            for name in _BUDGETS
-            if getattr(self, name) is not None
-        }
-
-    def _choose(self, budgets: dict[str, float]) -> None:
+    def _choose(self, allowed: Bools) -> None:
         """Take the model of the best score within the budgets, or the smallest nearly as good."""
         self.nus_ = self.path_.nus
         self.mean_scores_, self.standard_errors_ = _mean_and_error(self.scores_)
-        allowed = self._within(budgets)
         scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
         if not np.isfinite(scores).any():
             raise ValueError(
@@ -298,28 +282,6 @@ feature_costs, class_weight
         for name in vars(chosen).keys() - chosen.get_params():
             setattr(self, name, getattr(chosen, name))
 
-    def _within(self, budgets: dict[str, float]) -> Bools:
-        """Return which models keep to the budgets, (n,); the empty one serves no budget."""
-        filled = self.path_.n_learners > 0
-        allowed = _allowed(self.path_, budgets)
-        if not budgets or (allowed & filled).any():
-            return allowed & filled if budgets else allowed
-        if not filled.any():
-            raise ValueError(
-                "all models of the path are empty: give smaller nus, or a smaller nu_min"
-            )
-        words = []
-        for name, most in budgets.items():
-            attribute, unit = _BUDGETS[name]
-            least = getattr(self.path_, attribute)[filled].min()
-            words.append(
-                f"{name}={most:g} (the smallest model that is not empty has {least:g} {unit})"
-            )
-        raise ValueError(
-            f"no model of the path keeps to {' and '.join(words)}: raise the budget, or find "
-            "smaller models with a smaller tol"
-        )
-
 
 def _mean_and_error(scores: Array) -> tuple[Array, Array]:
     """Return mean and standard error of every row over the folds that gave a number, (n,)."""
@@ -329,11 +291,3 @@ def _mean_and_error(scores: Array) -> tuple[Array, Array]:
     squares = np.where(known, (scores - mean[:, None]) ** 2, 0.0).sum(axis=1)
     error = np.sqrt(squares / np.maximum(count - 1, 1) / count)
     return np.where(known.any(axis=1), mean, np.nan), error
-
-
-def _allowed(path: ModelPath, budgets: dict[str, float]) -> Bools:
-    """Return which models keep to the budgets, (n,)."""
-    allowed = np.ones(len(path), dtype=bool)
-    for name, most in budgets.items():
-        allowed &= getattr(path, _BUDGETS[name][0]) <= most
-    return allowed
