@@ -10,7 +10,7 @@ from directboost import cli
 from directboost.bench import Table, growth, quality, speed, suite
 from directboost.bench.growth import Plan, Size
 from directboost.bench.tables import Column
-from directboost.cli.bench import show
+from directboost.cli.bench import _command, show
 
 
 @pytest.fixture
@@ -85,3 +85,9 @@ def test_a_table_without_data_sets_shows_all_columns():
     file = io.StringIO()
     show(Table("t", "Title", columns, [{"shape": "9 x 2, 3", "method": "a"}]), Console(file=file))
     assert "9 x 2, 3" in file.getvalue()
+
+
+def test_the_recorded_command_names_what_was_chosen():
+    chosen = suite.Suite(("digits",), ("speed",), 1, 2, False, 20.0)
+    command = "directboost bench digits --threads 1 --repeats 2 --limit 20 --only speed"
+    assert _command(chosen) == command

@@ -106,5 +106,6 @@ def _command(suite: Suite) -> str:
     """Return the command that gives the same run."""
     words = ["directboost", "bench", *suite.names, "--threads", str(suite.threads)]
     words += ["--repeats", str(suite.repeats)]
+    words += ["--limit", f"{suite.limit:g}"] if suite.limit != Suite.limit else []
     words += [word for part in suite.parts for word in ("--only", part)]
     return shlex.join([*words, *["--quick"] * suite.quick])
