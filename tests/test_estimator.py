@@ -162,7 +162,7 @@ def test_no_learner_is_listed_twice(blobs_missing):
 
 
 def test_certificate_and_history():
-    """Both are plain, frozen records; the last record agrees with the certificate."""
+    """Both are plain, frozen records; the last record is no worse than the certificate."""
     model = fit(make_blobs(3))
     proof, last = model.certificate_, model.history_[-1]
     assert isinstance(proof, Certificate)
@@ -174,8 +174,8 @@ def test_certificate_and_history():
     assert isinstance(last, Record)
     assert {"round", "columns", "primal", "dual", "gap", "max_price"} <= set(Record.names())
     assert {"seconds_pricing", "seconds_master", "seconds"} <= set(Record.names())
-    assert last.primal == pytest.approx(proof.primal, rel=1e-12)
-    assert last.relative_gap <= 0.01
+    assert last.primal <= proof.primal * (1.0 + 1e-12)  # then the model was made smaller
+    assert last.relative_gap <= proof.relative_gap * (1.0 + 1e-9) <= 0.01
     assert last.seconds >= last.seconds_pricing + last.seconds_master >= 0.0
     assert [record.round for record in model.history_] == list(range(model.n_iter_))
 

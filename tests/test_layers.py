@@ -40,7 +40,7 @@ LAYERS = [
     folder(
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
-        *("lbfgsb", "proximal", "row_sample", "quadratic", "line", "feature_blocks"),
+        *("lbfgsb", "proximal", "row_sample", "quadratic", "line", "moves", "feature_blocks"),
         *("smoothed_blocks", "smoothing"),
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
@@ -48,7 +48,7 @@ LAYERS = [
     ["column_generation", "settings"],
     ["continuation", "request"],
     ["task"],
-    ["solving"],
+    ["solving", "compaction"],
     ["training", "prediction"],
     ["path"],
     ["estimators"],

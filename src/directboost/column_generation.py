@@ -94,7 +94,6 @@ class Outcome:
     certificate: Certificate
     status: Status
     state: State
-    F: Array
     loss: float
 
 
@@ -271,9 +270,10 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     state.W, state.A = state.columns.grow(state.W), None
     F = state.columns.scores(state.W)
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    U = state.U = plan.objective.weights(F)
+    U = plan.objective.weights(F)
+    state.U = U.astype(plan.master.precision, copy=False)
     duals: list[Array] = [U]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
     certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)
-    return Outcome(certificate, status, state, F, certificate.primal - penalty)
+    return Outcome(certificate, status, state, certificate.primal - penalty)

@@ -14,6 +14,7 @@ from .arrays import Array, Bools
 from .certificate import Certificate
 from .column_generation import Outcome
 from .columns import Columns, Stumps
+from .compaction import compact
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team
@@ -71,7 +72,8 @@ class Walk:
         """Return the model of that nu, absolute."""
         task = self.task.at(nu)
         outcome = solve(task, self._before, time.perf_counter() - self._began)
-        self._before = outcome
+        self._before = outcome  # not the smaller model: the next fit starts from the better one
+        outcome = compact(task, outcome)
         self.ended = outcome.status in ENDED_BY_USER
         return _result(task, outcome)
 
@@ -85,7 +87,7 @@ def _result(task: Task, outcome: Outcome) -> Trained:
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
     return Trained(
-        learners, coef.reshape(-1, outcome.F.shape[1]), outcome.F, outcome.certificate,
+        learners, coef.reshape(-1, task.k), state.columns.scores(state.W), outcome.certificate,
         outcome.status, state.history, task.objective.nu, task.nu_max, stages,
         task.binned.missing[:-1],
     )  # fmt: skip

@@ -2,31 +2,13 @@
 
 import numpy as np
 
-from ..arrays import Array, Scores
+from ..arrays import Array
 from .jumps import jump_penalty, live_jumps
 from .reference_block import solve_block
 from .work import ModelWork, Sweeps, Team
 
 FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
 ENOUGH = 0.6  # a step counts while the gain is this share of the curvature along it
-
-
-def bend(work: ModelWork, d: Scores) -> Scores:
-    """Return H d for every row, (n, k).
-
-    Diagonal: h d. Pairs: h_r (d_r - d_y), class y gets minus the sum. Simplex:
-    w h_r (d_r - sum_l h_l d_l).
-    """
-    H = work.H[:, : work.k]
-    if work.coupling == 0:
-        return np.asarray(H * d)
-    if work.coupling == 1:
-        index = np.arange(d.shape[0])
-        image = H * (d - d[index, work.labels][:, None])
-        image[index, work.labels] -= image.sum(axis=1)
-        return np.asarray(image)
-    mean = (H * d).sum(axis=1, keepdims=True)
-    return np.asarray(work.weight[:, None] * H * (d - mean))  # type: ignore[index]
 
 
 def model_epoch(work: ModelWork, team: Team | None = None) -> float:
@@ -55,7 +37,7 @@ def _visit(work: ModelWork, w: int) -> float:
         return 0.0
     gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()
     scores = change[codes].astype(work.Q.dtype)
-    image = bend(work, scores)
+    image = work.bend(scores)
     curvature = float((scores * image).sum() + (ridge * change**2).sum())
     step = 1.0
     if gain < ENOUGH * curvature:

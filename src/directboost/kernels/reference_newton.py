@@ -6,7 +6,6 @@ import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from .jumps import live_jumps
-from .reference_model import bend
 from .row_prox import row_norms
 from .work import ModelWork, Team
 
@@ -70,7 +69,7 @@ def _move(work: ModelWork, live: "_Live", places: Ints, change: Array, left: Arr
     V = work.jumps[places]
     gain = float((left * change).sum() + live.penalty(V) - live.penalty(V + change))
     scores, tables = live.scores(change)
-    image = bend(work, scores)
+    image = work.bend(scores)
     curvature = float((scores * image).sum() + (work.ridge * tables**2).sum())
     step = max(gain, 0.0) / curvature if gain < 0.5 * curvature else 1.0
     work.jumps[places] += step * change
@@ -139,7 +138,7 @@ class _Live:
     def product(self, V: Array) -> Array:
         """Return the second derivative of the model times jumps V."""
         scores, tables = self.scores(V)
-        return self.edges(bend(self._work, scores), self._work.ridge * tables)
+        return self.edges(self._work.bend(scores), self._work.ridge * tables)
 
     def penalty(self, V: Array) -> float:
         """Return the penalty of the jumps V."""

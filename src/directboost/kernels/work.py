@@ -203,6 +203,23 @@ class ModelWork:
         counts += np.where(self.missing, np.maximum(self.n_bins - 2, 0), 0)
         return np.concatenate([[0], np.cumsum(counts)])
 
+    def bend(self, d: Scores) -> Scores:
+        """Return H d for every row, (n, k).
+
+        Diagonal: h d. Pairs: h_r (d_r - d_y), class y gets minus the sum. Simplex:
+        w h_r (d_r - sum_l h_l d_l).
+        """
+        H = self.H[:, : self.k]
+        if self.coupling == 0:
+            return np.asarray(H * d)
+        if self.coupling == 1:
+            index = np.arange(d.shape[0])
+            image = H * (d - d[index, self.labels][:, None])
+            image[index, self.labels] -= image.sum(axis=1)
+            return np.asarray(image)
+        mean = (H * d).sum(axis=1, keepdims=True)
+        return np.asarray(self.weight[:, None] * H * (d - mean))  # type: ignore[index]
+
 
 @dataclass(frozen=True)
 class Cuts:

@@ -97,10 +97,7 @@ class FeatureBlocks(Master):
             if stale:
                 return self._all_rows.point(problem.objective, columns, W, known.F, known.penalty)
             return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
-        F = np.zeros((columns.binned.n_rows, problem.objective.margin.k), dtype=self.precision)
-        columns.add_scores(W, F)
-        penalty = problem.penalty_value(W)
-        return self._all_rows.point(problem.objective, columns, W, F, penalty)
+        return self._all_rows.at(problem.objective, columns, W)
 
     def _rows(self, objective: Objective, columns: FeatureColumns, accuracy: float) -> RowSample:
         """Return the sample of the rows; a larger one where the last brought the gap down little.

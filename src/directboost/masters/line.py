@@ -6,7 +6,7 @@ from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.work import LossPass, Way
-from ..problem import Objective
+from ..problem import Objective, RestrictedProblem
 from .quadratic import Point, QuadraticModel
 
 
@@ -23,6 +23,13 @@ class AllRows:
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         self._precision = precision
+
+    def at(self, objective: Objective, columns: FeatureColumns, W: Jumps) -> Point:
+        """Return the point with jumps W."""
+        F = np.zeros((columns.binned.n_rows, objective.margin.k), dtype=self._precision)
+        columns.add_scores(W, F)
+        penalty = RestrictedProblem(objective, columns).penalty_value(W)
+        return self.point(objective, columns, W, F, penalty)
 
     def point(
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float

@@ -7,6 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.jumps import tables_of
 from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
@@ -109,6 +110,21 @@ class QuadraticModel:
     ) -> float:
         """Take a Newton step on the non-zero weights; return by how much the model fell."""
         return kernels.model_newton(self.work, iterations, tolerance, repeats, enough, self.team)
+
+    def move_to(self, jumps: Array) -> None:
+        """Go to other jumps, stacked: steps go on from there."""
+        work = self.work
+        apart = work.first_jump[1:-1]
+        tables = [
+            tables_of(np.split(stacked, apart), work.n_bins, work.missing)
+            for stacked in (jumps, np.concatenate(self.point.W))
+        ]
+        changes = [after - before for after, before in zip(*tables, strict=True)]
+        scores = np.zeros((work.Q.shape[0], work.k), dtype=work.Q.dtype)
+        kernels.add_tables(work.codes, work.features, changes, scores, self.team)
+        work.jumps[:] = jumps
+        work.change[:] = np.concatenate(changes)
+        work.Q[:, : work.k] = work.bend(scores)
 
     def penalty(self, start: Array, step: float) -> float:
         """Return the penalty a share `step` of the way from `start` to the jumps of the model.

@@ -1,0 +1,117 @@
+"""Spending what is left of the tolerance on a smaller model."""
+
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from .arrays import Array
+from .certificate import certify
+from .column_generation import Outcome
+from .feature_columns import FeatureColumns, Jumps
+from .masters.line import AllRows, Line
+from .masters.moves import all_moves, count_stumps
+from .masters.quadratic import Point, QuadraticModel
+from .masters.row_sample import RowSample, first_size
+from .problem import RestrictedProblem
+from .status import Status
+from .task import Task
+
+_PASSES = 4
+_SPENT = 0.98  # share of the tolerance that may be spent: the rest is for rounding
+_LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the tolerance
+_LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
+_WORTH = 0.08  # share of the stumps a pass has to save
+_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 14, 0.1, 2, 0.5  # of the Newton step
+
+
+def compact(task: Task, outcome: Outcome) -> Outcome:
+    """Return an answer with fewer stumps within the tolerance, or the same one.
+
+    Near the optimum many models are about as good. Stumps that hardly matter give their weights
+    to a neighbour on the same feature, or lose them; the others make up for it by a Newton step.
+    What the lower bound of the certificate still proves to be within the tolerance is kept.
+    """
+    columns, request = outcome.state.columns, task.request
+    if not (outcome.certificate.converged and request.parts.loss.smooth):
+        return outcome
+    if not isinstance(columns, FeatureColumns) or not len(columns):
+        return outcome
+    search = _Search(task, copy(columns), outcome.certificate.dual)
+    try:
+        return _certified(task, outcome, search.columns, search.smallest(outcome.state.W))
+    except KeyboardInterrupt:
+        return replace(outcome, status=Status.INTERRUPTED)
+
+
+def _certified(task: Task, outcome: Outcome, columns: FeatureColumns, W: Jumps) -> Outcome:
+    """Return the answer W with its certificate in double precision, if it keeps the tolerance."""
+    objective, before = task.objective, outcome.certificate
+    penalty = RestrictedProblem(objective, columns).penalty_value(W)
+    primal, price = objective.loss_value(columns.scores(W)) + penalty, before.max_price
+    after = certify(objective, primal, before.dual, price, before.dictionary, task.request.tol)
+    if not after.converged:
+        return outcome
+    state = replace(outcome.state, columns=columns, W=W, primal=primal)
+    return Outcome(after, outcome.status, state, primal - penalty)
+
+
+class _Search:
+    """Goes to smaller and smaller models over the features of one.
+
+    Parameters
+    ----------
+    task : Task
+    columns : FeatureColumns
+        Features without weight are dropped from it.
+    dual : float
+        The lower bound of the objective.
+    """
+
+    def __init__(self, task: Task, columns: FeatureColumns, dual: float) -> None:
+        self.columns = columns
+        objective = self._objective = task.objective
+        single = task.single and task.request.tol >= 1e-3
+        self._rows = AllRows(np.dtype(np.float32 if single else np.float64))
+        m, own = task.binned.n_rows, objective.margin.own
+        groups = np.zeros(m, dtype=np.int32) if own is None else own
+        self._sample = RowSample(task.binned, groups, first_size(m))
+        spent = min(_SPENT * task.request.tol, _LOOSEST)
+        constant = objective.loss.constant(objective.rows)
+        self._ceiling = (dual - spent * constant) / (1.0 - spent)
+
+    def smallest(self, W: Jumps) -> Jumps:
+        """Return the smallest model found from W whose objective stays below the ceiling."""
+        point, share = self._rows.at(self._objective, self.columns, W), 1.0
+        for _ in range(_PASSES):
+            model = QuadraticModel(self._objective, self.columns, point, self._sample, 0.0)
+            stumps = count_stumps(model.work.jumps)
+            smaller = _cheapest(model, share * (self._ceiling - point.value))
+            if stumps - count_stumps(smaller) <= _WORTH * stumps:
+                break
+            model.move_to(smaller)
+            model.newton(_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE)
+            line = Line(self._rows, self._objective, self.columns, model)
+            if line.value(1.0) > self._ceiling:
+                share *= _LESS
+                continue
+            point = self._alive(line.go(1.0))
+            if not point.W:
+                break
+        return point.W
+
+    def _alive(self, point: Point) -> Point:
+        return replace(point, W=self.columns.prune(point.W))
+
+
+def _cheapest(model: QuadraticModel, budget: float) -> Array:
+    """Return the jumps after the moves that are cheapest and keep the budget."""
+    jumps = model.work.jumps.copy()
+    if budget <= 0.0:
+        return jumps
+    moves = all_moves(model.work)
+    moves = moves.take(moves.cheapest(budget))
+    jumps[moves.source] -= moves.weights
+    shifted = moves.target >= 0
+    jumps[moves.target[shifted]] += moves.weights[shifted]
+    return jumps
