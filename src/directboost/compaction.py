@@ -17,11 +17,12 @@ from .problem import RestrictedProblem
 from .status import Status
 from .task import Task
 
-_PASSES = 4
+_PASSES = 3
 _SPENT = 0.98  # share of the tolerance that may be spent: the rest is for rounding
 _LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the tolerance
+_SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
-_WORTH = 0.08  # share of the stumps a pass has to save
+_WORTH = 0.1  # share of the stumps a pass has to save
 _ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 14, 0.1, 2, 0.5  # of the Newton step
 
 
@@ -82,7 +83,7 @@ class _Search:
 
     def smallest(self, W: Jumps) -> Jumps:
         """Return the smallest model found from W whose objective stays below the ceiling."""
-        point, share = self._rows.at(self._objective, self.columns, W), 1.0
+        point, share = self._rows.at(self._objective, self.columns, W), _SHARE
         for _ in range(_PASSES):
             model = QuadraticModel(self._objective, self.columns, point, self._sample, 0.0)
             stumps = count_stumps(model.work.jumps)

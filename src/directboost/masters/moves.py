@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Bools, Ints
 from ..kernels.row_prox import row_norms
 from ..kernels.work import ModelWork
 
@@ -61,86 +61,112 @@ class Moves:
 def all_moves(work: ModelWork) -> Moves:
     """Return every move of weights of one sign, or of both, that saves a stump."""
     live = _Live(work)
-    found = [moves for parts in _parts(live.V) for moves in live.moves(parts)]
+    found = [moves for leaving in live.leaving() for moves in live.moves(leaving)]
     joined = Moves(
         *(np.concatenate([getattr(m, name) for m in found]) for name in Moves.__dataclass_fields__)
     )
     return joined.take(np.flatnonzero(joined.saved > 0))
 
 
-def _parts(V: Array) -> Iterator[Array]:
-    """Yield what may leave the jumps V: the weights of one polarity, or of both."""
-    yield np.maximum(V, 0.0)
-    yield np.minimum(V, 0.0)
-    yield np.where(_stumps(V)[:, None] == 2, V, 0.0)
-
-
 def count_stumps(V: Array) -> int:
     """Return of how many stumps the jumps V (n, k) consist."""
-    return int(_stumps(V).sum())
+    return int(_Signs(V).stumps.sum())
 
 
-def _stumps(V: Array) -> Ints:
-    """Return of how many stumps every jump consists: one per sign, (n,)."""
-    signs = np.stack([(V > 0.0).any(axis=1), (V < 0.0).any(axis=1)])
-    return np.asarray(signs.sum(axis=0))
+class _Signs:
+    """The two sign parts of jumps V (n, k): the stumps of either polarity."""
+
+    def __init__(self, V: Array) -> None:
+        self.parts = np.maximum(V, 0.0), np.maximum(-V, 0.0)
+        self.there = np.stack([part.any(axis=1) for part in self.parts])
+        self.stumps: Ints = self.there.sum(axis=0)
+
+    def norms(self, p: float) -> tuple[Array, Array]:
+        """Return the p-norms of both parts, (n,) each."""
+        plus, minus = (row_norms(part, p) for part in self.parts)
+        return plus, minus
+
+
+@dataclass(frozen=True)
+class _Leaving:
+    """Weights that may leave jumps: of some of the live ones, and the norm of what stays."""
+
+    rows: Ints
+    weights: Array
+    stays: Array
+
+    def of(self, which: Bools) -> "_Leaving":
+        return _Leaving(self.rows[which], self.weights[which], self.stays[which])
 
 
 class _Live:
     """The jumps that are not zero, and sums of gradient and curvature to the left of them."""
 
     def __init__(self, work: ModelWork) -> None:
-        self.places = np.flatnonzero(work.jumps.any(axis=1))
-        self.V, self._p = work.jumps[self.places], work.p
-        feature = np.searchsorted(work.first_jump, self.places, side="right") - 1
-        jump, last = self.places - work.first_jump[feature], work.n_bins[feature] - 1
+        self._places = np.flatnonzero(work.jumps.any(axis=1))
+        self._V, self._p = work.jumps[self._places], work.p
+        self._signs = _Signs(self._V)
+        self._norms = self._signs.norms(self._p)
+        feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
+        jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
         missing_left = jump >= last
         self._nu = work.nu[feature]
         # A neighbour is of the same feature and sends missing values the same way.
-        self._kind = 2 * feature + missing_left
-        self._first = work.first_bin[feature]
+        kind = 2 * feature + missing_left
+        self._next = np.append(kind[1:] == kind[:-1], False)
+        self._first, self._end = work.first_bin[feature], work.first_bin[feature + 1]
         self._bin = self._first + 1 + np.where(missing_left, jump - last, jump)
-        self._end = work.first_bin[feature + 1]
         self._right_end = self._end - missing_left
         self._sums = tuple(
             np.concatenate([np.zeros((1, work.k)), np.cumsum(values, axis=0)])
             for values in (work.G, work.D)
         )
 
-    def moves(self, part: Array) -> Iterator[Moves]:
-        """Yield the moves of `part` (n, k) of the jumps: to the left, to the right, away."""
-        near = np.flatnonzero(self._kind[1:] == self._kind[:-1])
-        yield self._shift(part, near + 1, near)
-        yield self._shift(part, near, near + 1)
-        yield self._drop(part)
+    def leaving(self) -> Iterator[_Leaving]:
+        """Yield what may leave: the weights of one polarity, or of both where there are both."""
+        (plus, minus), norms = self._signs.there, self._norms
+        for there, sign, stays in ((plus, 1.0, norms[1]), (minus, -1.0, norms[0])):
+            rows = np.flatnonzero(there)
+            yield _Leaving(rows, sign * np.maximum(sign * self._V[rows], 0.0), stays[rows])
+        rows = np.flatnonzero(plus & minus)
+        yield _Leaving(rows, self._V[rows], np.zeros(rows.size))
 
-    def _shift(self, part: Array, source: Ints, target: Ints) -> Moves:
+    def moves(self, leaving: _Leaving) -> Iterator[Moves]:
+        """Yield moves to the right, to the left, and away."""
+        yield self._shift(leaving.of(self._next[leaving.rows]), 1)
+        yield self._shift(leaving.of(np.roll(self._next, 1)[leaving.rows]), -1)
+        yield self._drop(leaving)
+
+    def _shift(self, leaving: _Leaving, way: int) -> Moves:
         """Return moves to neighbours: the rows between the two thresholds change sides."""
-        x, V = part[source], self.V
-        left = np.minimum(self._bin[source], self._bin[target])
-        right = np.maximum(self._bin[source], self._bin[target])
-        G, D = (sums[right] - sums[left] for sums in self._sums)
-        change = np.where((source < target)[:, None], -2.0, 2.0) * x
-        cost = _added(G, D, change)
-        before, after = (V[source], V[target]), (V[source] - x, V[target] + x)
-        for sign, rows in ((-1.0, before), (1.0, after)):
-            cost += sign * self._nu[source] * (self._norms(rows[0]) + self._norms(rows[1]))
-        saved = sum(map(_stumps, before)) - sum(map(_stumps, after))
-        return Moves(self.places[source], self.places[target], x, cost, np.asarray(saved))
+        source, target, x = leaving.rows, leaving.rows + way, leaving.weights
+        G, D = (way * (sums[self._bin[target]] - sums[self._bin[source]]) for sums in self._sums)
+        after = _Signs(self._V[target] + x)
+        norms = leaving.stays + sum(after.norms(self._p))
+        cost = _added(G, D, -2.0 * way * x)
+        cost += self._nu[source] * (norms - self._size(source) - self._size(target))
+        stumps = self._signs.stumps
+        saved = self._gone(leaving) + stumps[target] - after.stumps
+        return Moves(self._places[source], self._places[target], x, cost, saved)
 
-    def _drop(self, part: Array) -> Moves:
+    def _drop(self, leaving: _Leaving) -> Moves:
         """Return moves away: all rows change, those on the right against the others."""
+        rows, x = leaving.rows, leaving.weights
         right, both = (
-            [sums[end] - sums[first] for sums in self._sums]
+            [sums[end[rows]] - sums[first[rows]] for sums in self._sums]
             for first, end in ((self._bin, self._right_end), (self._first, self._end))
         )
-        cost = _added(2.0 * right[0] - both[0], both[1], -part)
-        cost += self._nu * (self._norms(self.V - part) - self._norms(self.V))
-        saved = _stumps(self.V) - _stumps(self.V - part)
-        return Moves(self.places, np.full(self.places.size, -1), part, cost, saved)
+        cost = _added(2.0 * right[0] - both[0], both[1], -x)
+        cost += self._nu[rows] * (leaving.stays - self._size(rows))
+        away = np.full(rows.size, -1)
+        return Moves(self._places[rows], away, x, cost, self._gone(leaving))
 
-    def _norms(self, V: Array) -> Array:
-        return row_norms(np.maximum(V, 0.0), self._p) + row_norms(np.maximum(-V, 0.0), self._p)
+    def _size(self, rows: Ints) -> Array:
+        return np.asarray(self._norms[0][rows] + self._norms[1][rows])
+
+    def _gone(self, leaving: _Leaving) -> Ints:
+        """Return how many stumps of the sources are no more."""
+        return np.asarray(self._signs.stumps[leaving.rows] - (leaving.stays > 0.0))
 
 
 def _added(G: Array, D: Array, change: Array) -> Array:
