@@ -19,7 +19,7 @@ LAYERS = [
     ["arrays", "status", "history", "memory", "plotting"],
     folder(
         "kernels",
-        *("work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
+        *("kinds", "work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
         *("reference_newton", "reference_lists", "reference", "library", "native", "team"),
     ),
     [

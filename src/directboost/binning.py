@@ -8,9 +8,10 @@ import numpy as np
 from .arrays import Array, Bools, Ints, Scores
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
+from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
 from .kernels.team import Team
-from .kernels.work import SparseCodes
-from .learners import Constant, Learner, Stump
+from .kernels.work import Cuts, SparseCodes
+from .learners import Constant, Learner, Level, Stump
 from .memory import MOST_LISTED
 
 
@@ -21,14 +22,18 @@ class BinnedData:
     Conventions. Feature f has ``n_bins[f]`` codes; a missing value has the last code. Its stumps
     are numbered as *jumps*: jump j < n_bins - 1 answers +1 to code > j (missing to the right; with
     a missing code the last of these parts missing from present). With a missing code the jumps
-    n_bins - 1 + b answer +1 to present codes > b (missing to the left). Every jump comes with
-    both polarities. The last row of `codes` is the constant classifier: a pseudo-feature with two
-    bins and all codes 1, whose only jump answers +1 to every row.
+    n_bins - 1 + b answer +1 to present codes > b (missing to the left). Jump j of a category
+    answers -1 to code j alone; a missing value is its last code. A category of two codes has one
+    jump, as codes in order have. Every jump comes with both polarities. The last row of `codes` is
+    the constant classifier: a pseudo-feature with two bins and all codes 1, whose only jump
+    answers +1 to every row.
 
     Attributes
     ----------
     codes : (d + 1, m) array of uint8, uint16 or uint32
     n_bins : (d + 1,) int32 array
+    kinds : (d + 1,) uint8 array
+        What the codes are; see `kernels.kinds`.
     missing : (d + 1,) bool array
         Whether the last code of the feature stands for missing.
     thresholds : list of d arrays
@@ -38,16 +43,20 @@ class BinnedData:
         are missing only at prediction to the side of this code, the heavier one.
     exact : bool
         Whether every threshold between distinct values is there.
+    levels : list of d arrays
+        The values a category has, by code; empty for other features.
     sparse : SparseCodes or None
         Lists for the features most of whose rows have one code, where there are such.
     """
 
     codes: Ints
     n_bins: Ints
+    kinds: Ints
     missing: Bools
     thresholds: list[Array]
     centre: Ints
     exact: bool
+    levels: list[Array]
     sparse: SparseCodes | None = None
 
     @property
@@ -63,18 +72,18 @@ class BinnedData:
     @property
     def dictionary(self) -> str:
         """Name of the dictionary a certificate over these codes speaks of."""
-        return "all stumps" if self.exact else "binned stumps"
+        name = "all stumps" if self.exact else "binned stumps"
+        categories = any(levels.size for levels in self.levels)
+        return f"{name}, levels one against the rest" if categories else name
 
     def n_jumps(self, feature: int) -> int:
         """Return the number of jumps (stumps without their polarity) of a feature."""
-        bins = int(self.n_bins[feature])
-        return max(bins - 1, 0) + (max(bins - 2, 0) if self.missing[feature] else 0)
+        return n_jumps(int(self.n_bins[feature]), int(self.kinds[feature]))
 
     def response(self, feature: int, jump: int, polarity: int) -> Array:
         """Return the answers +1 and -1 of one stump to the training rows, (m,)."""
-        codes, last = self.codes[feature], int(self.n_bins[feature]) - 1
-        right = codes > jump if jump < last else (codes > jump - last) & (codes < last)
-        return np.where(right, float(polarity), -float(polarity))
+        right = side(int(self.n_bins[feature]), int(self.kinds[feature]), jump)
+        return np.where(right[self.codes[feature]], float(polarity), -float(polarity))
 
     def stumps_of(self, learners: list[Learner], rows: Array) -> Stumps:
         """Return weak classifiers with weights (n, k) as columns of these codes, each once."""
@@ -95,6 +104,11 @@ class BinnedData:
             return self.n_features, 0, learner.polarity
         if learner.feature >= self.n_features:
             return None
+        if self.levels[learner.feature].size:
+            return self._level_name(learner)
+        return None if isinstance(learner, Level) else self._stump_name(learner)
+
+    def _stump_name(self, learner: Stump) -> tuple[int, int, int] | None:
         feature, last = learner.feature, int(self.n_bins[learner.feature]) - 1
         thresholds = self.thresholds[feature]
         missing = np.isinf(learner.threshold)
@@ -106,10 +120,41 @@ class BinnedData:
         to_the_left = self.missing[feature] and not learner.missing_right
         return feature, last + place if to_the_left else place, learner.polarity
 
+    def _level_name(self, learner: Stump | Level) -> tuple[int, int, int] | None:
+        """Return the name of a stump on a category, None where the level is not here."""
+        feature, levels = learner.feature, self.levels[learner.feature]
+        code = levels.size
+        if isinstance(learner, Level):
+            code = int(np.searchsorted(levels, learner.level))
+            if code == levels.size or levels[code] != learner.level:
+                return None
+        if code >= self.n_bins[feature] or self.n_jumps(feature) == 0:
+            return None
+        if self.kinds[feature] == LEVELS:
+            return feature, code, -learner.polarity
+        return feature, 0, learner.polarity if code == 1 else -learner.polarity
+
+    def _level(self, feature: int, jump: int, polarity: int) -> Learner:
+        """Return the stump on a category that sets one level against the rest.
+
+        Of two levels that is the lighter one, so that a value never seen goes with the heavier.
+        """
+        levels, code = self.levels[feature], jump
+        if self.kinds[feature] == LEVELS:
+            polarity = -polarity
+        else:
+            code = 1 if self.centre[feature] == 0 else 0
+            polarity = polarity if code == 1 else -polarity
+        if code == levels.size:
+            return Stump(feature, np.inf, polarity, True)
+        return Level(feature, float(levels[code]), polarity)
+
     def learner(self, feature: int, jump: int, polarity: int) -> Learner:
         """Return the stump (or the constant) as it serves for prediction."""
         if feature == self.n_features:
             return Constant(polarity)
+        if self.levels[feature].size:
+            return self._level(feature, jump, polarity)
         last = int(self.n_bins[feature]) - 1
         thresholds = self.thresholds[feature]
         if not self.missing[feature]:
@@ -121,12 +166,17 @@ class BinnedData:
 
 
 def bin_features(
-    X: Scores, sample_weight: Array, max_bins: int | None, team: Team | None = None
+    X: Scores,
+    sample_weight: Array,
+    max_bins: int | None,
+    team: Team | None = None,
+    categories: Bools | None = None,
 ) -> BinnedData:
     """Code every feature of X (m, d); NaN is missing, all weights are positive.
 
     Features with at most `max_bins` distinct values (all of them where it is None) get every
-    threshold between neighbours; the others a subset at weighted quantiles.
+    threshold between neighbours; the others a subset at weighted quantiles. Those that are
+    `categories`, (d,), have no order, and no more values than `max_bins`.
     """
     m, d = X.shape
     weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
@@ -143,7 +193,30 @@ def bin_features(
     centre = np.concatenate([c.centre for c in cuts])
     exact = all(bool(c.exact.all()) for c in cuts)
     sparse = _sparse(codes, n_bins, team)
-    return BinnedData(codes, n_bins.astype(np.int32), missing, thresholds, centre, exact, sparse)
+    levels = _levels(cuts, np.zeros(d, dtype=bool) if categories is None else categories)
+    kinds = _kinds(n_bins, missing, levels)
+    n_bins = n_bins.astype(np.int32)
+    return BinnedData(codes, n_bins, kinds, missing, thresholds, centre, exact, levels, sparse)
+
+
+def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
+    """Return the distinct values of the categories by code, and nothing for other features."""
+    before = [part for c in cuts for part in _split(c.before, c.counts)]
+    after = [part for c in cuts for part in _split(c.after, c.counts)]
+    none = np.empty(0)
+    return [
+        np.concatenate([low[:1], high]) if category and low.size else none
+        for low, high, category in zip(before, after, categories, strict=True)
+    ]
+
+
+def _kinds(n_bins: Ints, missing: Bools, levels: list[Array]) -> Ints:
+    """Return the kinds; a category of two codes has the one jump of codes in order."""
+    kinds = np.where(missing, GAPS, ORDERED).astype(np.uint8)
+    for f, own in enumerate(levels):
+        if own.size:
+            kinds[f] = LEVELS if n_bins[f] > 2 else ORDERED
+    return kinds
 
 
 def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:

@@ -13,6 +13,7 @@ from .binning import BinnedData
 from .callbacks import TimeLimit
 from .column_generation import Plan, run
 from .feature_columns import FeatureColumns, Jumps
+from .kernels.kinds import LEVELS
 from .losses import Rows
 from .masters import Master
 from .masters.row_sample import RowSample
@@ -51,6 +52,10 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
     for f, bins in enumerate(binned.n_bins.tolist()):
         gone = int(binned.missing[f])
         last = np.arange(bins - gone)  # the last bin of every group
+        if binned.kinds[f] == LEVELS:
+            jumps.append(last)
+            thresholds.append(binned.thresholds[f])
+            continue
         if bins > _MANY_BINS:
             group = last * _BINS // last.size
             last = np.flatnonzero(np.diff(group, append=_BINS))

@@ -1,6 +1,7 @@
 """A fitted model: weak classifiers with weights, compiled into one table per used feature."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,7 @@ from .arrays import Array, Ints, Scores
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
-from .learners import Constant, Learner, Stump
+from .learners import Constant, Learner, Level, Stump
 
 
 class Ensemble:
@@ -20,7 +21,7 @@ class Ensemble:
 
     Parameters
     ----------
-    learners : sequence of Stump and Constant
+    learners : sequence of Stump, Level and Constant
     coef : (n, k) array, >= 0
     """
 
@@ -33,7 +34,7 @@ class Ensemble:
         constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
         votes = np.array([h.polarity for h in self.learners]).reshape(-1, 1) * coef
         self.intercept = votes[constant].sum(axis=0)
-        self._stumps = [h for h in self.learners if isinstance(h, Stump)]
+        self._stumps = [h for h in self.learners if not isinstance(h, Constant)]
         self._votes = votes[~constant]
         self.features: Ints = np.unique(np.array([s.feature for s in self._stumps], dtype=np.int32))
 
@@ -75,26 +76,53 @@ class Ensemble:
         return out
 
 
-def _compile(stumps: list[Stump], votes: Array) -> tuple[list[Array], list[Array]]:
+def _compile(learners: list[Stump | Level], votes: Array) -> tuple[list[Array], list[Array]]:
     """Return the thresholds and the table of each used feature, ascending.
 
-    A table starts with the sum of all votes against, and every vote turns at its threshold.
+    A table starts with the sum of all votes against, and every vote turns at its threshold, that
+    for a level before it and back after it.
     """
-    feature = np.array([s.feature for s in stumps], dtype=np.int32)
-    threshold = np.array([s.threshold for s in stumps], dtype=np.float64)
-    right = np.array([s.missing_right for s in stumps], dtype=bool)
+    turns = _turns(learners)
+    feature = np.array([learner.feature for learner in learners], dtype=np.int32)
+    right = np.array([isinstance(h, Stump) and h.missing_right for h in learners], dtype=bool)
     missing = np.where(right[:, None], votes, -votes)
     order = np.argsort(feature, kind="stable")
     starts = np.unique(feature[order], return_index=True)[1]
     thresholds, tables = [], []
-    for own in np.split(order, starts[1:]) if stumps else []:
-        cuts = np.unique(threshold[own])
+    for own in np.split(order, starts[1:]) if learners else []:
+        mine = turns.of(own)
+        cuts = np.unique(mine.threshold)
         finite = cuts[: cuts.size - int(np.isinf(cuts[-1]))]
         table = np.zeros((cuts.size + 2, votes.shape[1]))
-        np.add.at(table, np.searchsorted(cuts, threshold[own]) + 1, 2.0 * votes[own])
+        places = np.searchsorted(cuts, mine.threshold) + 1
+        np.add.at(table, places, 2.0 * mine.sign[:, None] * votes[mine.learner])
         table[0] = -votes[own].sum(axis=0)
         table = np.cumsum(table, axis=0)[: finite.size + 2]
         table[-1] = missing[own].sum(axis=0)
         thresholds.append(finite)
         tables.append(table)
     return thresholds, tables
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """Where weak classifiers change their answers, (n,) each: which, at what value, which way."""
+
+    learner: Ints
+    threshold: Array
+    sign: Array
+
+    def of(self, learners: Ints) -> "_Turns":
+        own = np.isin(self.learner, learners)
+        return _Turns(self.learner[own], self.threshold[own], self.sign[own])
+
+
+def _turns(learners: list[Stump | Level]) -> _Turns:
+    found: list[tuple[int, float, float]] = []
+    for i, learner in enumerate(learners):
+        if isinstance(learner, Stump):
+            found.append((i, learner.threshold, 1.0))
+        else:
+            found += [(i, learner.level - 0.5, 1.0), (i, learner.level + 0.5, -1.0)]
+    which, threshold, sign = np.array(found, dtype=np.float64).reshape(-1, 3).T
+    return _Turns(which.astype(np.int64), threshold, sign)

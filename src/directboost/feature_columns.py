@@ -72,7 +72,7 @@ class FeatureColumns(Columns):
 
     def tables(self, W: Jumps) -> list[Array]:
         """Return the table (n_bins, k) of every feature of the working set."""
-        return tables_of(W, self.n_bins(), self.binned.missing[self.features])
+        return tables_of(W, self.n_bins(), self.binned.kinds[self.features])
 
     def scores(self, W: Jumps) -> Array:
         """Return F in double precision, (m, k)."""

@@ -35,6 +35,27 @@ class Stump:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """One level of a category against the rest: h(x) = polarity if x_f is `level` else -polarity.
+
+    A missing value, and a level that was not there in training, is of the rest.
+    """
+
+    feature: int
+    level: float
+    polarity: int
+
+    def predict(self, X: Scores) -> Array:
+        """Return the responses +1 and -1 to the rows of X, (m,)."""
+        own = X[:, self.feature] == self.level
+        return np.where(own, float(self.polarity), -float(self.polarity))
+
+    def describe(self, name: str) -> str:
+        """Return the rule in words, for a feature called `name`."""
+        return f"{name} {'is' if self.polarity > 0 else 'is not'} {self.level:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """The classifier that answers `polarity` to everything and reads no feature."""
 
@@ -49,4 +70,4 @@ class Constant:
         return "always" if self.polarity > 0 else "never"
 
 
-Learner = Stump | Constant
+Learner = Stump | Level | Constant

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from directboost.kernels import library, native, reference
+from directboost.kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps
 from directboost.kernels.work import PassRows
 
 #: Marks of a test that calls the compiled kernels.
@@ -39,32 +40,33 @@ LOSSES = {"logistic": 0, "exponential": 1, "multinomial": 2, "squared_hinge": 3}
 #: Every fused pass: (loss, with labels).
 PASSES = [(loss, labels) for loss in LOSSES for labels in (True, False)]
 PASSES.remove(("multinomial", False))
-SHAPES = [(1, False), (2, False), (2, True), (3, False), (3, True), (40, False), (40, True)]
+#: (bins, kind) of features.
+KINDS = (ORDERED, GAPS, LEVELS)
+SHAPES = [(1, ORDERED), (2, ORDERED), (2, GAPS)] + [(n, kind) for n in (3, 40) for kind in KINDS]
 
 
 @dataclass(frozen=True)
 class Coded:
-    """Codes (d, m) with the number of bins and the missing flag of every feature."""
+    """Codes (d, m) with the number of bins and the kind of every feature."""
 
     codes: np.ndarray
     n_bins: np.ndarray
-    missing: np.ndarray
+    kinds: np.ndarray
 
     def n_jumps(self, f):
         """Return the number of jumps of feature f."""
-        n = int(self.n_bins[f])
-        return n - 1 + (n - 2 if self.missing[f] else 0)
+        return n_jumps(int(self.n_bins[f]), int(self.kinds[f]))
 
 
 def draw_codes(rng, m, dtype=np.uint8, shapes=SHAPES):
-    """Draw codes of features with the given (bins, missing); every one uses its last bin."""
+    """Draw codes of features with the given (bins, kind); every one uses its last bin."""
     codes = np.stack([rng.integers(0, n, m) for n, _ in shapes]).astype(dtype)
     if m:
         codes[:, 0] = [n - 1 for n, _ in shapes]
     return Coded(
         codes,
         np.array([n for n, _ in shapes], dtype=np.int32),
-        np.array([missing for _, missing in shapes]),
+        np.array([kind for _, kind in shapes], dtype=np.uint8),
     )
 
 

@@ -6,12 +6,13 @@ import numpy as np
 
 from directboost.kernels import reference
 from directboost.kernels.jumps import jump_penalty, table_of
+from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
 from directboost.kernels.work import ModelWork, Sweeps, padded_width
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
-SHAPES = [(4, False), (1, False), (3, True), (9, False), (2, True), (6, True), (2, False)]
-PLAIN = [(4, False), (1, False), (9, False), (2, False)]
+PLAIN = [(4, ORDERED), (1, ORDERED), (9, ORDERED), (2, ORDERED)]
+SHAPES = [*PLAIN, (3, GAPS), (2, GAPS), (6, GAPS), (5, LEVELS), (3, LEVELS)]
 IN_PLACE = ("jumps", "change", "Q")
 NEAR = {np.float64: {"rtol": 1e-9, "atol": 1e-10}, np.float32: {"rtol": 2e-3, "atol": 2e-3}}
 
@@ -39,7 +40,7 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
         codes=coded.codes,
         features=features,
         n_bins=n_bins,
-        missing=coded.missing[features],
+        kinds=coded.kinds[features],
         nu=0.02 * n * rng.uniform(0.5, 2.0, len(shapes)) / 50,
         jumps=jumps,
         G=reference.histograms(coded.codes, features, n_bins, 0.1 * rng.normal(size=(n, k))),
@@ -97,8 +98,8 @@ def scores_of(work, change):
 def tables_of_jumps(work, jumps):
     """Return the tables (all bins, k) of stacked jumps."""
     parts = np.split(jumps, work.first_jump[1:-1])
-    rows = zip(parts, work.n_bins, work.missing, strict=True)
-    return np.concatenate([table_of(part, int(n), bool(gone)) for part, n, gone in rows])
+    rows = zip(parts, work.n_bins, work.kinds, strict=True)
+    return np.concatenate([table_of(part, int(n), int(kind)) for part, n, kind in rows])
 
 
 def value_of(work):
@@ -118,6 +119,7 @@ def bin_answers(work):
         for j in range(work.first_jump[w + 1] - work.first_jump[w]):
             bins = np.arange(n)
             right = bins > j if j < n - 1 else (bins > j - n + 1) & (bins < n - 1)
+            right = bins != j if work.kinds[w] == LEVELS else right
             first = work.first_bin[w]
             answers[work.first_jump[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
     return answers

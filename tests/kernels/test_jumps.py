@@ -29,7 +29,7 @@ def test_table_is_the_sum_of_the_responses(rng):
     assert [binned.n_jumps(f) for f in range(6)] == [3, 5, 1, 0, 1, 1]
     for f in range(6):
         jumps = rng.normal(size=(binned.n_jumps(f), 3))
-        table = table_of(jumps, int(binned.n_bins[f]), bool(binned.missing[f]))
+        table = table_of(jumps, int(binned.n_bins[f]), int(binned.kinds[f]))
         assert table.shape == (binned.n_bins[f], 3)
         F = np.zeros((5, 3))
         for j, v in enumerate(jumps):
@@ -45,10 +45,10 @@ def test_many_tables_at_once_are_those_of_the_single_features(rng):
         jumps = [rng.normal(size=(binned.n_jumps(f), 3)) for f in chosen]
         for j in jumps[::2]:
             j[:] = 0.0
-        n_bins, missing = binned.n_bins[chosen], binned.missing[chosen]
-        tables = tables_of(jumps, n_bins, missing)
+        n_bins, kinds = binned.n_bins[chosen], binned.kinds[chosen]
+        tables = tables_of(jumps, n_bins, kinds)
         assert len(tables) == len(chosen)
-        for j, table, n, gone in zip(jumps, tables, n_bins, missing, strict=True):
+        for j, table, n, gone in zip(jumps, tables, n_bins, kinds, strict=True):
             np.testing.assert_allclose(table, table_of(j, int(n), bool(gone)), atol=1e-13)
             assert table.any() == j.any()
 

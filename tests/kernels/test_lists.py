@@ -101,7 +101,7 @@ def everything(kernels, coded, A, tables, team=None, lists=None):
     which = np.array(list(tables), dtype=np.int32)
     costs, F = np.linspace(0.5, 2.0, len(coded.n_bins)), A.copy()
     prices = [
-        kernels.price(coded.codes, coded.n_bins, coded.missing, A, q, costs, team, lists)[0]
+        kernels.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs, team, lists)[0]
         for q in (1.0, 2.0, np.inf)
     ]
     sums = kernels.histograms(coded.codes, which, coded.n_bins[which], A, team, lists)

@@ -5,8 +5,9 @@ import pytest
 
 from directboost.kernels import native, reference
 from directboost.kernels.jumps import jump_penalty
+from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
 from directboost.kernels.team import Team
-from tests.kernels.draws import CODES, REALS, both, native_test
+from tests.kernels.draws import CODES, KINDS, REALS, both, native_test
 from tests.kernels.models import (
     COUPLINGS,
     IN_PLACE,
@@ -216,7 +217,7 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
 def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
     """Codes of all widths, with many rows in one bin: the books hold, threads change no bit."""
     for k, code in zip((3, 10, 26), CODES, strict=True):
-        shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+        shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
         work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code, shapes=shapes)
         first, before = start(work), value_of(work)
         native.model_epoch(work)
@@ -258,18 +259,20 @@ def all_alive(rng, work):
 
 @native_test
 def test_many_live_jumps_of_one_feature(rng):
-    work = all_alive(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=[(70, True), (5, False)]))
+    shapes = [(70, GAPS), (5, ORDERED), (30, LEVELS)]
+    work = all_alive(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=shapes))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 50_000, 1e-11) == pytest.approx(gain, rel=1e-6)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-5 * np.abs(jumps).max())
 
 
 @native_test
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("bins", [2, 3, 60])
-def test_one_feature_alone_is_solved_at_once(bins, missing, rng):
+@pytest.mark.parametrize(
+    ("bins", "kind"), [(2, ORDERED), (2, GAPS), *((n, kind) for n in (3, 60) for kind in KINDS)]
+)
+def test_one_feature_alone_is_solved_at_once(bins, kind, rng):
     """Where neither classes nor features couple, the preconditioner is the very inverse."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, missing)]))
+    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, kind)]))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 1, 0.0) == pytest.approx(gain, rel=1e-9)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-9 * np.abs(jumps).max())
@@ -278,7 +281,7 @@ def test_one_feature_alone_is_solved_at_once(bins, missing, rng):
 @native_test
 def test_features_that_share_their_mean_only_are_solved_soon(rng):
     """Independent features couple through the mean of their scores, which is taken care of."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 2000, 1.0, shapes=[(12, False)] * 8))
+    work = all_alive(rng, draw_work(rng, 2, 0, 2000, 1.0, shapes=[(12, ORDERED)] * 8))
     work.ridge[:] = 0.0
     _, gain = newton_point(work)
     assert native.model_newton(work, 6, 0.0) >= 0.999 * gain
@@ -288,7 +291,7 @@ def test_features_that_share_their_mean_only_are_solved_soon(rng):
 @pytest.mark.parametrize("size", [1e-310, 1e-100, 1.0])
 def test_a_class_without_curvature_spoils_no_other(size, rng):
     """The step of the others is the same, however flat a class is."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(9, False)]))
+    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(9, ORDERED)]))
     work.ridge[:] = 0.0
     for array in (work.H, work.D, work.G):
         array[:, 1] *= size

@@ -6,39 +6,41 @@ import pytest
 
 from directboost.kernels import native, reference
 from directboost.kernels.jumps import jump_penalty, table_of
+from directboost.kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps
 from directboost.kernels.work import Sweeps
 from tests.kernels.draws import both, native_test
 
+KINDS = (ORDERED, GAPS, LEVELS)
 NORMS = (1.0, 2.0, np.inf, 3.0)
 USUAL = Sweeps(2, 4, 1e-3)
 MANY = Sweeps(60, 10, 1e-5)
-SIZES = [(2, False), (2, True), (3, False), (3, True), (9, False), (9, True), (40, True)]
-#: (bins, missing, p); the NumPy twin takes its time for a general p.
-BLOCKS = [(n, gone, p) for n, gone in SIZES for p in NORMS if n <= 3 or p != 3.0]
+SIZES = [(2, ORDERED), (2, GAPS), *((n, kind) for n in (3, 9) for kind in KINDS), (40, GAPS)]
+#: (bins, kind, p); the NumPy twin takes its time for a general p.
+BLOCKS = [(n, kind, p) for n, kind in SIZES for p in NORMS if n <= 3 or p != 3.0]
 
 
-def draw_block(rng, n, k, missing, share=0.3):
+def draw_block(rng, n, k, kind, share=0.3):
     """Draw gradient G, curvature D >= 0 and jumps of which a share is not zero."""
     G = rng.normal(size=(n, k))
     D = rng.uniform(0.2, 2.0, (n, k))
     D[rng.random((n, k)) < 0.1] = 0.0
-    jumps = rng.normal(size=(n - 1 + (n - 2 if missing else 0), k))
+    jumps = rng.normal(size=(n_jumps(n, kind), k))
     jumps[rng.random(len(jumps)) >= share] = 0.0
     return G, D, jumps
 
 
-def model(block, jumps, old, missing, nu, p):
+def model(block, jumps, old, kind, nu, p):
     """Return the quadratic model plus the penalty, from its definition."""
     G, D = block
-    g = table_of(jumps - old, G.shape[0], missing)
+    g = table_of(jumps - old, G.shape[0], kind)
     return float(np.sum(-G * g + 0.5 * D * g**2)) + nu * jump_penalty(jumps, p)
 
 
-def optimum(block, old, missing, nu, p):
+def optimum(block, old, kind, nu, p):
     """Return the least value of the model, by CVXPY over weights of both polarities."""
     G, D = block
     n, (count, k) = G.shape[0], old.shape
-    basis = np.stack([table_of(np.eye(count)[:, [j]], n, missing)[:, 0] for j in range(count)], 1)
+    basis = np.stack([table_of(np.eye(count)[:, [j]], n, kind)[:, 0] for j in range(count)], 1)
     up, down = cp.Variable((count, k), nonneg=True), cp.Variable((count, k), nonneg=True)
     g = basis @ (up - down - old)
     norms = [cp.pnorm(part[j], p, approx=False) for part in (up, down) for j in range(count)]
@@ -51,41 +53,41 @@ def optimum(block, old, missing, nu, p):
 
 @both
 @pytest.mark.parametrize("p", NORMS)
-@pytest.mark.parametrize("missing", [False, True])
-def test_many_sweeps_reach_the_optimum(kernels, missing, p, rng):
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_sweeps_reach_the_optimum(kernels, kind, p, rng):
     n = 6 if p in (1.0, 2.0, np.inf) else 3
     for nu in (0.3, 1.0):
-        G, D, old = draw_block(rng, n, 3, missing)
+        G, D, old = draw_block(rng, n, 3, kind)
         D = np.maximum(D, 0.2)
         jumps = old.copy()
-        kernels.solve_block(G, D, missing, nu, p, MANY, jumps)
-        best = optimum((G, D), old, missing, nu, p)
-        assert model((G, D), jumps, old, missing, nu, p) == pytest.approx(best, abs=2e-7)
+        kernels.solve_block(G, D, kind, nu, p, MANY, jumps)
+        best = optimum((G, D), old, kind, nu, p)
+        assert model((G, D), jumps, old, kind, nu, p) == pytest.approx(best, abs=2e-7)
 
 
 @both
-@pytest.mark.parametrize(("n", "missing", "p"), [block for block in BLOCKS if block[0] < 40])
-def test_more_sweeps_are_never_worse(kernels, n, missing, p, rng):
+@pytest.mark.parametrize(("n", "kind", "p"), [block for block in BLOCKS if block[0] < 40])
+def test_more_sweeps_are_never_worse(kernels, n, kind, p, rng):
     """The model falls with every sweep, from any start and for few as for many of them."""
     for k in (1, 3):
-        G, D, old = draw_block(rng, n, k, missing)
-        last = model((G, D), old, old, missing, 0.3, p)
+        G, D, old = draw_block(rng, n, k, kind)
+        last = model((G, D), old, old, kind, 0.3, p)
         for sweeps in ((1, 0), (1, 1), (1, 5), (2, 5), (6, 5)):
             jumps = old.copy()
-            kernels.solve_block(G, D, missing, 0.3, p, Sweeps(*sweeps, 0.0), jumps)
-            value = model((G, D), jumps, old, missing, 0.3, p)
+            kernels.solve_block(G, D, kind, 0.3, p, Sweeps(*sweeps, 0.0), jumps)
+            value = model((G, D), jumps, old, kind, 0.3, p)
             assert value <= last + 1e-12 * abs(last)
             last = value
 
 
 @both
-@pytest.mark.parametrize(("n", "missing", "p"), BLOCKS)
-def test_change_is_the_table_of_the_moves(kernels, n, missing, p, rng):
-    G, D, old = draw_block(rng, n, 3, missing)
+@pytest.mark.parametrize(("n", "kind", "p"), BLOCKS)
+def test_change_is_the_table_of_the_moves(kernels, n, kind, p, rng):
+    G, D, old = draw_block(rng, n, 3, kind)
     jumps, before = old.copy(), (G.copy(), D.copy())
-    change = kernels.solve_block(G, D, missing, 0.2, p, USUAL, jumps)
+    change = kernels.solve_block(G, D, kind, 0.2, p, USUAL, jumps)
     assert np.abs(change).max() > 0.0
-    np.testing.assert_allclose(change, table_of(jumps - old, n, missing), atol=1e-12)
+    np.testing.assert_allclose(change, table_of(jumps - old, n, kind), atol=1e-12)
     np.testing.assert_array_equal(G, before[0])
     np.testing.assert_array_equal(D, before[1])
 
@@ -130,14 +132,14 @@ def test_a_large_nu_takes_the_jumps_away(kernels, p, rng):
 
 
 @native_test
-@pytest.mark.parametrize(("n", "missing", "p"), [*BLOCKS, (9, True, 3.0), (9, True, 1.5)])
-def test_twins_agree(n, missing, p, rng):
+@pytest.mark.parametrize(("n", "kind", "p"), [*BLOCKS, (9, GAPS, 1.5), (9, LEVELS, 3.0)])
+def test_twins_agree(n, kind, p, rng):
     """After few sweeps, as in an epoch, the twins stand at the same point."""
     for k in (3,) if n > 9 or p in (1.5, 3.0) else range(1, 13):
-        G, D, old = draw_block(rng, n, k, missing)
+        G, D, old = draw_block(rng, n, k, kind)
         one, two = old.copy(), old.copy()
         changes = [
-            kernels.solve_block(G, D, missing, 0.4, p, Sweeps(2, 2, 1e-3), jumps)
+            kernels.solve_block(G, D, kind, 0.4, p, Sweeps(2, 2, 1e-3), jumps)
             for kernels, jumps in ((native, one), (reference, two))
         ]
         np.testing.assert_allclose(one, two, atol=1e-9)

@@ -5,6 +5,7 @@ import pytest
 
 from directboost.binning import BinnedData
 from directboost.kernels import native, reference
+from directboost.kernels.kinds import GAPS, ORDERED
 from directboost.kernels.team import Team
 from directboost.kernels.work import Tables
 from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
@@ -17,7 +18,10 @@ NEAR = {np.float64: {"rtol": 1e-12, "atol": 1e-13}, np.float32: {"rtol": 1e-5, "
 def coded_as_binned(coded):
     """Return codes as BinnedData, whose `response` says what every jump answers."""
     nothing = [np.empty(0)] * len(coded.n_bins)
-    return BinnedData(coded.codes, coded.n_bins, coded.missing, nothing, np.empty(0), True)
+    kinds = coded.kinds
+    return BinnedData(
+        coded.codes, coded.n_bins, kinds, kinds == GAPS, nothing, np.empty(0), True, nothing
+    )
 
 
 def histogram(kernels, codes, n_bins, A):
@@ -43,8 +47,8 @@ def test_edges_are_responses_times_coefficients(kernels, k, rng):
     """Row j of the edges is h_j' A, in the order in which BinnedData numbers the jumps."""
     coded, A = draw_codes(rng, 60), rng.normal(size=(60, k))
     binned = coded_as_binned(coded)
-    for f, (n, missing) in enumerate(SHAPES):
-        found = kernels.edges(coded.codes[f], n, missing, A)
+    for f, (n, kind) in enumerate(SHAPES):
+        found = kernels.edges(coded.codes[f], n, kind, A)
         assert found.shape == (binned.n_jumps(f), k)
         for j, row in enumerate(found):
             np.testing.assert_allclose(row, binned.response(f, j, 1) @ A, atol=1e-12)
@@ -55,7 +59,7 @@ def test_edges_are_responses_times_coefficients(kernels, k, rng):
 def test_price_is_the_best_dual_norm_over_the_cost(kernels, q, rng):
     coded, A = draw_codes(rng, 60), rng.normal(size=(60, 4))
     costs, binned = rng.uniform(0.3, 3.0, len(SHAPES)), coded_as_binned(coded)
-    best, jump, polarity = kernels.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
+    best, jump, polarity = kernels.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs)
     for f in range(len(SHAPES)):
         names = [(j, sign) for j in range(binned.n_jumps(f)) for sign in (1, -1)]
         if not names:
@@ -77,9 +81,9 @@ def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
     """
     codes = np.array([[0, 0, 3, 3]], dtype=np.uint8)
     A = np.array([[-1.0, 1.0], [-2.0, 2.0], [3.0, -3.0], [1.0, -1.0]], dtype=real)
-    for n, missing in ((4, False), (5, True)):
-        bins, gone = np.array([n], dtype=np.int32), np.array([missing])
-        best, jump, polarity = kernels.price(codes, bins, gone, A, q, np.ones(1))
+    for n, kind in ((4, ORDERED), (5, GAPS)):
+        bins, kinds = np.array([n], dtype=np.int32), np.array([kind], dtype=np.uint8)
+        best, jump, polarity = kernels.price(codes, bins, kinds, A, q, np.ones(1))
         assert (best[0], jump[0], polarity[0]) == (7.0, 0, 1)
 
 
@@ -88,11 +92,11 @@ def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
 def test_the_width_of_a_tie(kernels, real, tie):
     """A later jump wins only where its price is larger by more than the tie width."""
     codes = np.array([[0, 1, 2]], dtype=np.uint8)
-    bins, gone = np.array([3], dtype=np.int32), np.zeros(1, dtype=bool)
+    bins, kinds = np.array([3], dtype=np.int32), np.zeros(1, dtype=np.uint8)
     for excess, winner in ((0.4 * tie, 0), (3.0 * tie, 1)):
         # E of jump 0 is a1 + a2 - a0 = 1, of jump 1 it is a2 - a0 - a1 = 1 + excess
         A = np.array([[-1.0], [-excess / 2.0], [excess / 2.0]], dtype=real)
-        _, jump, polarity = kernels.price(codes, bins, gone, A, np.inf, np.ones(1))
+        _, jump, polarity = kernels.price(codes, bins, kinds, A, np.inf, np.ones(1))
         assert (jump[0], polarity[0]) == (winner, 1)
 
 
@@ -101,16 +105,16 @@ def test_the_width_of_a_tie(kernels, real, tie):
 @pytest.mark.parametrize("code", CODES)
 def test_sums_agree(code, real, rng):
     """Histogram and edges of the twins are equal for every width, code and precision."""
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
     for k in CLASSES:
         coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
-        for f, (n, missing) in enumerate(shapes):
+        for f, (n, kind) in enumerate(shapes):
             codes = coded.codes[f]
             sums = [histogram(kernels, codes, n, A) for kernels in (native, reference)]
             np.testing.assert_allclose(*sums, **NEAR[real])
             np.testing.assert_allclose(
-                native.edges(codes, n, missing, A),
-                reference.edges(codes, n, missing, A),
+                native.edges(codes, n, kind, A),
+                reference.edges(codes, n, kind, A),
                 **NEAR[real],
             )
 
@@ -120,12 +124,12 @@ def test_sums_agree(code, real, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("code", CODES)
 def test_prices_agree(code, real, q, rng):
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
     for k in CLASSES:
         coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
         costs = rng.uniform(0.5, 2.0, len(shapes))
-        one = native.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
-        two = reference.price(coded.codes, coded.n_bins, coded.missing, A, q, costs)
+        one = native.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs)
+        two = reference.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs)
         np.testing.assert_allclose(one[0], two[0], **NEAR[real])
         if real is np.float64:
             np.testing.assert_array_equal(one[1], two[1])
@@ -136,7 +140,7 @@ def test_prices_agree(code, real, q, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("code", CODES)
 def test_add_tables_adds_rows_of_tables(kernels, code, real, rng):
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, True)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
     for k in CLASSES:
         coded = draw_codes(rng, 50, code, shapes)
         which = np.array([5, 0, 3, len(shapes) - 1], dtype=np.int32)
@@ -271,7 +275,7 @@ def test_empty_inputs(kernels):
 def test_threads_change_no_bit(rng):
     """Pricing, tables and prediction give the same bits with two threads and with none."""
     m, k = 40_000, 3
-    coded = draw_codes(rng, m, np.uint8, [(9, False), (5, True)] * 6)
+    coded = draw_codes(rng, m, np.uint8, [(9, ORDERED), (5, GAPS)] * 6)
     A, costs = rng.normal(size=(m, k)), np.ones(12)
     which = np.array([0, 3, 7], dtype=np.int32)
     tables = [rng.normal(size=(int(coded.n_bins[f]), k)) for f in which]
@@ -284,7 +288,7 @@ def test_threads_change_no_bit(rng):
         F = np.zeros((m, k))
         native.add_tables(coded.codes, which, tables, F, team)
         scores, _ = native.predict(X, joined, team)
-        prices = native.price(coded.codes, coded.n_bins, coded.missing, A, 2.0, costs, team)
+        prices = native.price(coded.codes, coded.n_bins, coded.kinds, A, 2.0, costs, team)
         coarse = native.find_cuts(X, None, 50, team)
         return [F, scores, *prices, *vars(coarse).values()]
 

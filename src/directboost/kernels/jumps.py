@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
+from .kinds import GAPS, LEVELS, ORDERED
 from .row_prox import row_norms
 
 
@@ -20,12 +21,12 @@ def jump_penalty(jumps: Array, p: float) -> float:
     return float(sum(row_norms(part, p).sum() for part in parts))
 
 
-def tables_of(jumps: list[Array], n_bins: Ints, missing: Bools) -> list[Array]:
-    """Return `table_of` for many features; those without a missing code go together."""
+def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
+    """Return `table_of` for many features; those with codes in order go together."""
     tables = [np.empty(0)] * len(jumps)
-    for f in np.flatnonzero(missing).tolist():
-        tables[f] = table_of(jumps[f], int(n_bins[f]), True)
-    plain = np.flatnonzero(~missing)
+    for f in np.flatnonzero(kinds).tolist():
+        tables[f] = table_of(jumps[f], int(n_bins[f]), int(kinds[f]))
+    plain = np.flatnonzero(np.equal(kinds, ORDERED))
     if plain.size:
         together = _plain_tables([jumps[f] for f in plain.tolist()], n_bins[plain])
         for f, table in zip(plain.tolist(), together, strict=True):
@@ -45,16 +46,19 @@ def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
     return np.split(table, ends[:-1])
 
 
-def table_of(jumps: Array, n_bins: int, missing: bool) -> Array:
+def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
     """Return the table (n_bins, k) of a feature from its jumps (n_jumps, k).
 
     g[t] = sum of the jumps that answer +1 to code t minus the sum of those that answer -1.
     """
-    present = n_bins - 1 if missing else n_bins
-    right = jumps[: max(n_bins - 1, 0)]
     table = np.zeros((n_bins, jumps.shape[1]))
     if n_bins < 2:
         return table
+    if kind == LEVELS:
+        return np.asarray(jumps.sum(axis=0) - 2.0 * jumps)
+    missing = kind == GAPS
+    present = n_bins - 1 if missing else n_bins
+    right = jumps[: n_bins - 1]
     table[1:] = 2.0 * np.cumsum(right, axis=0)
     table -= right.sum(axis=0)
     if missing and n_bins > 2:

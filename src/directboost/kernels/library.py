@@ -56,7 +56,7 @@ class ModelRecord(Structure):
         ("n_work", c_int32),
         ("rows", c_void_p),
         ("n_bins", c_void_p),
-        ("missing", c_void_p),
+        ("kinds", c_void_p),
         ("nu", c_void_p),
         ("jumps", c_void_p),
         ("G", c_void_p),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
+from .kinds import n_jumps
 from .library import ModelRecord, RowsRecord, SparseRecord, TablesRecord, lib
 from .work import (
     LIST_ROWS,
@@ -60,7 +61,7 @@ def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
 def price(
     codes: Ints,
     n_bins: Ints,
-    missing: Bools,
+    kinds: Ints,
     A: Scores,
     q: float,
     costs: Array,
@@ -71,20 +72,20 @@ def price(
     d, m = codes.shape
     best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
     tie = 1e-12 if A.dtype == np.float64 else 1e-6
-    bins, gone = n_bins.astype(np.int32), missing.astype(np.uint8)
+    bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
     lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
-                 bins.ctypes.data, gone.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
+                 bins.ctypes.data, kind.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
                  costs.ctypes.data, tie, best.ctypes.data, jump.ctypes.data,
                  polarity.ctypes.data)  # fmt: skip
     return best, jump, polarity
 
 
-def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
+def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     """Return the edges of every jump of one feature; see `reference.edges`."""
     k = A.shape[1]
-    out = np.zeros((max(n_bins - 1, 0) + (max(n_bins - 2, 0) if missing else 0), k))
-    lib().edges(codes.ctypes.data, codes.itemsize, codes.size, n_bins, int(missing),
+    out = np.zeros((n_jumps(n_bins, kind), k))
+    lib().edges(codes.ctypes.data, codes.itemsize, codes.size, n_bins, int(kind),
                  A.ctypes.data, A.itemsize, k, out.ctypes.data)  # fmt: skip
     return out
 
@@ -203,12 +204,12 @@ def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -
 
 
 def solve_block(
-    G: Array, D: Array, missing: bool, nu: float, p: float, sweeps: Sweeps, jumps: Array
+    G: Array, D: Array, kind: int, nu: float, p: float, sweeps: Sweeps, jumps: Array
 ) -> Array:
     """Solve one block in place and return the change of its table; see `reference.solve_block`."""
     G, D = np.ascontiguousarray(G), np.ascontiguousarray(D)
     change = np.zeros_like(G)
-    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(missing), G.shape[1], nu, p,
+    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(kind), G.shape[1], nu, p,
                        sweeps.full, sweeps.segment, sweeps.tolerance, jumps.ctypes.data,
                        change.ctypes.data)  # fmt: skip
     return change
@@ -218,16 +219,16 @@ def _model(work: ModelWork) -> Any:
     """Return the record of a model for C; it is made once."""
     held = work.__dict__.get("_record")
     if held is None:
-        missing = work.missing.astype(np.uint8)
+        kinds = work.kinds.astype(np.uint8)
         arrays = (work.jumps, work.G, work.D, work.ridge, work.change)
         record = ModelRecord(
             _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
             work.k, work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
-            _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(missing),
+            _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(kinds),
             _at(work.nu), *(_at(array) for array in arrays), work.p, work.sweeps.full,
             work.sweeps.segment, work.sweeps.tolerance,
         )  # fmt: skip
-        held = work.__dict__["_record"] = (record, missing)
+        held = work.__dict__["_record"] = (record, kinds)
     return byref(held[0])
 
 

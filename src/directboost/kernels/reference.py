@@ -8,6 +8,7 @@ from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
 from .jumps import jump_penalty
+from .kinds import GAPS, LEVELS
 from .reference_block import solve_block
 from .reference_lists import list_codes
 from .reference_model import model_epoch
@@ -67,18 +68,21 @@ def _histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
     ).astype(np.float64)
 
 
-def edges(codes: Ints, n_bins: int, missing: bool, A: Scores) -> Array:
+def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     """Return the edges (n_jumps, k) of the positive polarity of every jump of one feature.
 
     The edges of a jump are the sum of A over the rows it answers +1 minus the sum over the rest:
-    total - 2 prefix. With a missing code the jumps with missing to the left follow.
+    the total less twice the rest. `kinds.answers` says which these are.
     """
     sums = _histogram(codes, n_bins, A)
     if n_bins < 2:
         return np.zeros((0, A.shape[1]))
-    total, prefix = sums.sum(axis=0), np.cumsum(sums, axis=0)
+    total = sums.sum(axis=0)
+    if kind == LEVELS:
+        return np.asarray(total - 2.0 * sums)
+    prefix = np.cumsum(sums, axis=0)
     right = np.asarray(total - 2.0 * prefix[:-1])
-    if not missing:
+    if kind != GAPS:
         return right
     return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])
 
@@ -91,7 +95,7 @@ def dual_norm(E: Array, q: float) -> Array:
 def price(
     codes: Ints,
     n_bins: Ints,
-    missing: Bools,
+    kinds: Ints,
     A: Scores,
     q: float,
     costs: Array,
@@ -108,7 +112,7 @@ def price(
     d, tie = codes.shape[0], 1e-12 if A.dtype == np.float64 else 1e-6
     best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
     for f in range(d):
-        E = edges(codes[f], int(n_bins[f]), bool(missing[f]), A)
+        E = edges(codes[f], int(n_bins[f]), int(kinds[f]), A)
         if E.shape[0]:
             prices = np.stack([dual_norm(E, q), dual_norm(-E, q)], axis=1).ravel()
             first = int(np.argmax(prices >= prices.max() * (1.0 - tie)))

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..arrays import Array, Bools, Ints
+from .kinds import GAPS, answers
 from .row_prox import prox_p
 from .work import Sweeps
 
@@ -13,7 +14,7 @@ NOISE = 1e-10
 
 
 def solve_block(
-    G: Array, D: Array, missing: bool, nu: float, p: float, sweeps: Sweeps, jumps: Array
+    G: Array, D: Array, kind: int, nu: float, p: float, sweeps: Sweeps, jumps: Array
 ) -> Array:
     """Move the jumps (n_jumps, k) of a feature, in place, and return the change of its table.
 
@@ -28,23 +29,22 @@ def solve_block(
     block = _Block(left, D, change, T, nu, p)
     first = 0.0
     for round_number in range(sweeps.full):
-        moved = sum(block.sweep(*view, jumps, False) for view in _views(G.shape[0], missing))
+        moved = sum(block.sweep(*view, jumps, False) for view in _views(G.shape[0], kind))
         if moved == 0.0:
             break
         first = moved if round_number == 0 else first
         if round_number > 0 and moved <= sweeps.tolerance**2 * first:
             break
-        _sweep_live(block, missing, sweeps, jumps)
+        _sweep_live(block, kind, sweeps, jumps)
     return change
 
 
-def _sweep_live(block: "_Block", missing: bool, sweeps: Sweeps, jumps: Array) -> None:
+def _sweep_live(block: "_Block", kind: int, sweeps: Sweeps, jumps: Array) -> None:
     live = (jumps != 0.0).any(axis=1)
     if not live.any():
         return
     views = [
-        (order, np.where((rows >= 0) & live[rows], rows, -1))
-        for order, rows in _views(block.G.shape[0], missing)
+        (rows[live[rows]], every[live[rows]]) for rows, every in _views(block.G.shape[0], kind)
     ]
     first = 0.0
     for number in range(sweeps.segment):
@@ -54,31 +54,27 @@ def _sweep_live(block: "_Block", missing: bool, sweeps: Sweeps, jumps: Array) ->
             break
 
 
-def _views(n: int, missing: bool) -> list[tuple[Ints, Ints]]:
-    """Orders of the bins, and the jump after each position (-1: none).
+def _views(n: int, kind: int) -> list[tuple[Ints, Array]]:
+    """Jumps that are visited one after the other, with what they answer to the bins.
 
-    With a missing code there are two: missing last, and missing first without its first jump,
-    which is the negative of the last jump of the other order.
+    With a missing code there are two: jumps that send it to the right, and to the left.
     """
-    views: list[tuple[Ints, Ints]] = [(np.arange(n), np.arange(n - 1))]
-    if missing and n > 2:
-        order = np.concatenate([[n - 1], np.arange(n - 1)])
-        rows = np.concatenate([[-1], np.arange(n - 1, 2 * n - 3)])
-        views.append((order, rows))
-    return views
+    every = answers(n, kind)
+    rows = np.arange(every.shape[0])
+    ends = [n - 1] if kind == GAPS else []
+    return [(part, every[part]) for part in np.split(rows, ends) if part.size]
 
 
 class _Block:
     def __init__(self, G: Array, D: Array, change: Array, T: Array, nu: float, p: float) -> None:
         self.G, self.D, self.change, self.T, self.nu, self.p = G, D, change, T, nu, p
 
-    def sweep(self, order: Ints, rows: Ints, jumps: Array, all_rows: bool) -> float:
-        """Visit left to right the jumps that are not zero or can gain; return sum T d^2."""
+    def sweep(self, rows: Ints, every: Array, jumps: Array, all_rows: bool) -> float:
+        """Visit in turn the jumps that are not zero or can gain; return sum T d^2."""
         moved, position = 0.0, -1
         while True:
-            G = self.G[order]
-            E = G.sum(axis=0) - 2.0 * np.cumsum(G, axis=0)[:-1]
-            gains = (rows >= 0) & (all_rows | self._gains(E) | (jumps[rows] != 0.0).any(axis=1))
+            E = every @ self.G
+            gains = all_rows | self._gains(E) | (jumps[rows] != 0.0).any(axis=1)
             gains[: position + 1] = False
             if not gains.any():
                 return moved
@@ -87,9 +83,9 @@ class _Block:
             d = prox_metric(v + E[position] / self.T, self.T, self.nu, self.p) - v
             v += d
             moved += float(self.T @ d**2)
-            signs = np.where(np.arange(order.size) > position, 1.0, -1.0)
-            self.change[order] += signs[:, None] * d
-            self.G[order] -= self.D[order] * signs[:, None] * d
+            step = every[position][:, None] * d
+            self.change += step
+            self.G -= self.D * step
 
     def _gains(self, E: Array) -> Bools:
         q = np.inf if self.p == 1.0 else (1.0 if np.isinf(self.p) else self.p / (self.p - 1.0))

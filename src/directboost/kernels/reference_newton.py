@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from .jumps import live_jumps
+from .kinds import answers
 from .row_prox import row_norms
 from .work import ModelWork, Team
 
@@ -107,10 +108,9 @@ class _Live:
         self._answers = []
         for w in np.unique(self.feature):
             rows = np.flatnonzero(self.feature == w)
-            jump, last = places[rows, None] - work.first_jump[w], int(work.n_bins[w]) - 1
-            bins = np.arange(last + 1)
-            right = np.where(jump < last, bins > jump, (bins > jump - last) & (bins < last))
-            self._answers.append((w, rows, np.where(right, 1.0, -1.0)))
+            jump = places[rows] - work.first_jump[w]
+            every = answers(int(work.n_bins[w]), int(work.kinds[w]))
+            self._answers.append((w, rows, every[jump]))
 
     def _bins(self, w: int) -> slice:
         return slice(self._work.first_bin[w], self._work.first_bin[w + 1])
@@ -120,19 +120,19 @@ class _Live:
         work = self._work
         tables = np.zeros_like(work.change)
         scores = np.zeros((work.codes.shape[1], work.k), dtype=work.Q.dtype)
-        for w, rows, answers in self._answers:
-            tables[self._bins(w)] = answers.T @ V[rows]
+        for w, rows, signs in self._answers:
+            tables[self._bins(w)] = signs.T @ V[rows]
             scores += tables[self._bins(w)][work.codes[work.features[w]]].astype(scores.dtype)
         return scores, tables
 
     def edges(self, rows_of_scores: Scores, sums: Array, sign: float = 1.0) -> Array:
         """Return the edges of the live jumps for sums over the bins plus rows times the sign."""
         work, out = self._work, np.empty((self.feature.size, self._work.k))
-        for w, rows, answers in self._answers:
+        for w, rows, signs in self._answers:
             total = sums[self._bins(w)].copy()
             codes = work.codes[work.features[w]]
             np.add.at(total, codes, sign * rows_of_scores.astype(np.float64))
-            out[rows] = answers @ total
+            out[rows] = signs @ total
         return out
 
     def product(self, V: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
+from .kinds import count_jumps
 
 LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the fused passes
 
@@ -146,7 +147,7 @@ class ModelWork:
     features : (w,) int32 array
         Which row of `codes` belongs to each feature of the working set.
     n_bins : (w,) int32 array
-    missing : (w,) bool array
+    kinds : (w,) int array
     nu : (w,) array
         nu times the cost of each feature.
     jumps : (all jumps, k) array
@@ -171,7 +172,7 @@ class ModelWork:
     codes: Ints
     features: Ints
     n_bins: Ints
-    missing: Bools
+    kinds: Ints
     nu: Array
     jumps: Array
     G: Array
@@ -199,9 +200,8 @@ class ModelWork:
     @cached_property
     def first_jump(self) -> Ints:
         """Where the jumps of every feature begin, and where the last ends, (w + 1,)."""
-        counts = np.maximum(self.n_bins - 1, 0).astype(np.int64)
-        counts += np.where(self.missing, np.maximum(self.n_bins - 2, 0), 0)
-        return np.concatenate([[0], np.cumsum(counts)])
+        counts = count_jumps(self.n_bins, self.kinds)
+        return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def bend(self, d: Scores) -> Scores:
         """Return H d for every row, (n, k).

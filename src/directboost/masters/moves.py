@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
+from ..kernels.kinds import LEVELS
 from ..kernels.row_prox import row_norms
 from ..kernels.work import ModelWork
 
@@ -109,14 +110,16 @@ class _Live:
         self._norms = self._signs.norms(self._p)
         feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
         jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
-        missing_left = jump >= last
+        levels = work.kinds[feature] == LEVELS
+        self._left = (jump >= last) & ~levels
         self._nu = work.nu[feature]
         # A neighbour is of the same feature and sends missing values the same way.
-        kind = 2 * feature + missing_left
-        self._next = np.append(kind[1:] == kind[:-1], False)
+        kind = 2 * feature + self._left
+        self._next = np.append((kind[1:] == kind[:-1]) & ~levels[1:], False)
         self._first, self._end = work.first_bin[feature], work.first_bin[feature + 1]
-        self._bin = self._first + 1 + np.where(missing_left, jump - last, jump)
-        self._right_end = self._end - missing_left
+        place = self._first + np.where(self._left, jump - last, jump)
+        # A jump answers -1 to the bins from `low` up to `bin`, and those on the left to missing.
+        self._low, self._bin = np.where(levels, place, self._first), place + 1
         self._sums = tuple(
             np.concatenate([np.zeros((1, work.k)), np.cumsum(values, axis=0)])
             for values in (work.G, work.D)
@@ -150,13 +153,13 @@ class _Live:
         return Moves(self._places[source], self._places[target], x, cost, saved)
 
     def _drop(self, leaving: _Leaving) -> Moves:
-        """Return moves away: all rows change, those on the right against the others."""
+        """Return moves away: all rows change, those that were answered -1 against the others."""
         rows, x = leaving.rows, leaving.weights
-        right, both = (
-            [sums[end[rows]] - sums[first[rows]] for sums in self._sums]
-            for first, end in ((self._bin, self._right_end), (self._first, self._end))
-        )
-        cost = _added(2.0 * right[0] - both[0], both[1], -x)
+        G, D = (sums[self._end[rows]] - sums[self._first[rows]] for sums in self._sums)
+        sums, end = self._sums[0], self._end[rows]
+        minus = sums[self._bin[rows]] - sums[self._low[rows]]
+        minus += np.where(self._left[rows, None], sums[end] - sums[end - 1], 0.0)
+        cost = _added(G - 2.0 * minus, D, -x)
         cost += self._nu[rows] * (leaving.stays - self._size(rows))
         away = np.full(rows.size, -1)
         return Moves(self._places[rows], away, x, cost, self._gone(leaving))

@@ -85,7 +85,7 @@ class QuadraticModel:
             codes=codes,
             features=places,
             n_bins=n_bins,
-            missing=binned.missing[features],
+            kinds=binned.kinds[features],
             nu=objective.nu * columns.feature_costs[features],
             jumps=np.concatenate(point.W),
             G=G,
@@ -116,7 +116,7 @@ class QuadraticModel:
         work = self.work
         apart = work.first_jump[1:-1]
         tables = [
-            tables_of(np.split(stacked, apart), work.n_bins, work.missing)
+            tables_of(np.split(stacked, apart), work.n_bins, work.kinds)
             for stacked in (jumps, np.concatenate(self.point.W))
         ]
         changes = [after - before for after, before in zip(*tables, strict=True)]

@@ -56,7 +56,7 @@ class StumpOracle(Oracle):
             q = _NATIVE_NORMS[penalty.p]
             contiguous = np.ascontiguousarray(A)
             return price(
-                data.codes, data.n_bins, data.missing, contiguous, q, self._costs, self._team,
+                data.codes, data.n_bins, data.kinds, contiguous, q, self._costs, self._team,
                 data.sparse,
             )  # fmt: skip
         return self._best_by_edges(np.ascontiguousarray(A), penalty)
@@ -66,8 +66,8 @@ class StumpOracle(Oracle):
         n = self.binned.codes.shape[0]
         best, jump, polarity = np.zeros(n), np.zeros(n, np.int32), np.ones(n, np.int8)
         for f in range(n):
-            missing = bool(self.binned.missing[f])
-            E = edges(self.binned.codes[f], int(self.binned.n_bins[f]), missing, A)
+            kind = int(self.binned.kinds[f])
+            E = edges(self.binned.codes[f], int(self.binned.n_bins[f]), kind, A)
             if E.shape[0]:
                 both = np.stack([penalty.dual_norm(E), penalty.dual_norm(-E)], axis=1).ravel()
                 first = int(np.argmax(both >= both.max() * (1.0 - _tie(A))))

@@ -4,7 +4,8 @@
 // changes by g, bin t has the gradient G_t - D_t g_t left. A jump at position j of an order of the
 // bins adds +d to the bins after it and -d to the bins up to it, so its edges are
 // e_j = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1.
-// One sweep visits the jumps left to right with running sums, O(k) each.
+// One sweep visits the jumps left to right with running sums, O(k) each. The jump of a level adds -d
+// to its own bin and +d to all others: prefix_j is the gradient of that bin.
 #pragma once
 
 #include "prox.h"
@@ -42,7 +43,8 @@ class BlockSolver {
         order_(8 * static_cast<size_t>(widest)),
         left_(3 * static_cast<size_t>(widest) * k_),
         jumps_(2 * static_cast<size_t>(widest) * k_),
-        live_(2 * static_cast<size_t>(widest)) {
+        live_(2 * static_cast<size_t>(widest)),
+        kept_(widest) {
     double* s = small_.get();
     const int32_t k = k_;
     work_ = {s, s + k, s + 2 * k, s + 3 * k, s + 4 * k, s + 5 * k, s + 6 * k, runs_.get()};
@@ -50,11 +52,11 @@ class BlockSolver {
   }
 
   // Changes `jumps` and writes the change of the table; see directboost.h.
-  void solve(const double* G, const double* D, int32_t n, bool missing, double nu, double p,
+  void solve(const double* G, const double* D, int32_t n, uint8_t kind, double nu, double p,
              int32_t full_sweeps, int32_t segment_sweeps, double tolerance, double* jumps,
              double* change) {
     n_ = n;
-    missing_ = missing;
+    kind_ = kind;
     nu_ = nu;
     p_ = p;
     const size_t size = static_cast<size_t>(n) * k_;
@@ -72,15 +74,30 @@ class BlockSolver {
 
  private:
   void run(const Level& all, int32_t full_sweeps, int32_t segment_sweeps, double tolerance) {
+    const bool levels = kind_ == DB_LEVELS;
     const int32_t views = full_views();
     double first = 0.0;
     for (int32_t round = 0; round < full_sweeps; ++round) {
       double moved = 0.0;
-      for (int32_t v = 0; v < views; ++v) moved += sweep(all, view_[v], jumps_.get());
+      if (levels) moved = sweep_levels(all, false);
+      for (int32_t v = 0; v < views && !levels; ++v) moved += sweep(all, view_[v], jumps_.get());
       if (moved == 0.0) break;
       if (round == 0) first = moved;
       if (round > 0 && moved <= tolerance * tolerance * first) break;
-      sweep_segments(all, segment_sweeps, tolerance, jumps_.get());
+      if (levels)
+        sweep_live_levels(all, segment_sweeps, tolerance);
+      else
+        sweep_segments(all, segment_sweeps, tolerance, jumps_.get());
+    }
+  }
+
+  void sweep_live_levels(const Level& all, int32_t sweeps, double tolerance) {
+    for (int32_t t = 0; t < n_; ++t) kept_[t] = live_[t];
+    double first = 0.0;
+    for (int32_t s = 0; s < sweeps && live_count_ > 0; ++s) {
+      const double moved = sweep_levels(all, true);
+      if (s == 0) first = moved;
+      if (moved <= tolerance * tolerance * first) break;
     }
   }
 
@@ -112,7 +129,7 @@ class BlockSolver {
     for (int32_t r = 0; r < k_; ++r) work_.T[r] = work_.T[r] > floor ? work_.T[r] : floor;
   }
 
-  int32_t n_jumps() const { return n_ - 1 + (missing_ ? n_ - 2 : 0); }
+  int32_t n_jumps() const { return count_jumps(n_, kind_); }
 
   void mark_live(const double* jumps) {
     live_count_ = 0;
@@ -135,17 +152,15 @@ class BlockSolver {
       view_[1].bin[i] = i == 0 ? n_ - 1 : i - 1;
       view_[1].row[i] = i == 0 ? -1 : n_ - 2 + i;
     }
-    return missing_ && n_ > 2 ? 2 : 1;
+    return kind_ == DB_GAPS && n_ > 2 ? 2 : 1;
   }
 
   // One sweep over a view; returns sum T d^2, the size of what it changed.
   double sweep(const Level& level, const View& view, double* jumps) {
     const size_t k = 4 * static_cast<size_t>(k_ / 4);
-    double *__restrict total = work_.total, *__restrict prefix = work_.prefix,
-           *__restrict curve = work_.curve, *__restrict run = work_.run;
-    for (size_t r = 0; r < k; ++r) total[r] = prefix[r] = curve[r] = run[r] = 0.0;
-    for (int32_t t = 0; t < level.n; ++t)
-      for (size_t r = 0; r < k; ++r) total[r] += level.G[t * k + r];
+    double *__restrict prefix = work_.prefix, *__restrict curve = work_.curve,
+           *__restrict run = work_.run;
+    clear(level);
     double moved = 0.0;
     for (int32_t i = 0; i + 1 < level.n; ++i) {
       const double *__restrict G = level.G + view.bin[i] * k, *__restrict D = level.D + view.bin[i] * k;
@@ -159,6 +174,47 @@ class BlockSolver {
     }
     if (moved > 0.0) settle(level, view);
     return moved;
+  }
+
+  // Sets the running sums to the begin of a sweep.
+  void clear(const Level& level) {
+    const size_t k = static_cast<size_t>(k_);
+    for (size_t r = 0; r < k; ++r)
+      work_.total[r] = work_.prefix[r] = work_.curve[r] = work_.run[r] = 0.0;
+    for (int32_t t = 0; t < level.n; ++t)
+      for (size_t r = 0; r < k; ++r) work_.total[r] += level.G[t * k + r];
+  }
+
+  // One sweep over the levels of a category, or over the kept ones; returns sum T d^2.
+  double sweep_levels(const Level& all, bool some) {
+    const size_t k = static_cast<size_t>(k_);
+    clear(all);
+    double moved = 0.0;
+    for (int32_t t = 0; t < n_; ++t) {
+      const double *G = all.G + t * k, *D = all.D + t * k;
+      std::memcpy(work_.runs + t * k, work_.run, k * sizeof(double));
+      if (some && !kept_[t]) continue;
+      for (size_t r = 0; r < k; ++r) {
+        work_.prefix[r] = G[r] - D[r] * work_.run[r];
+        work_.curve[r] = D[r];
+      }
+      moved += visit(t, jumps_.get());
+    }
+    if (moved > 0.0) settle_levels(all);
+    return moved;
+  }
+
+  // Writes the changes of a sweep into the bins: all move by run, the own one by -2 d besides.
+  void settle_levels(const Level& all) {
+    const size_t k = static_cast<size_t>(k_);
+    for (int32_t t = 0; t < n_; ++t) {
+      const double *before = work_.runs + t * k, *after = t + 1 < n_ ? before + k : work_.run;
+      for (size_t r = 0; r < k; ++r) {
+        const double d = work_.run[r] - 2.0 * (after[r] - before[r]);
+        all.change[t * k + r] += d;
+        all.G[t * k + r] -= all.D[t * k + r] * d;
+      }
+    }
   }
 
   // Moves one jump to its best value; returns sum T d^2.
@@ -236,7 +292,7 @@ class BlockSolver {
 
   bool boundary_after(int32_t bin) const {
     if (live_[bin]) return true;
-    if (!missing_) return false;
+    if (kind_ != DB_GAPS) return false;
     return bin == n_ - 2 || live_[n_ - 1 + bin];
   }
 
@@ -269,20 +325,20 @@ class BlockSolver {
     for (int32_t t = 0; t + 1 < n_; ++t) {
       if (segment[t] == segment[t + 1]) continue;
       if (live_[t]) segment_view_[0].row[segment[t]] = t;
-      if (missing_ && t + 2 < n_ && live_[n_ - 1 + t])
+      if (kind_ == DB_GAPS && t + 2 < n_ && live_[n_ - 1 + t])
         segment_view_[1].row[segment[t] + 1] = n_ - 1 + t;
     }
-    return missing_ && n_ > 2 ? 2 : 1;
+    return kind_ == DB_GAPS && n_ > 2 ? 2 : 1;
   }
 
   const int32_t classes_, k_;
   int32_t widest_ = 0, n_ = 0, live_count_ = 0;
-  bool missing_ = false;
+  uint8_t kind_ = DB_ORDERED;
   double nu_ = 0.0, p_ = 1.0;
   Scratch<double> small_, runs_, merged_;
   Scratch<int32_t> order_;
   Scratch<double> left_, jumps_;
-  Scratch<uint8_t> live_;
+  Scratch<uint8_t> live_, kept_;
   Work work_{};
   View view_[2]{}, segment_view_[2]{};
 };

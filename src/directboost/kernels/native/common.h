@@ -88,6 +88,13 @@ DB_INLINE void add_block(Real* into, const Other* from) {
   for (int r = 0; r < K; ++r) into[r] = sum[r];
 }
 
+// How many jumps a feature of a kind has; see BinnedData.
+inline int32_t count_jumps(int32_t n_bins, uint8_t kind) {
+  if (n_bins < 2) return 0;
+  if (kind == DB_LEVELS) return n_bins;
+  return n_bins - 1 + (kind == DB_GAPS ? n_bins - 2 : 0);
+}
+
 template <int K, class Real, class Other>
 DB_INLINE void add_row(Real* into, const Other* from, int32_t k) {
   if constexpr (K > 0) {

@@ -3,11 +3,16 @@
 //
 // Conventions: matrices are row-major and contiguous unless a stride is named. `code_bytes` is 1, 2
 // or 4 (uint8, uint16, uint32), `real_bytes` is 4 or 8 (float, double). Codes of feature f start at
-// codes + f * m. A feature with `missing` set has the missing value as its last code; its jumps are
-// numbered as BinnedData says. Jumps are always double, and so are tables where nothing else is said.
+// codes + f * m. The kind of a feature says what its codes are: DB_ORDERED, DB_GAPS (ordered, but for
+// the last code, the missing value) or DB_LEVELS (a category: no order); its jumps are numbered as
+// BinnedData says. Jumps are always double, and so are tables where nothing else is said.
 #pragma once
 
 #include <cstdint>
+
+#define DB_ORDERED 0
+#define DB_GAPS 1
+#define DB_LEVELS 2
 
 #ifndef DIRECTBOOST_ISA
 #define DIRECTBOOST_ISA base
@@ -50,7 +55,7 @@ struct DbModel {
   int32_t n_work;            // features in the working set
   const int32_t* rows;       // (n_work,) rows of codes
   const int32_t* n_bins;     // (n_work,)
-  const uint8_t* missing;    // (n_work,)
+  const uint8_t* kinds;      // (n_work,)
   const double* nu;          // (n_work,) nu times the cost of the feature
   double* jumps;             // (all jumps, k), feature after feature: changed
   const double* G;           // (all bins, k), feature after feature: sums of A over the bins
@@ -91,13 +96,13 @@ struct DbTeam;
 // q: 1, 2, or 0 for infinity. Ties within `tie` go to the first jump, then to polarity +1.
 DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                               const DbSparse* sparse, int32_t n_features, const int32_t* n_bins,
-                              const uint8_t* missing, const void* A, int32_t real_bytes, int32_t k,
+                              const uint8_t* kinds, const void* A, int32_t real_bytes, int32_t k,
                               int32_t q, const double* costs, double tie, double* price,
                               int32_t* jump, int8_t* polarity);
 
 // Edges (n_jumps, k) of the positive polarity of every jump of one feature.
 DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
-                              int32_t missing, const void* A, int32_t real_bytes, int32_t k,
+                              int32_t kind, const void* A, int32_t real_bytes, int32_t k,
                               double* out);
 
 // Sums of the rows of A (m, k) per code of the listed features: (all bins, k), feature by feature.
@@ -168,7 +173,7 @@ DB_EXPORT double DB_NAME(dual_pass)(DbTeam* team, const DbRows* rows, const void
 // nu N_p of the positive and of the negative part of every jump. Writes the new jumps and the
 // change of the table, (n_bins, k).
 DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
-                                    int32_t missing, int32_t k, double nu, double p,
+                                    int32_t kind, int32_t k, double nu, double p,
                                     int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
                                     double* jumps, double* change);
 

@@ -1,7 +1,7 @@
 // The preconditioner of the Newton equations: features and classes apart, but for the mean.
 //
 // With the diagonal curvature of the bins alone the second derivative of one feature and class is a
-// chain. What couples the features most is the mean of their scores: features that know nothing of
+// chain, that of a category a star. What couples the features most is the mean of their scores: features that know nothing of
 // each other still share it, and with them the constant. So every chain gives up a share of the
 // curvature of its mean, and the mean of all together takes its place: a matrix of rank one for
 // every class.
@@ -10,6 +10,7 @@
 #include "bend.h"
 #include "chain.h"
 #include "live.h"
+#include "star.h"
 #include "team.h"
 
 namespace DB_SPACE {
@@ -93,6 +94,11 @@ class Factors {
     return {members(place), of_jumps(kRatio, place), of_levels(0, place), of_levels(1, place)};
   }
 
+  Star star(size_t place) {
+    return {members(place), of_jumps(kRatio, place), of_levels(0, place)};
+  }
+  bool is_star(size_t place) const { return live_.levels(static_cast<int32_t>(place / k_)); }
+
   // Jumps in the order of their places, whichever way they send missing values.
   void fill_members(int32_t v, int32_t r, const double* V) {
     uint32_t* all = members_.get() + first_[static_cast<size_t>(v) * k_ + r];
@@ -141,13 +147,18 @@ class Factors {
       double before = 0.0;
       for (size_t a = 0; a < n; ++a) {
         const uint32_t i = member(place)[a];
-        const double here = below[live_.position(i / k_)];
+        const int32_t position = live_.position(i / k_);
+        const double here = below[position];
         e[a] = bend_.diagonal(i) + kRidge * diagonal_[i];
+        if (is_star(place)) before = position > 0 ? below[position - 1] : 0.0;
         d[a] = here - before;
         before = here;
       }
       d[n] = curve.whole - before;
-      chain(place).factor(d.get(), e.get());
+      if (is_star(place))
+        star(place).factor(d.get(), e.get(), curve.whole);
+      else
+        chain(place).factor(d.get(), e.get());
       if (live_.missing(v)) add_gone(place, curve.gone);
       share_mean(place, d.get(), curve);
     }
@@ -171,6 +182,7 @@ class Factors {
   // x = the answer to r of a feature and class by themselves; they may be the same.
   void solve(size_t place, const double* r, double* level, double* x) {
     const size_t n = members(place);
+    if (is_star(place)) return star(place).solve(r, x);
     chain(place).solve(r, level, x);
     if (gone_[place] == 0.0) return;
     const double* u = of_jumps(kGone, place);
@@ -190,7 +202,7 @@ class Factors {
     double *m = of_jumps(kMean, place), *g = of_jumps(kAnswer, place), before = 0.0;
     Scratch<double> level(n + 1);
     for (size_t a = 0; a < n; ++a) {
-      before += d[a];
+      before = is_star(place) ? d[a] : before + d[a];
       m[a] = (curve.whole - 2.0 * before + side(place, a) * curve.gone) / root;
     }
     solve(place, m, level.get(), g);

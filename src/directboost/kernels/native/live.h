@@ -1,7 +1,8 @@
 // The jumps of a model that are not zero, and the segments of bins between them.
 //
 // The bins of a feature between two live jumps always move together: they are one segment. A
-// missing code is a segment of its own, the last of its feature.
+// missing code is a segment of its own, the last of its feature. Of a category every live level is a
+// segment, and all others together are the last one.
 #pragma once
 
 #include "common.h"
@@ -14,8 +15,7 @@ struct LiveCount {
 };
 
 inline size_t jumps_of(const DbModel& model, int32_t w) {
-  const int32_t n = model.n_bins[w];
-  return n < 2 ? 0 : static_cast<size_t>(n - 1 + (model.missing[w] ? n - 2 : 0));
+  return static_cast<size_t>(count_jumps(model.n_bins[w], model.kinds[w]));
 }
 
 inline bool is_live(const double* jump, int32_t k) {
@@ -60,11 +60,12 @@ class Live {
   int32_t segments_of(int32_t v) const {
     return static_cast<int32_t>(first_segment_[v + 1] - first_segment_[v]);
   }
-  bool missing(int32_t v) const { return model_.missing[work_[v]] != 0; }
+  bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_GAPS; }
+  bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_LEVELS; }
   double nu(int32_t v) const { return model_.nu[work_[v]]; }
 
-  // Of a jump: the weights in the model, the segment of its feature it lies after, and whether it
-  // sends missing values to the left.
+  // Of a jump: the weights in the model, the segment of its feature it lies after (the one of its
+  // level), and whether it sends missing values to the left.
   double* weights(size_t j) const { return weights_[j]; }
   int32_t position(size_t j) const { return position_[j]; }
   bool left(size_t j) const { return left_[j] != 0; }
@@ -107,7 +108,12 @@ class Live {
         first_jump_(static_cast<size_t>(count.features) + 1),
         first_segment_(static_cast<size_t>(count.features) + 1),
         segment_(list_jumps()) {
-    for (int32_t v = 0; v < features_; ++v) cut(v);
+    for (int32_t v = 0; v < features_; ++v) {
+      if (levels(v))
+        part(v);
+      else
+        cut(v);
+    }
   }
 
   // Lists the jumps and their features; returns how many bins these have.
@@ -120,8 +126,8 @@ class Live {
         first_jump_[v] = j;
       }
       const int32_t last = model_.n_bins[w] - 1;
-      left_[j] = jump >= last;
-      position_[j] = jump >= last ? jump - last : jump;  // a bin, until the bins are cut
+      left_[j] = model_.kinds[w] == DB_GAPS && jump >= last;
+      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the bins are cut
       weights_[j++] = weights;
     });
     first_jump_[features_] = j;
@@ -150,6 +156,20 @@ class Live {
       position_[j] = static_cast<int32_t>(segment[position_[j]] - segment[0]);
   }
 
+  // Parts the live levels of a category from the others.
+  void part(int32_t v) {
+    uint32_t* segment = segment_.get() + bin_offset_[v];
+    const uint32_t first = static_cast<uint32_t>(first_segment_[v]);
+    const uint32_t live = static_cast<uint32_t>(first_jump_[v + 1] - first_jump_[v]);
+    for (int32_t t = 0; t < model_.n_bins[work_[v]]; ++t) segment[t] = first + live;
+    for (uint32_t i = 0; i < live; ++i) {
+      int32_t& position = position_[first_jump_[v] + i];
+      segment[position] = first + i;
+      position = static_cast<int32_t>(i);
+    }
+    first_segment_[v + 1] = first_segment_[v] + live + 1;
+  }
+
   const DbModel& model_;
   const int32_t features_;
   const size_t jumps_;
@@ -160,10 +180,24 @@ class Live {
   Scratch<uint32_t> segment_;
 };
 
+// The table of a category: the sum of its jumps, less twice its own for every live level.
+inline void level_table(const Live& live, int32_t v, const double* jumps, int32_t k,
+                        double* table) {
+  const int32_t n = live.segments_of(v);
+  double* rest = table + static_cast<size_t>(n - 1) * k;
+  const double* own = jumps + live.first_jump(v) * k;
+  for (int32_t i = 0; i < (n - 1) * k; ++i) rest[i % k] += own[i];
+  for (int32_t i = 0; i < (n - 1) * k; ++i) table[i] = rest[i % k] - 2.0 * own[i];
+}
+
 // Tables over the segments, (segments, k), of jumps (jumps, k).
 inline void tables_of(const Live& live, const double* jumps, int32_t k, double* tables) {
   std::memset(tables, 0, live.segments() * k * sizeof(double));
   for (int32_t v = 0; v < live.features(); ++v) {
+    if (live.levels(v)) {
+      level_table(live, v, jumps, k, tables + live.first_segment(v) * k);
+      continue;
+    }
     const int32_t present = live.segments_of(v) - (live.missing(v) ? 1 : 0);
     double *table = tables + live.first_segment(v) * k,
            *gone = table + static_cast<size_t>(present) * k;
@@ -190,6 +224,11 @@ inline void edges_of(const Live& live, const double* all_sums, int32_t k, double
     for (int32_t r = 0; r < k; ++r) prefix[r] = 0.0;
     for (int32_t i = 0; i < n * k; ++i) prefix[i + k] = prefix[i] + sums[i];
     const double *total = prefix + static_cast<size_t>(n) * k, *gone = sums + (n - 1) * k;
+    if (live.levels(v)) {
+      double* own = edges + live.first_jump(v) * k;
+      for (int32_t i = 0; i < (n - 1) * k; ++i) own[i] = total[i % k] - 2.0 * sums[i];
+      continue;
+    }
     for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) {
       const double* below = prefix + (static_cast<size_t>(live.position(j)) + 1) * k;
       const double left = live.missing(v) && live.left(j) ? 1.0 : 0.0;

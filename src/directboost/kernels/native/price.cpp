@@ -30,16 +30,24 @@ inline Pair dual_norms(const double* total, const double* prefix, int32_t k, int
   return {std::sqrt(plus), std::sqrt(minus)};
 }
 
-// Walks over the jumps of a feature in their order and hands the prefix sum of each to `visit`.
+// Walks over the jumps of a feature in their order and hands the sum of the bins that each answers
+// -1 to `visit`.
 template <class Real, class Visit>
-inline void walk_jumps(const Real* hist, int32_t n_bins, bool missing, int32_t k, double* prefix,
+inline void walk_jumps(const Real* hist, int32_t n_bins, uint8_t kind, int32_t k, double* prefix,
                        Visit visit) {
+  if (kind == DB_LEVELS) {
+    for (int32_t j = 0; j < n_bins; ++j) {
+      for (int32_t r = 0; r < k; ++r) prefix[r] = hist[static_cast<size_t>(j) * k + r];
+      visit(j);
+    }
+    return;
+  }
   for (int32_t r = 0; r < k; ++r) prefix[r] = 0.0;
   for (int32_t j = 0; j + 1 < n_bins; ++j) {
     for (int32_t r = 0; r < k; ++r) prefix[r] += hist[static_cast<size_t>(j) * k + r];
     visit(j);
   }
-  if (!missing) return;
+  if (kind != DB_GAPS) return;
   const Real* gone = hist + static_cast<size_t>(n_bins - 1) * k;
   for (int32_t r = 0; r < k; ++r) prefix[r] = gone[r];
   for (int32_t b = 0; b + 2 < n_bins; ++b) {
@@ -83,7 +91,7 @@ void order_features(const Lists<Code>& lists, const int32_t* n_bins, int32_t n_f
 
 // How stumps are priced, and where the best of every feature goes.
 struct Prices {
-  const uint8_t* missing;
+  const uint8_t* kinds;
   int32_t q;
   const double* costs;
   double tie;
@@ -99,7 +107,7 @@ struct Prices {
     double *total = room, *prefix = total + k, *prices = prefix + k;
     sum_bins(hist, n_bins, k, total);
     int32_t count = 0;
-    walk_jumps(hist, n_bins, missing[f] != 0, k, prefix, [&](int32_t j) {
+    walk_jumps(hist, n_bins, kinds[f], k, prefix, [&](int32_t j) {
       const Pair both = dual_norms(total, prefix, k, q);
       prices[2 * j] = both.plus;
       prices[2 * j + 1] = both.minus;
@@ -148,12 +156,12 @@ void write_histograms(const Rows<Code, Real>& rows, const int32_t* features, con
 
 DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                               const DbSparse* sparse, int32_t n_features, const int32_t* n_bins,
-                              const uint8_t* missing, const void* A, int32_t real_bytes, int32_t k,
+                              const uint8_t* kinds, const void* A, int32_t real_bytes, int32_t k,
                               int32_t q, const double* costs, double tie, double* price,
                               int32_t* jump, int8_t* polarity) {
   using namespace DB_SPACE;
   const int32_t size = features_per_piece(m * k);
-  const Prices out{missing, q, costs, tie, price, jump, polarity};
+  const Prices out{kinds, q, costs, tie, price, jump, polarity};
   Scratch<int32_t> order(n_features), bins(n_features);
   Scratch<double> total(k);
   with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
@@ -172,7 +180,7 @@ DB_EXPORT void DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_byte
 }
 
 DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
-                              int32_t missing, const void* A, int32_t real_bytes, int32_t k,
+                              int32_t kind, const void* A, int32_t real_bytes, int32_t k,
                               double* out) {
   using namespace DB_SPACE;
   if (n_bins < 2) return;
@@ -181,7 +189,7 @@ DB_EXPORT void DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, 
   DB_NAME(histograms)(nullptr, codes, code_bytes, m, nullptr, &first, &n_bins, 1, A, real_bytes, k,
                       hist.get());
   sum_bins(hist.get(), n_bins, k, total.get());
-  walk_jumps(hist.get(), n_bins, missing != 0, k, prefix.get(), [&](int32_t j) {
+  walk_jumps(hist.get(), n_bins, static_cast<uint8_t>(kind), k, prefix.get(), [&](int32_t j) {
     for (int32_t r = 0; r < k; ++r)
       out[static_cast<size_t>(j) * k + r] = total[r] - 2.0 * prefix[r];
   });

@@ -40,7 +40,8 @@ class Places {
 
   template <class Code>
   void find_commonest(const DbModel& model, const Live& live, int32_t v, const Code* all) {
-    const uint32_t *segment = live.segment_of(v), first = segment[0];
+    const uint32_t* segment = live.segment_of(v);
+    const uint32_t first = static_cast<uint32_t>(live.first_segment(v));
     Scratch<uint32_t> rows(live.segments_of(v));
     const Code* codes = all + static_cast<size_t>(model.rows[live.work(v)]) * model.n;
     for (int64_t i = 0; i < model.n; i += kApart) ++rows[segment[codes[i]] - first];
