@@ -145,7 +145,7 @@ def count_missing(values: Any) -> int:
         if nw.dependencies.is_into_series(values):
             return int(nw.from_native(values, series_only=True).null_count())
     values = np.asarray(values)
-    return sum(v is None for v in values.ravel()) if values.dtype.kind == "O" else 0
+    return sum(v is None for v in values.flat) if values.ndim and values.dtype == object else 0
 
 
 def _from_dictionary(column: Any) -> list[Any]:

@@ -121,15 +121,15 @@ def with_levels(rows: TrainingRows, encoder: Encoder) -> tuple[TrainingRows, Enc
 
 def refuse_many_levels(levels: Ints, max_bins: int | None, names: list[str]) -> None:
     """Refuse a categorical feature with more levels than there are bins."""
-    most = MOST_LEVELS if max_bins is None else min(max_bins, MOST_LEVELS)
-    if not (levels > most).any():
-        return
-    feature = int(np.argmax(levels > most))
-    limit = f"max_bins={max_bins}" if most == max_bins else "the limit"
-    raise ValueError(
-        f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit} of {most}: "
-        "join rare levels, or turn it into numbers"
-    )
+    most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
+    if max_bins is not None and max_bins < MOST_LEVELS:
+        most, limit = max_bins, f"max_bins={max_bins}"
+    if (levels > most).any():
+        feature = int(np.argmax(levels > most))
+        raise ValueError(
+            f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit}: join "
+            "rare levels, or turn it into numbers"
+        )
 
 
 def _no_levels(X: Scores) -> Ints:

@@ -92,7 +92,7 @@ class _ColumnNames:
 
 
 def _refuse_missing_labels(y: Any) -> None:
-    missing = 0 if y is None else count_missing(y)
+    missing = count_missing(y)
     if missing:
         raise ValueError(
             f"y has {missing} missing labels (null, None or NaN): leave those rows out, or give "

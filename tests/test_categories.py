@@ -1,0 +1,164 @@
+"""Estimators on columns of categories: levels, weights, limits and what is refused."""
+
+import pickle
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from directboost import DirectBoostClassifier
+from tests.frame_data import (
+    COLUMNS,
+    ENCODED,
+    FRAMES,
+    LABELS,
+    LETTERS,
+    MAKERS,
+    WEIGHTS,
+    assert_same,
+)
+
+
+@pytest.fixture(params=MAKERS, name="library")
+def _library(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", name="reference")
+def _reference():
+    """Return the model of the array of numbers, with its last column declared."""
+    return DirectBoostClassifier(nu=0.02, categorical_features=[5]).fit(ENCODED, LABELS, WEIGHTS)
+
+
+def test_levels_never_seen_count_as_missing(library):
+    """The scores are those of a missing value, bit by bit."""
+    model = DirectBoostClassifier(nu=0.01).fit(FRAMES[library], LABELS)
+    unseen = MAKERS[library]({**COLUMNS, "letter": ["z"] * 178})
+    missing = MAKERS[library]({**COLUMNS, "letter": [None, *["z"] * 177]})
+    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
+    array = np.where(np.arange(6) == 5, np.nan, ENCODED)
+    plain = DirectBoostClassifier(nu=0.01, categorical_features=[5]).fit(ENCODED, LABELS)
+    np.testing.assert_array_equal(model.decision_function(unseen), plain.decision_function(array))
+
+
+def test_levels_of_rows_without_weight_do_not_count(library):
+    """A level that only such rows have is as if it had never been there."""
+    weight = (LETTERS != "b").astype(float)
+    model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS, weight)
+    left = LETTERS != "b"
+    part = MAKERS[library]({n: [v for v, k in zip(c, left, strict=True) if k] for n, c in
+                            COLUMNS.items()})  # fmt: skip
+    assert_same(model, DirectBoostClassifier(nu=0.02).fit(part, LABELS[left]))
+    assert model.categories_[5].tolist() == ["a", "c"]
+
+
+def test_weights_are_repetitions(library):
+    """A row of weight two is the row twice."""
+    twice = [place for place, weight in enumerate(WEIGHTS) for _ in range(weight)]
+    repeated = MAKERS[library]({name: [c[i] for i in twice] for name, c in COLUMNS.items()})
+    one = DirectBoostClassifier(nu=0.05, tol=1e-6).fit(FRAMES[library], LABELS, WEIGHTS)
+    two = DirectBoostClassifier(nu=0.05, tol=1e-6).fit(repeated, LABELS[twice])
+    assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(
+        one.decision_function(FRAMES[library]), two.decision_function(FRAMES[library]), atol=1e-2
+    )
+
+
+def test_costs_by_the_names_of_a_frame(library):
+    cheap = DirectBoostClassifier(nu=0.1, feature_costs={"n0": 100.0, "n1": 0.1})
+    model = cheap.fit(FRAMES[library], LABELS)
+    assert 0 not in model.features_used_
+    assert 1 in model.features_used_
+    with pytest.raises(ValueError, match=r"feature_costs names .*\['m0'\]"):
+        clone(cheap).set_params(feature_costs={"m0": 2.0}).fit(FRAMES[library], LABELS)
+
+
+def test_columns_that_are_no_numbers_are_refused_by_name(library):
+    """In a fit and at prediction; declared, the same column serves."""
+    X = FRAMES[library]
+    named = DirectBoostClassifier(categorical_features=["count"])
+    with pytest.raises(ValueError, match=r"column 'letter' of X holds .*name it in categorical"):
+        named.fit(X, LABELS)
+    strings = X.astype({"letter": object}) if library == "pandas" else make_strings(X)
+    with pytest.raises(ValueError, match="column 'letter' of X holds String, not numbers"):
+        DirectBoostClassifier().fit(strings, LABELS)
+    declared = DirectBoostClassifier(nu=0.02, categorical_features=["letter"]).fit(strings, LABELS)
+    assert_same(declared, DirectBoostClassifier(nu=0.02).fit(X, LABELS))
+    model = DirectBoostClassifier(nu=0.3).fit(MAKERS[library](COLUMNS), LABELS)
+    words = MAKERS[library]({**COLUMNS, "n0": ["much"] * 178})
+    with pytest.raises(ValueError, match="column 'n0' of X holds String, not numbers"):
+        model.predict(words)
+
+
+def make_strings(X):
+    """Return a frame of polars or pyarrow with strings for categories."""
+    if isinstance(X, pl.DataFrame):
+        return X.with_columns(pl.col("letter").cast(pl.String))
+    return X.set_column(5, "letter", X["letter"].cast(pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("settings", "levels", "said"),
+    [
+        ({}, 256, "column 'c' of X has 256 levels, above the limit of 255"),
+        ({"max_bins": None}, 256, "'c' of X has 256 levels, above the limit of 255"),
+        ({"max_bins": 1000}, 256, "above the limit of 255"),
+        ({"max_bins": 8}, 9, "'c' of X has 9 levels, above max_bins=8"),
+    ],
+)
+def test_too_many_levels(settings, levels, said):
+    """The message names the column, the number and the limit; as many as the limit are taken."""
+    names = [f"level {i % levels}" for i in range(600)]
+    X = pl.DataFrame({"n": np.arange(600.0), "c": names})
+    model = DirectBoostClassifier(nu=0.3, categorical_features=["c"], **settings)
+    y = np.arange(600) > 300
+    with pytest.raises(ValueError, match=said):
+        model.fit(X, y)
+    assert not hasattr(model, "categories_")
+    model.fit(X, y, np.array(names) != "level 0")
+    assert model.categories_[1].size == levels - 1
+    with pytest.raises(ValueError, match=f"column 'x1' of X has {levels} levels"):
+        model.set_params(categorical_features=[1]).fit(X.to_numpy(), y)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["letter", "word"], r"does not have: .*'word'\]"),
+        ([6], "the index 6, but X has 6 features"),
+        ([True], "a mask of 1 values"),
+        ("letter", "categorical_features='letter' does not fit"),
+        (5, "categorical_features=5 does not fit"),
+    ],
+)
+def test_categorical_features_that_do_not_fit(library, asked, said):
+    """Refused by fit, never by the constructor; for arrays in the same words."""
+    model = DirectBoostClassifier(categorical_features=asked)
+    for X in (FRAMES[library], ENCODED):
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, LABELS)
+
+
+def test_names_of_an_array_are_those_of_the_summary():
+    """Features without names are called x0, x1 and so on, as in `feature_costs`."""
+    model = DirectBoostClassifier(nu=0.02, categorical_features=["x5"]).fit(ENCODED, LABELS)
+    assert [levels is not None for levels in model.categories_] == [False] * 5 + [True]
+
+
+def test_parameters_clone_and_pickle(library, reference):
+    model = DirectBoostClassifier(nu=0.02, categorical_features="from_dtype")
+    assert clone(model).get_params()["categorical_features"] == "from_dtype"
+    model = pickle.loads(pickle.dumps(clone(model).fit(FRAMES[library], LABELS, WEIGHTS)))
+    np.testing.assert_array_equal(model.predict(FRAMES[library]), reference.predict(ENCODED))
+    assert model.categories_[5].tolist() == ["a", "b", "c"]
+
+
+def test_a_refused_fit_leaves_the_old_levels_alone(library):
+    model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS)
+    before = model.predict_proba(FRAMES[library])
+    other = MAKERS[library]({**COLUMNS, "letter": ["z", *COLUMNS["letter"][:-1]]})
+    with pytest.raises(ValueError, match="nu"):
+        model.set_params(nu=-1.0).fit(other, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(FRAMES[library]), before)
