@@ -196,6 +196,16 @@ def test_several_labels_in_frames(library):
     assert model.categories_[5].tolist() == ["a", "b", "c"]
 
 
+def test_one_label_each_in_frames(library):
+    """Classes given to the estimator of several labels: every method reads the frame once."""
+    model = DirectBoostMultiLabelClassifier(nu=0.02).fit(FRAMES[library], LABELS)
+    plain = DirectBoostClassifier(nu=0.02, margin="one-vs-all", categorical_features=[5])
+    plain.fit(ENCODED, LABELS)
+    for method in METHODS:
+        found = getattr(model, method)(FRAMES[library])
+        np.testing.assert_array_equal(found, getattr(plain, method)(ENCODED))
+
+
 def test_labels_as_words(library):
     """Strings and categories as y, of any library."""
     words = np.array(["low", "mid", "top"])[LABELS]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array
 from .encoding import Encoder
@@ -137,10 +138,10 @@ max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, call
         The logistic function of F for the logistic loss and of 2 F for the exponential one; for
         the others of F / T, with T fitted to the likelihood of the training rows.
         """
-        X = self._checked(X)
+        check_is_fitted(self)
         if not self._several:
             return super().predict_proba(X)
-        F = self._scores(X, self.ensemble_)
+        F = self._scores(self._checked(X), self.ensemble_)
         return np.asarray(expit(self._factor * F if self.learners_ else F))
 
     def __sklearn_tags__(self) -> Any:
