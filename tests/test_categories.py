@@ -1,140 +1,164 @@
-"""Categories below the estimator: codes without an order, one level against the rest."""
+"""Estimators on columns of categories: levels, weights, limits and what is refused."""
+
+import pickle
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
+from sklearn.base import clone
 
-from directboost.binning import bin_features
-from directboost.column_generation import Plan, run
-from directboost.compaction import count_stumps
-from directboost.ensemble import Ensemble
-from directboost.feature_columns import FeatureColumns
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
-from directboost.learners import Level, Stump
-from directboost.losses import LOSSES, Rows
-from directboost.margins import MARGINS
-from directboost.masters import FeatureBlocks
-from directboost.oracles import StumpOracle
-from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective
-from directboost.training import export
-from tests.masters.problems import SMOOTH
-from tests.reference.twin import solve_twin
-
-CATEGORIES = np.array([True, True, False, True, True])
-K = 3
+from directboost import DirectBoostClassifier
+from tests.frame_data import (
+    COLUMNS,
+    ENCODED,
+    FRAMES,
+    LABELS,
+    LETTERS,
+    MAKERS,
+    WEIGHTS,
+    assert_same,
+)
 
 
-def draw(m=60, seed=0):
-    """Return columns: many levels, levels and gaps, numbers, two levels, one level and gaps."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [
-            rng.integers(0, 6, m),
-            rng.integers(0, 4, m),
-            rng.integers(0, 5, m),
-            rng.integers(3, 5, m),
-            np.ones(m),
-        ]
-    ).astype(float)
-    X[rng.random(m) < 0.2, 1] = X[rng.random(m) < 0.3, 4] = np.nan
-    group = np.array([0, 2, 1, 1, 0, 2])[X[:, 0].astype(int)]
-    y = np.where(rng.random(m) < 0.6, group, rng.integers(0, K, m)).astype(np.int32)
-    return X, y, rng.uniform(0.5, 2.0, m)
+@pytest.fixture(params=MAKERS, name="library")
+def _library(request):
+    return request.param
 
 
-def binned_of(X, weight):
-    return bin_features(X, weight / weight.max(), 255, categories=CATEGORIES)
+@pytest.fixture(scope="module", name="reference")
+def _reference():
+    """Return the model of the array of numbers, with its last column declared."""
+    return DirectBoostClassifier(nu=0.02, categorical_features=[5]).fit(ENCODED, LABELS, WEIGHTS)
 
 
-def names(binned):
-    """Yield feature, jump and polarity of all stumps, the constant last."""
-    for f in range(binned.n_features + 1):
-        for jump in range(binned.n_jumps(f)):
-            yield from ((f, jump, polarity) for polarity in (1, -1))
+def test_levels_never_seen_count_as_missing(library):
+    """The scores are those of a missing value, bit by bit."""
+    model = DirectBoostClassifier(nu=0.01).fit(FRAMES[library], LABELS)
+    unseen = MAKERS[library]({**COLUMNS, "letter": ["z"] * 178})
+    missing = MAKERS[library]({**COLUMNS, "letter": [None, *["z"] * 177]})
+    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
+    array = np.where(np.arange(6) == 5, np.nan, ENCODED)
+    plain = DirectBoostClassifier(nu=0.01, categorical_features=[5]).fit(ENCODED, LABELS)
+    np.testing.assert_array_equal(model.decision_function(unseen), plain.decision_function(array))
 
 
-def test_kinds_and_levels():
-    X, _, weight = draw()
-    binned = binned_of(X, weight)
-    assert binned.kinds.tolist() == [LEVELS, LEVELS, ORDERED, ORDERED, GAPS, ORDERED]
-    assert binned.levels[0].tolist() == [0, 1, 2, 3, 4, 5]
-    assert binned.levels[3].tolist() == [3, 4]
-    assert [binned.n_jumps(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
-    assert binned.dictionary == "all stumps, levels one against the rest"
+def test_levels_of_rows_without_weight_do_not_count(library):
+    """A level that only such rows have is as if it had never been there."""
+    weight = (LETTERS != "b").astype(float)
+    model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS, weight)
+    left = LETTERS != "b"
+    part = MAKERS[library]({n: [v for v, k in zip(c, left, strict=True) if k] for n, c in
+                            COLUMNS.items()})  # fmt: skip
+    assert_same(model, DirectBoostClassifier(nu=0.02).fit(part, LABELS[left]))
+    assert model.categories_[5].tolist() == ["a", "c"]
 
 
-def test_a_stump_sets_one_level_against_the_rest():
-    """Its responses are those of the learner, and the learner has the name of the stump."""
-    X, _, weight = draw()
-    binned = binned_of(X, weight)
-    seen = set()
-    for f, jump, polarity in names(binned):
-        learner, response = binned.learner(f, jump, polarity), binned.response(f, jump, polarity)
-        np.testing.assert_array_equal(learner.predict(X), response)
-        assert binned.name_of(learner) == (f, jump, polarity)
-        if isinstance(learner, Level):
-            own = response == learner.polarity
-            np.testing.assert_array_equal(own, X[:, f] == learner.level)
-            seen.add((f, learner.level, learner.polarity))
-    assert seen >= {(0, float(level), sign) for level in range(6) for sign in (1, -1)}
-    assert sum(f == 3 for f, _, _ in seen) == 2  # of two levels one is named, the lighter
-
-
-def test_learners_of_levels_that_are_not_here_have_no_name():
-    X, _, weight = draw()
-    binned = binned_of(X, weight)
-    assert binned.name_of(Level(0, 17.0, 1)) is None
-    assert binned.name_of(Level(2, 1.0, 1)) is None
-    assert binned.name_of(Stump(0, np.inf, 1, True)) is None
-    assert binned.name_of(Stump(1, np.inf, 1, True)) == (1, 4, -1)
-
-
-def test_a_value_never_seen_is_of_the_rest():
-    X = np.array([[7.0], [np.nan], [2.0]])
-    assert Level(0, 2.0, 1).predict(X).tolist() == [-1, -1, 1]
-    assert Level(0, 2.0, -1).predict(X).tolist() == [1, 1, -1]
-    assert Level(0, 2.0, 1).describe("colour") == "colour is 2"
-    assert Level(0, 2.0, -1).describe("colour") == "colour is not 2"
-
-
-def test_tables_are_sums_of_learners(rng):
-    """On the training rows, on levels never seen, and on missing values."""
-    X, _, weight = draw()
-    binned = binned_of(X, weight)
-    learners = [binned.learner(*name) for name in names(binned)]
-    coef = rng.uniform(0.0, 1.0, (len(learners), K))
-    other = np.concatenate(
-        [X, np.full((1, 5), 99.0), np.full((1, 5), -7.0), np.full((1, 5), np.nan)]
-    )
-    expected = sum(np.outer(h.predict(other), w) for h, w in zip(learners, coef, strict=True))
-    ensemble = Ensemble(learners, coef)
-    np.testing.assert_allclose(ensemble.scores(other), expected, atol=1e-12)
-    parts = ensemble.contributions(other).sum(axis=1) + ensemble.intercept
-    np.testing.assert_allclose(parts, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize(("loss", "margin"), SMOOTH)
-@pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
-def test_the_optimum_is_that_of_the_twin(loss, margin, p):
-    """Against an independent solve over all responses."""
-    X, y, weight = draw(m=30, seed=3)
-    binned = binned_of(X, weight)
-    kind = MARGINS[margin].from_codes(y, K)
-    penalty = L1() if p == 1.0 else GroupNorm(p)
-    goal = Objective(kind, LOSSES[loss](), penalty, 0.02, Rows.weighted(weight, K, kind.own))
-    costs = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 1.0])
-    plan = Plan(goal, StumpOracle(binned, costs), FeatureBlocks(), 1e-6)
-    outcome = run(plan, FeatureColumns(binned, costs, K), [])
-    every = list(names(binned))
-    H = np.column_stack([binned.response(*name) for name in every])
-    kappa = np.array([costs[f] for f, _, _ in every])
-    best, _ = solve_twin(H, y, K, weight, loss, margin, p, goal.nu, kappa)
-    assert outcome.certificate.converged
-    assert outcome.certificate.primal == pytest.approx(best, rel=2e-6)
-    assert outcome.certificate.dual <= best + 1e-9
-    learners, coef = export(outcome.state.columns, outcome.state.W)
-    assert any(isinstance(h, Level) for h in learners)
-    assert len(learners) == count_stumps(np.concatenate(outcome.state.W)) == coef.shape[0]
+def test_weights_are_repetitions(library):
+    """A row of weight two is the row twice."""
+    twice = [place for place, weight in enumerate(WEIGHTS) for _ in range(weight)]
+    repeated = MAKERS[library]({name: [c[i] for i in twice] for name, c in COLUMNS.items()})
+    one = DirectBoostClassifier(nu=0.05, tol=1e-6).fit(FRAMES[library], LABELS, WEIGHTS)
+    two = DirectBoostClassifier(nu=0.05, tol=1e-6).fit(repeated, LABELS[twice])
+    assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-6)
     np.testing.assert_allclose(
-        Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
+        one.decision_function(FRAMES[library]), two.decision_function(FRAMES[library]), atol=1e-2
     )
+
+
+def test_costs_by_the_names_of_a_frame(library):
+    cheap = DirectBoostClassifier(nu=0.1, feature_costs={"n0": 100.0, "n1": 0.1})
+    model = cheap.fit(FRAMES[library], LABELS)
+    assert 0 not in model.features_used_
+    assert 1 in model.features_used_
+    with pytest.raises(ValueError, match=r"feature_costs names .*\['m0'\]"):
+        clone(cheap).set_params(feature_costs={"m0": 2.0}).fit(FRAMES[library], LABELS)
+
+
+def test_columns_that_are_no_numbers_are_refused_by_name(library):
+    """In a fit and at prediction; declared, the same column serves."""
+    X = FRAMES[library]
+    named = DirectBoostClassifier(categorical_features=["count"])
+    with pytest.raises(ValueError, match=r"column 'letter' of X holds .*name it in categorical"):
+        named.fit(X, LABELS)
+    strings = X.astype({"letter": object}) if library == "pandas" else make_strings(X)
+    with pytest.raises(ValueError, match="column 'letter' of X holds String, not numbers"):
+        DirectBoostClassifier().fit(strings, LABELS)
+    declared = DirectBoostClassifier(nu=0.02, categorical_features=["letter"]).fit(strings, LABELS)
+    assert_same(declared, DirectBoostClassifier(nu=0.02).fit(X, LABELS))
+    model = DirectBoostClassifier(nu=0.3).fit(MAKERS[library](COLUMNS), LABELS)
+    words = MAKERS[library]({**COLUMNS, "n0": ["much"] * 178})
+    with pytest.raises(ValueError, match="column 'n0' of X holds String, not numbers"):
+        model.predict(words)
+
+
+def make_strings(X):
+    """Return a frame of polars or pyarrow with strings for categories."""
+    if isinstance(X, pl.DataFrame):
+        return X.with_columns(pl.col("letter").cast(pl.String))
+    return X.set_column(5, "letter", X["letter"].cast(pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("settings", "levels", "said"),
+    [
+        ({}, 256, "column 'c' of X has 256 levels, above the limit of 255"),
+        ({"max_bins": None}, 256, "'c' of X has 256 levels, above the limit of 255"),
+        ({"max_bins": 1000}, 256, "above the limit of 255"),
+        ({"max_bins": 8}, 9, "'c' of X has 9 levels, above max_bins=8"),
+    ],
+)
+def test_too_many_levels(settings, levels, said):
+    """The message names the column, the number and the limit; as many as the limit are taken."""
+    names = [f"level {i % levels}" for i in range(600)]
+    X = pl.DataFrame({"n": np.arange(600.0), "c": names})
+    model = DirectBoostClassifier(nu=0.3, categorical_features=["c"], **settings)
+    y = np.arange(600) > 300
+    with pytest.raises(ValueError, match=said):
+        model.fit(X, y)
+    assert not hasattr(model, "categories_")
+    model.fit(X, y, np.array(names) != "level 0")
+    assert model.categories_[1].size == levels - 1
+    with pytest.raises(ValueError, match=f"column 'x1' of X has {levels} levels"):
+        model.set_params(categorical_features=[1]).fit(X.to_numpy(), y)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["letter", "word"], r"does not have: .*'word'\]"),
+        ([6], "the index 6, but X has 6 features"),
+        ([True], "a mask of 1 values"),
+        ("letter", "categorical_features='letter' does not fit"),
+        (5, "categorical_features=5 does not fit"),
+    ],
+)
+def test_categorical_features_that_do_not_fit(library, asked, said):
+    """Refused by fit, never by the constructor; for arrays in the same words."""
+    model = DirectBoostClassifier(categorical_features=asked)
+    for X in (FRAMES[library], ENCODED):
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, LABELS)
+
+
+def test_names_of_an_array_are_those_of_the_summary():
+    """Features without names are called x0, x1 and so on, as in `feature_costs`."""
+    model = DirectBoostClassifier(nu=0.02, categorical_features=["x5"]).fit(ENCODED, LABELS)
+    assert [levels is not None for levels in model.categories_] == [False] * 5 + [True]
+
+
+def test_parameters_clone_and_pickle(library, reference):
+    model = DirectBoostClassifier(nu=0.02, categorical_features="from_dtype")
+    assert clone(model).get_params()["categorical_features"] == "from_dtype"
+    model = pickle.loads(pickle.dumps(clone(model).fit(FRAMES[library], LABELS, WEIGHTS)))
+    np.testing.assert_array_equal(model.predict(FRAMES[library]), reference.predict(ENCODED))
+    assert model.categories_[5].tolist() == ["a", "b", "c"]
+
+
+def test_a_refused_fit_leaves_the_old_levels_alone(library):
+    model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS)
+    before = model.predict_proba(FRAMES[library])
+    other = MAKERS[library]({**COLUMNS, "letter": ["z", *COLUMNS["letter"][:-1]]})
+    with pytest.raises(ValueError, match="nu"):
+        model.set_params(nu=-1.0).fit(other, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(FRAMES[library]), before)

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from directboost.encoding import learn_encoder
 from directboost.inputs import (
     check_choice,
     check_count,
     check_number,
     feature_costs,
     refuse_infinite,
+    refuse_many_levels,
     training_rows,
+    with_levels,
 )
 
 X = np.arange(12.0).reshape(6, 2)
@@ -39,6 +42,28 @@ def test_rows_of_weight_zero_are_dropped():
     np.testing.assert_array_equal(rows.X, X[[0, 2, 4, 5]])
     np.testing.assert_array_equal(rows.classes, ["b", "c"])
     np.testing.assert_allclose(weights(rows), [1.0, 2.0, 3.0, 1.0])
+
+
+def test_levels_are_those_of_the_rows_that_count():
+    """Numbers have none; a level that only rows of weight zero have is gone, also for good."""
+    rows = training_rows(X, Y, None, None)
+    assert rows.levels.tolist() == [0, 0]
+    encoder = learn_encoder(X, [1], ["a", "b"])
+    rows = training_rows(encoder.encode(X), Y, [1, 0, 2, 0, 3, 1], None)
+    rows, smaller = with_levels(rows, encoder)
+    assert rows.levels.tolist() == [0, 4]
+    np.testing.assert_array_equal(rows.X[:, 1], [0, 1, 2, 3])
+    np.testing.assert_array_equal(smaller.categories[1], [1, 5, 9, 11])
+    np.testing.assert_array_equal(smaller.encode(X[[0, 2, 4, 5]]), rows.X)
+
+
+def test_as_many_levels_as_bins():
+    """The limit itself is taken, one more is not; the first column above it is named."""
+    levels = np.array([0, 255, 7])
+    refuse_many_levels(levels, None, ["a", "b", "c"])
+    refuse_many_levels(levels, 300, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="column 'b' of X has 255 levels, above max_bins=6: join"):
+        refuse_many_levels(levels, 6, ["a", "b", "c"])
 
 
 def test_class_weights_multiply():

@@ -22,8 +22,10 @@ LAYERS = [
         *("kinds", "work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
         *("reference_newton", "reference_lists", "reference", "library", "native", "team"),
     ),
+    ["frames"],
+    ["encoding"],
     [
-        *("learners", "inputs", "probabilities", "callbacks", "sklearn_callbacks"),
+        *("learners", "inputs", "reading", "probabilities", "callbacks", "sklearn_callbacks"),
         *folder("margins", "base", "pairwise", "one_vs_all"),
         *folder(
             "losses",

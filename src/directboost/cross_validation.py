@@ -19,11 +19,13 @@ from sklearn.utils.validation import _check_sample_weight
 from .arrays import Array, Bools, Scores
 from .budgets import budgets_of, keep_to, within
 from .callbacks import Callback
+from .encoding import Encoder
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
 from .inputs import feature_costs
 from .model_path import ModelPath, nu_grid
 from .prediction import one_blas_thread
+from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 from .solving import ENDED_BY_USER
 
@@ -56,7 +58,7 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
         Budgets: only models that read at most so many features, have at most so many weak
         classifiers, or read features of at most that cost are chosen from.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
-feature_costs, class_weight
+feature_costs, categorical_features, class_weight
         See `DirectBoostClassifier`.
     n_jobs : int, optional
         Number of folds at once; the path on all rows has all threads.
@@ -110,6 +112,7 @@ feature_costs, class_weight
         tol: float = 1e-2,
         max_bins: int | None = 255,
         feature_costs: Any = None,
+        categorical_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -133,6 +136,7 @@ feature_costs, class_weight
         self.tol = tol
         self.max_bins = max_bins
         self.feature_costs = feature_costs
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -156,7 +160,7 @@ feature_costs, class_weight
         """
         grid = nu_grid(self.nus, self.nu_min)
         budgets = budgets_of(self)
-        checked, labels = self._read(X, y)
+        checked, labels, encoder = self._read(X, y)
         routed = self._routed(sample_weight, params)
         splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
         splits = list(splitter.split(checked, labels, **routed.splitter.split))
@@ -168,8 +172,9 @@ feature_costs, class_weight
             self.path_ = self._whole_path((X, y, sample_weight), grid, budgets, bridge)
             allowed = within(self.path_, budgets)
             grid = self.path_.nus.tolist()
+            rows = (checked, labels, weight)
             folds = [
-                delayed(self._score_fold)(checked, labels, weight, split, grid, scorer, routed)
+                delayed(_score_fold)(self._of_fold(encoder), rows, split, grid, scorer, routed)
                 for split in splits
             ]
             self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
@@ -208,31 +213,13 @@ feature_costs, class_weight
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
         return DirectBoostClassifier(**shared)
 
-    def _score_fold(  # noqa: PLR0913, PLR0917 - one job of a fold
-        self,
-        X: Scores,
-        y: Any,
-        weight: Array | None,
-        split: Any,
-        grid: Any,
-        scorer: Any,
-        routed: Bunch,
-    ) -> Array:
-        """Return the score of every point, trained on one part and scored on the other, (n,)."""
-        train, test = split
-        here = {
-            name: value if value is None else _safe_indexing(value, test)
-            for name, value in routed.scorer.score.items()
-        }
+    def _of_fold(self, encoder: Encoder) -> DirectBoostClassifier:
+        """Return the estimator of a fold, whose rows are numbers without names."""
         estimator = self._inner()
-        # The rows of a fold have no names.
-        estimator.feature_costs = feature_costs(self.feature_costs, self._names())[:-1]
-        some = None if weight is None else weight[train]
-        classes = np.unique(y)
-        scores = np.full(len(grid), np.nan)  # where the user ended a fit there are fewer
-        for place, model in enumerate(estimator._models(X[train], y[train], some, grid)):
-            scores[place] = scorer(FoldModel(model, classes), X[test], y[test], **here)
-        return scores
+        names = feature_names(self)
+        estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
+        estimator.categorical_features = encoder.categorical
+        return estimator
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
         """Return what goes to the splitter and to the scorer."""
@@ -281,6 +268,28 @@ feature_costs, class_weight
         chosen = self.path_[self.chosen_index_]
         for name in vars(chosen).keys() - chosen.get_params():
             setattr(self, name, getattr(chosen, name))
+
+
+def _score_fold(
+    estimator: DirectBoostClassifier,
+    rows: tuple[Scores, Any, Array | None],
+    split: Any,
+    grid: Sequence[float],
+    scorer: Any,
+    routed: Bunch,
+) -> Array:
+    """Return the score of every point, trained on one part and scored on the other, (n,)."""
+    (X, y, weight), (train, test) = rows, split
+    here = {
+        name: value if value is None else _safe_indexing(value, test)
+        for name, value in routed.scorer.score.items()
+    }
+    some = None if weight is None else weight[train]
+    classes = np.unique(y)
+    scores = np.full(len(grid), np.nan)  # where the user ended a fit there are fewer
+    for place, model in enumerate(estimator._models(X[train], y[train], some, grid)):
+        scores[place] = scorer(FoldModel(model, classes), X[test], y[test], **here)
+    return scores
 
 
 def _mean_and_error(scores: Array) -> tuple[Array, Array]:

@@ -9,18 +9,20 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from .arrays import Array, Ints, Scores
 from .callbacks import Callback, Progress
+from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import (
     TrainingRows,
     ValidationRows,
     feature_costs,
     refuse_infinite,
+    refuse_many_levels,
     training_rows,
     validation_rows,
+    with_levels,
 )
 from .learners import Learner, Stump
 from .losses import Rows
@@ -28,6 +30,7 @@ from .path import until_no_better, within
 from .prediction import Predictor, one_blas_thread
 from .probabilities import fit_factor
 from .problem import Objective
+from .reading import feature_names, read_rows, read_training
 from .request import request_of
 from .settings import resolve_parts
 from .sklearn_callbacks import (
@@ -87,6 +90,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         Most thresholds per feature plus one; None takes every threshold between distinct values.
     feature_costs : array-like or dict, optional
         Penalty weight of every stump that reads the feature, one per feature or by name.
+    categorical_features : "from_dtype" or array-like, optional
+        Which features hold categories: by default, as with "from_dtype", those columns of a frame
+        whose type says so; else a mask, indices or names. A category that training did not see
+        counts as missing.
     class_weight : dict or "balanced", optional
     n_iter_no_change : int, optional
         With `X_val` in `fit`, and only then: walk down the path of nu, ten points a decade, until
@@ -106,7 +113,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     classes_ : (k,) array
     n_features_in_ : int
     feature_names_in_ : (d,) array
-        Where X had names.
+        Where X was a frame with names.
+    categories_ : list of d arrays or None
+        The levels of every categorical feature, ascending; None for a feature of numbers.
     learners_ : list of Stump and Constant
         The weak classifiers with a non-zero weight.
     coef_ : (n, k) array
@@ -159,6 +168,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         tol: float = 1e-2,
         max_bins: int | None = 255,
         feature_costs: Any = None,
+        categorical_features: Any = None,
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         n_jobs: int | None = None,
@@ -179,6 +189,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.tol = tol
         self.max_bins = max_bins
         self.feature_costs = feature_costs
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
@@ -200,8 +211,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
 
         Parameters
         ----------
-        X : array-like (m, d)
-            Numbers; NaN is a missing value.
+        X : array-like or frame (m, d)
+            Numbers and, by `categorical_features`, categories. NaN and null are missing values.
+            Frames are those of pandas, polars, pyarrow (tables) and what else narwhals reads.
         y : array-like (m,)
             Class labels, numbers or strings.
         sample_weight : array-like (m,), optional
@@ -216,14 +228,15 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         earlier = self._earlier()
         if hasattr(self, "validation_path_"):
             del self.validation_path_
-        rows = self._rows(X, y, sample_weight)
-        costs = feature_costs(self.feature_costs, self._names())
-        validation = self._validation(X_val, y_val, sample_weight_val, rows.classes)
+        rows, encoder = self._rows(X, y, sample_weight)
+        costs = feature_costs(self.feature_costs, feature_names(self))
+        other = (X_val, y_val, sample_weight_val)
+        validation = self._validation(other, rows.classes, encoder)
         context = open_fit(self, X, y)
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread(), self._task(rows, costs, bridge) as task:
             trained = self._train(task, earlier, validation)
-        self._store(trained, rows, costs)
+        self._store(trained, rows, costs, encoder)
         close_fit(self, context, X, y)
         return self
 
@@ -233,6 +246,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     ) -> Iterator[Task]:
         """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
         request = request_of(self, callbacks)
+        refuse_many_levels(rows.levels, request.max_bins, feature_names(self))
         with self._team(rows.X.size * rows.classes.size) as team:
             yield task_of(request, rows, costs, team)
         for callback in request.callbacks:
@@ -248,8 +262,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         callbacks: Sequence[Callback] = (),
     ) -> "Iterator[DirectBoostClassifier]":
         """Yield fitted estimators of falling nu, in its scale; each starts from the one before."""
-        rows = self._rows(X, y, sample_weight)
-        costs = feature_costs(self.feature_costs, self._names())
+        rows, encoder = self._rows(X, y, sample_weight)
+        costs = feature_costs(self.feature_costs, feature_names(self))
         with self._task(rows, costs, callbacks) as task:
             walk = Walk(task)
             for nu in nus:
@@ -257,23 +271,22 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
                 for name in ("n_features_in_", "feature_names_in_"):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
-                model._store(walk.to(task.absolute(nu)), rows, costs)
+                model._store(walk.to(task.absolute(nu)), rows, costs, encoder)
                 yield model
                 if walk.ended:
                     return
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
-        """Return the rows a model is trained on."""
-        X, y = self._read(X, y)
-        return training_rows(X, y, sample_weight, self.class_weight)
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
+        """Return the rows a model is trained on, and how they became numbers."""
+        X, y, encoder = self._read(X, y)
+        return with_levels(training_rows(X, y, sample_weight, self.class_weight), encoder)
 
-    def _read(self, X: Any, y: Any) -> tuple[Scores, Any]:
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        X = np.require(X, requirements="A")
+    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Scores, Any, Encoder]:
+        X, y, encoder = read_training(self, X, y, **checks)
         with self._team(X.size) as team:
             refuse_infinite(X, team)
         check_classification_targets(y)
-        return X, y
+        return X, y, encoder
 
     def _earlier(self) -> tuple[list[Learner], Array] | None:
         """Return the model a warm start begins with."""
@@ -282,8 +295,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         return self.learners_, self.coef_
 
     def _validation(
-        self, X: Any, y: Any, sample_weight: Any, classes: Any
+        self, rows: tuple[Any, Any, Any], classes: Any, encoder: Encoder
     ) -> ValidationRows | None:
+        X, y, sample_weight = rows
         if X is None and y is None:
             return None
         if X is None or y is None or self.n_iter_no_change is None:
@@ -296,9 +310,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
                 f"max_learners={self.max_learners!r} does not go with X_val: choose the size by "
                 "one of them"
             )
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
-        )
+        X = read_rows(self, X, encoder)
         refuse_infinite(X)
         return validation_rows(X, y, sample_weight, classes)
 
@@ -321,7 +333,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             before = task.binned.stumps_of(*earlier)
         return Walk(task, before).to(task.objective.nu)
 
-    def _store(self, trained: Trained, rows: TrainingRows, costs: Array) -> None:
+    def _store(self, trained: Trained, rows: TrainingRows, costs: Array, encoder: Encoder) -> None:
         self.classes_ = rows.classes
         self.learners_ = trained.learners
         self.coef_ = trained.coef
@@ -340,6 +352,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.class_sharing_ = (trained.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
         self.feature_importances_ = self._importances()
+        self.categories_ = list(encoder.categories)
+        self._encoder = encoder
         self._stages = trained.stages
         self._prior = rows.prior
         self._factor = self._probability_factor(trained, rows)

@@ -1,7 +1,7 @@
 """Checks and encodes what users hand in, once, for all public estimators."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,8 +12,11 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import Array, Ints, Scores
+from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
+
+MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,9 @@ class TrainingRows:
         The class of every row; with several labels per row zeros.
     total_weight : float
     classes : (k,) array
+    levels : (d,) int array
+        Number of levels of every categorical feature, whose values in X are 0..levels-1 or NaN; 0
+        for a feature of numbers.
     targets : (m, k) array of +1 and -1, or None
         Which labels a row has, where it may have several.
     """
@@ -35,6 +41,7 @@ class TrainingRows:
     weight: Array
     total_weight: float
     classes: npt.NDArray[Any]
+    levels: Ints
     targets: Ints | None = None
 
     @property
@@ -71,7 +78,7 @@ def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> T
             "a classifier needs at least two classes"
         )
     total = largest * float(weight.sum())
-    return TrainingRows(X, codes.astype(np.int32), weight, total, classes)
+    return TrainingRows(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
 
 
 def label_values(Y: Any) -> list[npt.NDArray[Any]]:
@@ -102,7 +109,31 @@ def label_rows(
     targets = np.where(np.column_stack(columns), 1, -1).astype(np.int8)
     total = largest * float(weight.sum())
     codes = np.zeros(weight.size, dtype=np.int32)
-    return TrainingRows(X, codes, weight, total, np.arange(len(values)), targets)
+    classes = np.arange(len(values))
+    return TrainingRows(X, codes, weight, total, classes, _no_levels(X), targets)
+
+
+def with_levels(rows: TrainingRows, encoder: Encoder) -> tuple[TrainingRows, Encoder]:
+    """Count the levels of encoded rows; those that no row has are left out of the encoder too."""
+    X, encoder = encoder.restricted(rows.X)
+    return replace(rows, X=X, levels=encoder.n_levels), encoder
+
+
+def refuse_many_levels(levels: Ints, max_bins: int | None, names: list[str]) -> None:
+    """Refuse a categorical feature with more levels than there are bins."""
+    most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
+    if max_bins is not None and max_bins < MOST_LEVELS:
+        most, limit = max_bins, f"max_bins={max_bins}"
+    if (levels > most).any():
+        feature = int(np.argmax(levels > most))
+        raise ValueError(
+            f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit}: join "
+            "rare levels, or turn it into numbers"
+        )
+
+
+def _no_levels(X: Scores) -> Ints:
+    return np.zeros(X.shape[1], dtype=np.int32)
 
 
 def _checked_weights(X: Scores, sample_weight: Any) -> Array:

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array
+from .encoding import Encoder
 from .estimators import DirectBoostClassifier
-from .inputs import TrainingRows, label_rows, label_values, refuse_infinite
+from .inputs import TrainingRows, label_rows, label_values, with_levels
 from .settings import resolve_parts
 from .training import Trained
 
@@ -32,7 +32,7 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     loss : str or Loss, default="logistic"
         "hinge", "exponential", "logistic", "squared_hinge" or a loss object.
     penalty, nu, nu_scale, learner, solver, pricing, columns_per_round, max_learners, tol, \
-max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
+max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
 
     Attributes
@@ -71,6 +71,7 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         tol: float = 1e-2,
         max_bins: int | None = 255,
         feature_costs: Any = None,
+        categorical_features: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
@@ -88,24 +89,20 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         self.tol = tol
         self.max_bins = max_bins
         self.feature_costs = feature_costs
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
         self.callbacks = callbacks
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> TrainingRows:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
         y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
         self._several = y.ndim == 2 and not (y.shape[1] == 1 and np.unique(y).size > 2)
         if not self._several:
             return super()._rows(X, y, sample_weight)
-        X, Y = validate_data(
-            self, X, y, multi_output=True, dtype=[np.float64, np.float32], ensure_all_finite=False
-        )
-        check_classification_targets(Y)
-        X = np.require(X, requirements="A")
-        refuse_infinite(X)
+        X, Y, encoder = self._read(X, y, multi_output=True)
         self._values = label_values(Y)
-        return label_rows(X, Y, self._values, sample_weight)
+        return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
 
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
@@ -141,10 +138,10 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         The logistic function of F for the logistic loss and of 2 F for the exponential one; for
         the others of F / T, with T fitted to the likelihood of the training rows.
         """
-        X = self._checked(X)
+        check_is_fitted(self)
         if not self._several:
             return super().predict_proba(X)
-        F = self._scores(X, self.ensemble_)
+        F = self._scores(self._checked(X), self.ensemble_)
         return np.asarray(expit(self._factor * F if self.learners_ else F))
 
     def __sklearn_tags__(self) -> Any:

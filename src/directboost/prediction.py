@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from .arrays import Array, Scores
+from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.team import Team
 from .learners import Learner
 from .probabilities import class_probabilities
+from .reading import feature_names, read_rows
 from .settings import penalty_name, resolve_penalty
 from .summary import describe
 
@@ -43,13 +45,10 @@ class Predictor:
     classes_: Any
     learners_: list[Learner]
     ensemble_: Ensemble
+    _encoder: Encoder
     _prior: Array
     _factor: float
     _stages: list[tuple[list[Learner], Array]] | None
-
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{f}" for f in range(self.n_features_in_)] if names is None else list(names)
 
     def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
         """Hand out threads for one public call, where there is enough to do for them."""
@@ -60,10 +59,7 @@ class Predictor:
         check_is_fitted(self)
         if self._is_plain(X):
             return np.asarray(X)
-        X = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=False
-        )
-        return np.require(X, requirements="A")
+        return read_rows(self, X, self._encoder)
 
     def _is_plain(self, X: Any) -> bool:
         """Tell whether X needs no conversion: the general check takes longer than 1000 rows."""
@@ -75,6 +71,7 @@ class Predictor:
             and X.shape[1] == self.n_features_in_
             and X.flags.aligned
             and not hasattr(self, "feature_names_in_")
+            and not self._encoder.categorical.any()
         )
 
     def _scores(self, X: Scores, ensemble: Ensemble) -> Array:
@@ -167,4 +164,4 @@ class Predictor:
         """
         check_is_fitted(self)
         penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, self._names(), penalty, max_rules)
+        return describe(self, feature_names(self), penalty, max_rules)

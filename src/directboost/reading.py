@@ -1,0 +1,104 @@
+"""Reads what users hand in as scikit-learn does, and frames of other libraries as it reads pandas.
+
+Names of columns are set by a fit and checked at prediction. Plain arrays of floats are never
+copied.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import (
+    _get_feature_names,
+    check_array,
+    check_X_y,
+    validate_data,
+)
+
+from .arrays import Scores
+from .encoding import Encoder, by_dtype, learn_encoder, numeric_encoder
+from .frames import count_missing, is_frame
+
+_NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+_ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Return the names of the features an estimator has seen, or x0, x1 and so on."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{f}" for f in range(estimator.n_features_in_)] if names is None else list(names)
+
+
+def read_training(
+    estimator: Any, X: Any, y: Any, **checks: Any
+) -> tuple[Scores, npt.NDArray[Any], Encoder]:
+    """Return X as numbers (m, d), y, and how X became numbers.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its `categorical_features` say which columns hold categories; `n_features_in_` and
+        `feature_names_in_` are set.
+    **checks
+        Of `check_X_y`, for y.
+    """
+    _refuse_missing_labels(y)
+    categorical = estimator.categorical_features
+    if by_dtype(categorical) and not is_frame(X):
+        X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
+        return _aligned(X), y, numeric_encoder(feature_names(estimator))
+    X = _columns(estimator, X, reset=True)
+    encoder = learn_encoder(X, categorical, feature_names(estimator))
+    X, y = check_X_y(encoder.encode(X), y, estimator=estimator, **_NUMBERS, **checks)
+    return _aligned(X), y, encoder
+
+
+def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Scores:
+    """Return X as numbers (m, d), in the way it was done in training."""
+    if not encoder.categorical.any() and not is_frame(X):
+        return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
+    numbers = encoder.encode(_columns(estimator, X, reset=False))
+    return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
+
+
+def _columns(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Set or check names and number of the columns; return the frame, or X as an array (m, d)."""
+    if is_frame(X):
+        known = _get_feature_names(X) is not None
+        named = X if known else _ColumnNames(X)
+        validate_data(estimator, named, skip_check_array=True, reset=reset)
+        return X
+    if isinstance(X, Sequence):
+        X = np.array(X, dtype=object)  # or NumPy would make strings of all of it
+    return validate_data(estimator, X, **_ANYTHING, reset=reset)
+
+
+class _ColumnNames:
+    """The names of a frame as scikit-learn before 1.9 reads them, which knows no narwhals."""
+
+    def __init__(self, X: Any) -> None:
+        import narwhals.stable.v2 as nw
+
+        self._names = nw.from_native(X, eager_only=True).columns
+        self.shape = X.shape
+
+    def __dataframe__(self) -> "_ColumnNames":
+        return self
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._names)
+
+
+def _refuse_missing_labels(y: Any) -> None:
+    missing = count_missing(y)
+    if missing:
+        raise ValueError(
+            f"y has {missing} missing labels (null, None or NaN): leave those rows out, or give "
+            "them a label of their own"
+        )
+
+
+def _aligned(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.require(X, requirements="A")

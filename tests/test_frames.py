@@ -1,0 +1,207 @@
+"""Columns of real frames of pandas, polars and pyarrow, and of arrays, read one by one."""
+
+import datetime
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from directboost.frames import count_missing, is_frame, is_missing, table_of
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+DAY = datetime.date(2024, 2, 29)
+
+
+@pytest.fixture(params=LIBRARIES, name="make")
+def _make(request):
+    """Return what makes a frame of one library from a dictionary of columns."""
+    return LIBRARIES[request.param]
+
+
+def column(make, values):
+    """Return a frame with one column of these values."""
+    return table_of(make({"x": values}))
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        ([1.5, None, -2.0], [1.5, np.nan, -2.0]),
+        ([1, 2, 3], [1.0, 2.0, 3.0]),
+        ([1, None, 3], [1.0, np.nan, 3.0]),
+        ([True, False, True], [1.0, 0.0, 1.0]),
+        ([True, None, False], [1.0, np.nan, 0.0]),
+        ([Decimal("1.5"), None, Decimal("-2")], [1.5, np.nan, -2.0]),
+        ([None, None, None], [np.nan] * 3),
+        (np.array([1, 2, 3], dtype=np.uint8), [1.0, 2.0, 3.0]),
+        (np.array([0.1, 2, 3], dtype=np.float32), np.float32([0.1, 2, 3])),
+    ],
+)
+def test_numbers_of_every_kind(make, values, numbers):
+    """Nulls become NaN; single precision is kept and said."""
+    table = column(make, values)
+    found = table.numbers(0)
+    np.testing.assert_array_equal(found, numbers)
+    assert table.single[0] == (np.asarray(numbers).dtype == np.float32)
+    assert not table.categorical[0]
+    assert table.shape == (3, 1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.array([1, None, 3], dtype="Int64"),
+        pd.array([1.0, None, 3.0], dtype="Float64"),
+        pd.array([1, None, 3], dtype="int64[pyarrow]"),
+        pd.array([Decimal(1), None, Decimal(3)], dtype=pd.ArrowDtype(pa.decimal128(4, 1))),
+        pd.Series([1, pd.NA, 3.0], dtype=object),
+        pd.Series([np.float32(1), np.nan, Decimal(3)], dtype=object),
+    ],
+    ids=lambda values: str(values.dtype),
+)
+def test_nullable_and_object_columns_of_pandas(values):
+    """The extension types, and objects that are all numbers."""
+    np.testing.assert_array_equal(column(pd.DataFrame, values).numbers(0), [1.0, np.nan, 3.0])
+
+
+def test_nullable_truth_values_of_pandas():
+    for dtype in ("boolean", "bool[pyarrow]"):
+        values = pd.array([True, None, False], dtype=dtype)
+        np.testing.assert_array_equal(column(pd.DataFrame, values).numbers(0), [1.0, np.nan, 0.0])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [["1", "2", None], [DAY, None, DAY], [datetime.timedelta(3), None, None], [b"1", b"2", b"3"]],
+    ids=["strings", "dates", "durations", "bytes"],
+)
+def test_what_is_no_number(make, values):
+    """Strings are not read as numbers, dates not as days since some other day."""
+    table = column(make, values)
+    assert table.numbers(0) is None
+    assert table.kind(0)
+
+
+@pytest.mark.parametrize("values", [[1, "a", None], [1j, 2, 3], [[1, 2], [3], []]])
+def test_objects_that_are_no_numbers(values):
+    assert column(pd.DataFrame, values).numbers(0) is None
+    assert table_of(np.array([[v] for v in [1, "a", None]], dtype=object)).numbers(0) is None
+
+
+CATEGORIES = {
+    "pandas": pd.DataFrame({"x": pd.Categorical(["b", None, "a"])}),
+    "polars": pl.DataFrame({"x": pl.Series(["b", None, "a"], dtype=pl.Categorical)}),
+    "enum": pl.DataFrame({"x": pl.Series(["b", None, "a"], dtype=pl.Enum(["c", "b", "a"]))}),
+    "pyarrow": pa.table({"x": pa.array(["b", None, "a"]).dictionary_encode()}),
+    "chunks": pa.table({"x": pa.chunked_array([["b", None], ["a"]]).dictionary_encode()}),
+    "unlike chunks": pa.table(
+        {
+            "x": pa.chunked_array(
+                [pa.array(c).dictionary_encode() for c in (["b"], [None, "a"])],
+                type=pa.dictionary(pa.int32(), pa.string()),
+            )
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_types_that_say_category(name):
+    """Their values are the levels, not the codes of the library; nulls stay nulls."""
+    table = table_of(CATEGORIES[name])
+    values = table.values(0)
+    assert table.categorical[0]
+    assert values[::2] == ["b", "a"]
+    assert is_missing(values[1])
+
+
+@pytest.mark.parametrize("values", [["b", None, "a"], [2, None, 1], [True, None, False]])
+def test_values_of_columns_that_do_not_say_category(make, values):
+    found = column(make, values).values(0)
+    assert [None if is_missing(value) else value for value in found] == values
+
+
+def test_many_levels_of_a_small_dictionary():
+    """The place for null lies beyond the numbers of the index type."""
+    levels = [f"level {i}" for i in range(128)]
+    small = pa.DictionaryArray.from_arrays(
+        pa.array([*range(128), None], type=pa.int8()), pa.array(levels)
+    )
+    assert table_of(pa.table({"x": small})).values(0) == [*levels, None]
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_floats_of_one_type_are_read_at_once(make, real):
+    columns = {"a": np.array([1.5, 2.5], dtype=real), "b": np.array([0.1, np.nan], dtype=real)}
+    whole = table_of(make(columns)).whole()
+    assert whole.dtype == real
+    np.testing.assert_array_equal(whole, np.column_stack(list(columns.values())))
+
+
+def test_a_frame_of_pandas_is_not_copied():
+    X = pd.DataFrame(np.arange(6.0).reshape(3, 2), columns=["a", "b"])
+    assert np.shares_memory(table_of(X).whole(), X.to_numpy())
+
+
+def test_other_columns_are_not_read_at_once(make):
+    assert table_of(make({"a": [1.5], "b": [1]})).whole() is None
+    assert table_of(make({"a": [1.5], "b": ["1"]})).whole() is None
+    assert table_of(np.array([[1, 2]])).whole() is None
+
+
+def test_what_is_a_frame(make):
+    frame = make({"a": [1.0]})
+    assert is_frame(frame)
+    for other in (np.ones((1, 1)), [[1.0]], "a", None, frame["a"]):
+        assert not is_frame(other)
+
+
+@pytest.mark.parametrize("value", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, Decimal("NaN")])
+def test_missing_values(value):
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", ["", "nan", 0, False, np.array([1.0, np.nan]), np.inf, "None"])
+def test_values_that_are_there(value):
+    assert not is_missing(value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", None, "b", None],
+        np.array(["a", None, "b", None], dtype=object),
+        pd.Series(["a", None, "b", np.nan]),
+        pl.Series(["a", None, "b", None]),
+        pa.array(["a", None, "b", None]),
+        pa.chunked_array([["a", None], ["b", None]]).dictionary_encode(),
+    ],
+    ids=lambda values: type(values).__name__,
+)
+def test_missing_values_are_counted(values):
+    assert count_missing(values) == 2
+    assert count_missing(np.array(["a", "None"])) == 0
+
+
+def test_what_is_no_list_has_nothing_missing():
+    """That there are no labels at all is for scikit-learn to say."""
+    assert count_missing(None) == 0
+
+
+def test_no_frame_library_is_imported():
+    """Beyond what scikit-learn loads for itself, frames come with the library of the user."""
+    loads = "import sys, sklearn.ensemble; before = set(sys.modules); "
+    code = (
+        "import numpy as np; from directboost import DirectBoostClassifier; "
+        "from directboost.frames import is_frame; X = np.arange(8.0).reshape(4, 2); "
+        "DirectBoostClassifier(categorical_features=[0]).fit(X, [0, 1, 0, 1]); is_frame(object()); "
+        "print(*(set(sys.modules) - before) & {'pandas', 'polars', 'pyarrow'})"
+    )
+    command = [sys.executable, "-c", loads + code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
