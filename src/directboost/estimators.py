@@ -22,14 +22,14 @@ from .inputs import (
     training_rows,
     validation_rows,
 )
-from .learners import Learner, Stump
+from .learners import WeakClassifier
 from .losses import Rows
 from .path import until_no_better, within
 from .prediction import Predictor, one_blas_thread
 from .probabilities import fit_factor
 from .problem import Objective
 from .request import request_of
-from .settings import resolve_parts
+from .settings import resolve_parts, takes_missing
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -67,8 +67,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         "relative": a fraction of nu_max, where 1 is the empty model and 0.03 to 0.001 the useful
         range on any data. "absolute": nu itself. "paper": as the paper prints it (pairwise
         hinge: divided by the sum of the weights).
-    learner : {"stump"}, default="stump"
-        The weak classifiers.
+    learner : "stump", classifier or Oracle, default="stump"
+        The weak classifiers: all decision stumps; those a scikit-learn classifier that takes
+        sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
+        oracle, such as `oracles.PoolOracle()`. The certificate names what it holds for.
     solver : str or Master, default="auto"
         "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic". The paper's
         own are "admm" and "consensus" (row blocks; `Consensus(blocks=4)` sets their number).
@@ -86,7 +88,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     max_bins : int or None, default=255
         Most thresholds per feature plus one; None takes every threshold between distinct values.
     feature_costs : array-like or dict, optional
-        Penalty weight of every stump that reads the feature, one per feature or by name.
+        Penalty weight of every stump that reads the feature, one per feature or by name. Other
+        weak classifiers weigh as much as all features they read.
     class_weight : dict or "balanced", optional
     n_iter_no_change : int, optional
         With `X_val` in `fit`, and only then: walk down the path of nu, ten points a decade, until
@@ -94,6 +97,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         of the best point, at `nu_`.
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the classifiers of `learner`, each anew; None leaves them the seed they have.
     verbose : int, default=0
         1 prints rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
@@ -107,8 +112,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     n_features_in_ : int
     feature_names_in_ : (d,) array
         Where X had names.
-    learners_ : list of Stump and Constant
-        The weak classifiers with a non-zero weight.
+    learners_ : list
+        The weak classifiers with a non-zero weight: `Stump`, `Constant`, or what `learner` finds.
     coef_ : (n, k) array
         Their weights, >= 0.
     intercept_ : (k,) array
@@ -121,7 +126,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     n_learners_, n_features_used_ : int
     features_used_ : int array
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all weights.
+        Share of each feature in the sum of all weights; features that are read together share
+        evenly.
     class_sharing_ : (n,) int array
         How many classes each weak classifier serves.
     missing_ : (d,) bool array
@@ -151,7 +157,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: str = "stump",
+        learner: Any = "stump",
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -162,6 +168,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
         callbacks: Any = None,
@@ -182,6 +189,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.callbacks = callbacks
@@ -275,7 +283,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         check_classification_targets(y)
         return X, y
 
-    def _earlier(self) -> tuple[list[Learner], Array] | None:
+    def _earlier(self) -> tuple[list[WeakClassifier], Array] | None:
         """Return the model a warm start begins with."""
         if not self.warm_start or not hasattr(self, "learners_"):
             return None
@@ -305,7 +313,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     def _train(
         self,
         task: Task,
-        earlier: tuple[list[Learner], Array] | None,
+        earlier: tuple[list[WeakClassifier], Array] | None,
         validation: ValidationRows | None,
     ) -> Trained:
         """Fit at the nu that was asked for, or as far down the path as it pays."""
@@ -318,7 +326,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             return within(task, lambda trained: len(trained.learners) <= most)
         before = None
         if earlier is not None and earlier[1].shape[1] == task.k:
-            before = task.binned.stumps_of(*earlier)
+            before = task.oracle.recall(*earlier)
         return Walk(task, before).to(task.objective.nu)
 
     def _store(self, trained: Trained, rows: TrainingRows, costs: Array) -> None:
@@ -339,7 +347,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.n_features_used_ = int(self.features_used_.size)
         self.class_sharing_ = (trained.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
-        self.feature_importances_ = self._importances()
+        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self._stages = trained.stages
         self._prior = rows.prior
         self._factor = self._probability_factor(trained, rows)
@@ -350,19 +358,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             return loss.temper
         return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
 
-    def _importances(self) -> Array:
-        stump = [isinstance(h, Stump) for h in self.learners_]
-        features = [h.feature for h in self.learners_ if isinstance(h, Stump)]
-        weights = self.coef_.sum(axis=1)[np.array(stump, dtype=bool)]
-        importances = np.zeros(self.n_features_in_)
-        np.add.at(importances, np.array(features, dtype=np.intp), weights)
-        total = importances.sum()
-        return importances / total if total > 0.0 else importances
-
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing values are welcome."""
+        """Tell scikit-learn that missing values are welcome, where the weak learner takes them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = takes_missing(self.learner)
         return tags
 
 

@@ -32,7 +32,7 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     loss : str or Loss, default="logistic"
         "hinge", "exponential", "logistic", "squared_hinge" or a loss object.
     penalty, nu, nu_scale, learner, solver, pricing, columns_per_round, max_learners, tol, \
-max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
+max_bins, feature_costs, n_jobs, random_state, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
 
     Attributes
@@ -63,7 +63,7 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: str = "stump",
+        learner: Any = "stump",
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -72,6 +72,7 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         max_bins: int | None = 255,
         feature_costs: Any = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
         callbacks: Any = None,
@@ -89,6 +90,7 @@ max_bins, feature_costs, n_jobs, verbose, warm_start, callbacks
         self.max_bins = max_bins
         self.feature_costs = feature_costs
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.callbacks = callbacks

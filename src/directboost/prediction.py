@@ -13,7 +13,7 @@ from .arrays import Array, Scores
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.team import Team
-from .learners import Learner
+from .learners import WeakClassifier
 from .probabilities import class_probabilities
 from .settings import penalty_name, resolve_penalty
 from .summary import describe
@@ -35,17 +35,17 @@ def one_blas_thread() -> Any:
 
 
 class Predictor:
-    """The half of an estimator that reads a fitted model of stumps."""
+    """The half of an estimator that reads a fitted model."""
 
     n_jobs: int | None
     penalty: Any
     n_features_in_: int
     classes_: Any
-    learners_: list[Learner]
+    learners_: list[WeakClassifier]
     ensemble_: Ensemble
     _prior: Array
     _factor: float
-    _stages: list[tuple[list[Learner], Array]] | None
+    _stages: list[tuple[list[WeakClassifier], Array]] | None
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -151,7 +151,8 @@ class Predictor:
         """Return what every feature adds to every score, (m, d, k).
 
         ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
-        empty; for two classes `decision_function` is their difference F_1 - F_0.
+        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
+        weak classifiers that read several features at once is refused.
         """
         X = self._checked(X)
         refuse_infinite(X)
