@@ -13,11 +13,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost import Certificate, DirectBoostClassifier, Record, Status, task
+from directboost import Certificate, DirectBoostClassifier, Record, Status
 from directboost.callbacks import Progress, TimeLimit
 from directboost.learners import Constant, Stump
 from directboost.losses import Logistic, SmoothLoss
 from directboost.masters import LinearProgram
+from directboost.oracles import stump
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 
@@ -295,13 +296,13 @@ def test_x_reaches_the_bins_without_a_copy(dtype, monkeypatch):
     data = make_blobs(3)
     X = data.X.astype(dtype)
     seen = []
-    original = task.bin_features
+    original = stump.bin_features
 
     def spy(values, *rest, **named):
         seen.append(values)
         return original(values, *rest, **named)
 
-    monkeypatch.setattr(task, "bin_features", spy)
+    monkeypatch.setattr(stump, "bin_features", spy)
     DirectBoostClassifier().fit(X, data.y)
     assert seen[0].dtype == dtype
     assert np.shares_memory(seen[0], X)

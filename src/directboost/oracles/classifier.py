@@ -15,7 +15,8 @@ from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing
 from .catalogue import Catalogue
 
-_NOTHING = 1e-12  # share of the largest coefficient below which a row does not count
+_STEPS = 2.0**30  # in which the size of a coefficient is told, from nothing to the largest
+_TINY = float(np.finfo(np.float64).tiny)
 _REFINEMENTS = 2  # further searches from the best column where a penalty joins the classes
 
 
@@ -103,22 +104,34 @@ class ClassifierOracle(Oracle):
             return np.zeros(A.shape[1])  # a single class decides, and each had its search
         best = self._catalogue.price(A, penalty).proposals.take(slice(1))
         E = self._catalogue.response(int(best.feature[0]), 0, int(best.polarity[0])) @ A
-        positive = np.maximum(E, 0.0) / max(float(E.max()), np.finfo(np.float64).tiny)
+        positive = np.maximum(E, 0.0) / max(float(E.max()), _TINY)
         return np.where(positive > 0.0, positive ** (1.0 / (penalty.p - 1.0)), 0.0)
 
     def _fit(self, a: Array) -> bool:
         """Fit a classifier to coefficients a (m,); return whether it is a new column."""
-        size, before = np.abs(a), len(self._catalogue)
-        counts = size > _NOTHING * size.max()
+        before, weight = len(self._catalogue), self._weights(a)
+        counts = weight > 0.0
         labels = np.where(a > 0.0, 1, -1)[counts]
         if np.unique(labels).size < 2:
             return False
         X = self._data.X if counts.all() else self._data.X[counts]
-        weight = size[counts] * (self._data.total_weight / size[counts].sum())
-        classifier = self._fresh().fit(X, labels, sample_weight=weight)
+        classifier = self._fresh().fit(X, labels, sample_weight=weight[counts])
         features = _features_read(classifier, self._data.X.shape[1])
         self._catalogue.add(FittedClassifier(classifier, features))
         return len(self._catalogue) > before
+
+    def _weights(self, a: Array) -> Array:
+        """Return weights of the rows in proportion to abs(a), in sum about that of the fit, (m,).
+
+        They are whole numbers of steps times the weights of the rows as they were given, and the
+        scale is a power of two, so that sums of them have no rounding error: what ties, ties in
+        any order of the rows, and when a row is there twice instead of weighing twice.
+        """
+        given = self._data.weight * (self._data.total_weight / self._data.weight.sum())
+        size = np.abs(a) / given
+        weight = given * np.rint(size / max(float(size.max()), _TINY) * _STEPS)
+        ratio = self._data.total_weight / max(float(weight.sum()), _TINY)
+        return np.asarray(weight * 2.0 ** np.rint(np.log2(ratio)))
 
     def _fresh(self) -> Any:
         """Return an unfitted classifier; with a seed of its own where the estimator has one."""
