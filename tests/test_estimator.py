@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost import Certificate, DirectBoostClassifier, Record, Status
+from directboost import Certificate, DirectBoostClassifier, Record, Status, task
 from directboost.callbacks import Progress, TimeLimit
 from directboost.learners import Constant, Stump
 from directboost.losses import Logistic, SmoothLoss
@@ -543,7 +543,7 @@ def test_ctrl_c_outside_the_loop_is_not_swallowed(monkeypatch):
     def interrupt(*rest):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(task, "bin_features", interrupt)
+    monkeypatch.setattr(stump, "bin_features", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DirectBoostClassifier().fit(data.X, data.y)
 

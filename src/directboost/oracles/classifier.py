@@ -144,7 +144,8 @@ class ClassifierOracle(Oracle):
 
 def _refuse_unfit(classifier: Any) -> None:
     name = type(classifier).__name__
-    if isinstance(classifier, type) or not is_classifier(classifier):
+    known = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
+    if not known or not is_classifier(classifier):
         raise ValueError(
             f"learner={classifier!r} does not fit: it takes 'stump', a scikit-learn classifier "
             "such as DecisionTreeClassifier(max_depth=2), or an Oracle such as PoolOracle()"
