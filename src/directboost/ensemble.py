@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Bools, Ints, Scores
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
@@ -32,24 +33,17 @@ class Ensemble:
         self.k = int(coef.shape[1])
         if len(self.learners) != coef.shape[0]:
             raise ValueError(f"{len(self.learners)} learners have {coef.shape[0]} rows of weights")
-        self.intercept = np.zeros(self.k)
-        self._stumps: list[Stump] = []
-        self._others: list[WeakClassifier] = []
-        places: dict[str, list[int]] = {"stump": [], "other": []}
-        for place, learner in enumerate(self.learners):
-            if isinstance(learner, Constant):
-                self.intercept += learner.polarity * coef[place]
-            elif isinstance(learner, Stump):
-                self._stumps.append(learner)
-                places["stump"].append(place)
-            else:
-                self._others.append(learner)
-                places["other"].append(place)
-        polarity = np.array([h.polarity for h in self._stumps], dtype=np.float64)
-        self._votes = polarity[:, None] * coef[places["stump"]]
-        self._other_votes = coef[places["other"]]
+        self._stumps = [h for h in self.learners if isinstance(h, Stump)]
+        self._others = [h for h in self.learners if not isinstance(h, Stump | Constant)]
+        constants = [h for h in self.learners if isinstance(h, Constant)]
+        self._votes = _signs(self._stumps) * coef[self._are(Stump)]
+        self._other_votes = coef[~self._are(Stump | Constant)]
+        self.intercept = (_signs(constants) * coef[self._are(Constant)]).sum(axis=0)
         self.stump_features = _ascending(s.feature for s in self._stumps)
         self.features = _ascending(f for h in self.learners for f in h.features)
+
+    def _are(self, kind: Any) -> Bools:
+        return np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
@@ -110,6 +104,10 @@ class Ensemble:
                 shares[list(learner.features)] += weight / len(learner.features)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
+
+
+def _signs(learners: Sequence[Stump | Constant]) -> Array:
+    return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
 
 
 def _ascending(features: Iterable[int]) -> Ints:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Scores
 from ..columns import Stumps
+from ..kernels import ranges
 from ..learners import Constant, Opposite, PoolColumn, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing
@@ -40,15 +41,16 @@ class PoolOracle(Oracle):
 
     def start(self, data: OracleData) -> None:
         """Take the columns of X as responses."""
-        fits = np.abs(data.X) <= 1.0
-        if not fits.all():
-            row, column = np.argwhere(~fits)[0]
+        low, high, gone = ranges(data.X, data.team)
+        outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
+        if outside.size:
+            values = data.X[:, outside[0]]
             raise ValueError(
-                f"X holds {data.X[row, column]} in column {column}: with learner=PoolOracle() its "
-                "columns are responses of weak classifiers, numbers in [-1, 1]"
+                f"X holds {values[~(np.abs(values) <= 1.0)][0]} in column {outside[0]}: with "
+                "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
+                "[-1, 1]"
             )
-        # Column-major, as the columns are read.
-        self._responses = np.asfortranarray(data.X, dtype=np.float64)
+        self._responses = np.asarray(data.X, dtype=np.float64)
         self.costs = data.costs
         self.source = self
 
