@@ -111,6 +111,9 @@ class Adversary(Oracle):
     def __init__(self, choose):
         self.exact, self.choose, self.calls = StumpOracle(BINNED, COSTS), choose, 0
 
+    def start(self, data):
+        """Know the rows already."""
+
     def price(self, A, penalty, rule="exact"):
         self.calls += 1
         found = self.exact.price(A, penalty, rule)

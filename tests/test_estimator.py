@@ -18,6 +18,7 @@ from directboost.callbacks import Progress, TimeLimit
 from directboost.learners import Constant, Stump
 from directboost.losses import Logistic, SmoothLoss
 from directboost.masters import LinearProgram
+from directboost.oracles import stump
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 
@@ -295,13 +296,13 @@ def test_x_reaches_the_bins_without_a_copy(dtype, monkeypatch):
     data = make_blobs(3)
     X = data.X.astype(dtype)
     seen = []
-    original = task.bin_features
+    original = stump.bin_features
 
     def spy(values, *rest, **named):
         seen.append(values)
         return original(values, *rest, **named)
 
-    monkeypatch.setattr(task, "bin_features", spy)
+    monkeypatch.setattr(stump, "bin_features", spy)
     DirectBoostClassifier().fit(X, data.y)
     assert seen[0].dtype == dtype
     assert np.shares_memory(seen[0], X)
@@ -542,7 +543,7 @@ def test_ctrl_c_outside_the_loop_is_not_swallowed(monkeypatch):
     def interrupt(*rest):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(task, "bin_features", interrupt)
+    monkeypatch.setattr(stump, "bin_features", interrupt)
     with pytest.raises(KeyboardInterrupt):
         DirectBoostClassifier().fit(data.X, data.y)
 

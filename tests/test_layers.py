@@ -37,7 +37,7 @@ LAYERS = [
     ["columns", "ensemble", "summary"],
     ["binning"],
     ["feature_columns", "problem"],
-    folder("oracles", "base", "stump"),
+    folder("oracles", "base", "ranking", "catalogue", "stump", "pool", "classifier"),
     ["certificate"],
     folder(
         "masters",

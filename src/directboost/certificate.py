@@ -112,7 +112,7 @@ def recertify(
     primal = objective.loss_value(F) + penalty_value
     best, price_at_best = -np.inf, np.inf
     for U in duals:
-        pricing = oracle.price(objective.coefficients(U), objective.penalty)
+        pricing = oracle.reprice(objective.coefficients(U), objective.penalty)
         bound = lower_bound(objective, U, pricing.max_price, pricing.rounding)
         if bound > best:
             best, price_at_best = bound, pricing.max_price

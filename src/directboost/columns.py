@@ -1,13 +1,17 @@
 """Columns as single response vectors, and what every set of columns can do."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .learners import Learner
+from .learners import WeakClassifier
+
+#: Penalty weights by the first number of the name of a column; a sequence may grow.
+Costs: TypeAlias = Array | Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Source(Protocol):
         """Return the responses of the column to the training rows, (m,)."""
         ...
 
-    def learner(self, feature: int, jump: int, polarity: int) -> Learner:
+    def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
         """Return the column as a weak classifier."""
         ...
 
@@ -108,7 +112,7 @@ class Columns(ABC):
         """Return the weights as rows (n, k) >= 0, one per weak classifier, and their costs."""
 
     @abstractmethod
-    def learners(self, W: Any) -> list[Learner]:
+    def learners(self, W: Any) -> list[WeakClassifier]:
         """Return the weak classifiers of `rows`, in the same order."""
 
     @abstractmethod
@@ -126,7 +130,7 @@ class DenseColumns(Columns):
     With `forget` columns that have been zero for some rounds are dropped.
     """
 
-    def __init__(self, source: Source, feature_costs: Array, forget: bool = False) -> None:
+    def __init__(self, source: Source, feature_costs: Costs, forget: bool = False) -> None:
         self._source = source
         self._forget = forget
         self._idle: dict[tuple[int, int, int], int] = {}
@@ -145,7 +149,7 @@ class DenseColumns(Columns):
     @property
     def costs(self) -> Array:
         """Penalty weight of every column, (n,)."""
-        return self._feature_costs[np.array([key[0] for key in self._keys], dtype=np.intp)]
+        return np.array([self._feature_costs[key[0]] for key in self._keys], dtype=np.float64)
 
     def scores(self, W: Array) -> Array:
         """Return F = H W."""
@@ -210,7 +214,7 @@ class DenseColumns(Columns):
         """Return W itself and the costs of the columns."""
         return W, self.costs
 
-    def learners(self, W: Array | None = None) -> list[Learner]:
+    def learners(self, W: Array | None = None) -> list[WeakClassifier]:
         """Return the columns as weak classifiers, in order."""
         return [self._source.learner(*key) for key in self._keys]
 

@@ -58,7 +58,7 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
         Budgets: only models that read at most so many features, have at most so many weak
         classifiers, or read features of at most that cost are chosen from.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
-feature_costs, categorical_features, class_weight
+feature_costs, categorical_features, class_weight, random_state
         See `DirectBoostClassifier`.
     n_jobs : int, optional
         Number of folds at once; the path on all rows has all threads.
@@ -105,7 +105,7 @@ feature_costs, categorical_features, class_weight
         loss: Any = "logistic",
         margin: str = "pairwise",
         penalty: Any = "l1,2",
-        learner: str = "stump",
+        learner: Any = "stump",
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -115,6 +115,7 @@ feature_costs, categorical_features, class_weight
         categorical_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
     ) -> None:
@@ -139,6 +140,7 @@ feature_costs, categorical_features, class_weight
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
 

@@ -1,42 +1,52 @@
 """A fitted model: weak classifiers with weights, compiled into one table per used feature."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Bools, Ints, Scores
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
-from .learners import Constant, Learner, Level, Stump
+from .learners import Constant, Level, Stump, WeakClassifier
+
+_READ = Stump | Level  # what a table of one feature holds
 
 
 class Ensemble:
-    """Scores F(x) = intercept + sum over the used features of a table look-up.
+    """Scores F(x) = intercept + sum over the features with stumps of a table look-up + others.
 
-    Conventions. Feature `features[u]` has ascending `thresholds[u]` and `tables[u]` with one row
-    per count of thresholds below x and a last row for a missing value, k columns each.
+    Conventions. Feature `stump_features[u]` has ascending `thresholds[u]` and `tables[u]` with one
+    row per count of thresholds below x and a last row for a missing value, k columns each. Weak
+    classifiers that are neither stumps nor constants answer for themselves. `features` are those
+    that any weak classifier reads.
 
     Parameters
     ----------
-    learners : sequence of Stump, Level and Constant
+    learners : sequence of WeakClassifier
     coef : (n, k) array, >= 0
     """
 
-    def __init__(self, learners: Sequence[Learner], coef: Array) -> None:
+    def __init__(self, learners: Sequence[WeakClassifier], coef: Array) -> None:
         self.learners = list(learners)
         self.coef = coef
         self.k = int(coef.shape[1])
         if len(self.learners) != coef.shape[0]:
             raise ValueError(f"{len(self.learners)} learners have {coef.shape[0]} rows of weights")
-        constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
-        votes = np.array([h.polarity for h in self.learners]).reshape(-1, 1) * coef
-        self.intercept = votes[constant].sum(axis=0)
-        self._stumps = [h for h in self.learners if not isinstance(h, Constant)]
-        self._votes = votes[~constant]
-        self.features: Ints = np.unique(np.array([s.feature for s in self._stumps], dtype=np.int32))
+        self._stumps = [h for h in self.learners if isinstance(h, _READ)]
+        self._others = [h for h in self.learners if not isinstance(h, _READ | Constant)]
+        constants = [h for h in self.learners if isinstance(h, Constant)]
+        self._votes = _signs(self._stumps) * coef[self._are(_READ)]
+        self._other_votes = coef[~self._are(_READ | Constant)]
+        self.intercept = (_signs(constants) * coef[self._are(Constant)]).sum(axis=0)
+        self.stump_features = _ascending(s.feature for s in self._stumps)
+        self.features = _ascending(f for h in self.learners for f in h.features)
+
+    def _are(self, kind: Any) -> Bools:
+        return np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
@@ -57,7 +67,7 @@ class Ensemble:
         counts = np.array([cuts.size for cuts in self.thresholds], dtype=np.int32)
         cuts = np.concatenate([*self.thresholds, np.empty(0)])
         values = np.concatenate([*self.tables, np.empty((0, self.k))])
-        return Tables(self.features, counts, cuts, values, self.intercept)
+        return Tables(self.stump_features, counts, cuts, values, self.intercept)
 
     def scores(self, X: Scores, team: Team | None = None) -> Array:
         """Return F, (m, k)."""
@@ -65,15 +75,46 @@ class Ensemble:
 
     def checked_scores(self, X: Scores, team: Team | None = None) -> tuple[Array, bool]:
         """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
-        return predict(X, self._joined, team)
+        F, infinite = predict(X, self._joined, team)
+        if self._others and not infinite:
+            F = F + np.stack([h.predict(X) for h in self._others], axis=1) @ self._other_votes
+        return F, infinite
 
     def contributions(self, X: Scores) -> Array:
-        """Return what every feature adds to every score, (m, d, k)."""
+        """Return what every feature adds to every score, (m, d, k); one feature at a time."""
+        for learner in self._others:
+            if len(learner.features) > 1:
+                raise ValueError(
+                    "explain takes a model apart that is a sum over features, but this one has "
+                    f"{learner.describe(f'{len(learner.features)} features at once')}; "
+                    "learner='stump' gives such a sum"
+                )
         out = np.zeros((X.shape[0], X.shape[1], self.k))
-        for feature, cuts, table in zip(self.features, self.thresholds, self.tables, strict=True):
+        for feature, cuts, table in zip(
+            self.stump_features, self.thresholds, self.tables, strict=True
+        ):
             codes = np.searchsorted(cuts, X[:, feature].astype(np.float64))
             out[:, feature] = table[np.where(np.isnan(X[:, feature]), cuts.size + 1, codes)]
+        for learner, votes in zip(self._others, self._other_votes, strict=True):
+            out[:, learner.features[0]] += np.outer(learner.predict(X), votes)
         return out
+
+    def importances(self, d: int) -> Array:
+        """Return the share of each of d features in the sum of all weights, (d,)."""
+        shares = np.zeros(d)
+        for learner, weight in zip(self.learners, self.coef.sum(axis=1), strict=True):
+            if learner.features:
+                shares[list(learner.features)] += weight / len(learner.features)
+        total = shares.sum()
+        return shares / total if total > 0.0 else shares
+
+
+def _signs(learners: Sequence[Stump | Level | Constant]) -> Array:
+    return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
+
+
+def _ascending(features: Iterable[int]) -> Ints:
+    return np.unique(np.array(list(features), dtype=np.int32))
 
 
 def _compile(learners: list[Stump | Level], votes: Array) -> tuple[list[Array], list[Array]]:

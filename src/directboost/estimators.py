@@ -24,7 +24,7 @@ from .inputs import (
     validation_rows,
     with_levels,
 )
-from .learners import Learner, Stump
+from .learners import WeakClassifier
 from .losses import Rows
 from .path import until_no_better, within
 from .prediction import Predictor, one_blas_thread
@@ -32,7 +32,7 @@ from .probabilities import fit_factor
 from .problem import Objective
 from .reading import feature_names, read_rows, read_training
 from .request import request_of
-from .settings import resolve_parts
+from .settings import resolve_parts, takes_missing
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -70,8 +70,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         "relative": a fraction of nu_max, where 1 is the empty model and 0.03 to 0.001 the useful
         range on any data. "absolute": nu itself. "paper": as the paper prints it (pairwise
         hinge: divided by the sum of the weights).
-    learner : {"stump"}, default="stump"
-        The weak classifiers.
+    learner : "stump", classifier or Oracle, default="stump"
+        The weak classifiers: all decision stumps; those a scikit-learn classifier that takes
+        sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
+        oracle, such as `oracles.PoolOracle()`. The certificate names what it holds for.
     solver : str or Master, default="auto"
         "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic". The paper's
         own are "admm" and "consensus" (row blocks; `Consensus(blocks=4)` sets their number).
@@ -89,7 +91,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     max_bins : int or None, default=255
         Most thresholds per feature plus one; None takes every threshold between distinct values.
     feature_costs : array-like or dict, optional
-        Penalty weight of every stump that reads the feature, one per feature or by name.
+        Penalty weight of every stump that reads the feature, one per feature or by name. Other
+        weak classifiers weigh as much as all features they read.
     categorical_features : "from_dtype" or array-like, optional
         Which features hold categories: by default, as with "from_dtype", those columns of a frame
         whose type says so; else a mask, indices or names. A category that training did not see
@@ -101,6 +104,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         of the best point, at `nu_`.
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the classifiers of `learner`, each anew; None leaves them the seed they have.
     verbose : int, default=0
         1 prints rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
@@ -116,8 +121,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         Where X was a frame with names.
     categories_ : list of d arrays or None
         The levels of every categorical feature, ascending; None for a feature of numbers.
-    learners_ : list of Stump and Constant
-        The weak classifiers with a non-zero weight.
+    learners_ : list
+        The weak classifiers with a non-zero weight: `Stump`, `Level`, `Constant`, or what `learner`
+        finds.
     coef_ : (n, k) array
         Their weights, >= 0.
     intercept_ : (k,) array
@@ -130,7 +136,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     n_learners_, n_features_used_ : int
     features_used_ : int array
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all weights.
+        Share of each feature in the sum of all weights; features that are read together share
+        evenly.
     class_sharing_ : (n,) int array
         How many classes each weak classifier serves.
     missing_ : (d,) bool array
@@ -160,7 +167,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: str = "stump",
+        learner: Any = "stump",
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -172,6 +179,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
         callbacks: Any = None,
@@ -193,6 +201,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.callbacks = callbacks
@@ -288,7 +297,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         check_classification_targets(y)
         return X, y, encoder
 
-    def _earlier(self) -> tuple[list[Learner], Array] | None:
+    def _earlier(self) -> tuple[list[WeakClassifier], Array] | None:
         """Return the model a warm start begins with."""
         if not self.warm_start or not hasattr(self, "learners_"):
             return None
@@ -317,7 +326,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
     def _train(
         self,
         task: Task,
-        earlier: tuple[list[Learner], Array] | None,
+        earlier: tuple[list[WeakClassifier], Array] | None,
         validation: ValidationRows | None,
     ) -> Trained:
         """Fit at the nu that was asked for, or as far down the path as it pays."""
@@ -330,7 +339,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             return within(task, lambda trained: len(trained.learners) <= most)
         before = None
         if earlier is not None and earlier[1].shape[1] == task.k:
-            before = task.binned.stumps_of(*earlier)
+            before = task.oracle.recall(*earlier)
         return Walk(task, before).to(task.objective.nu)
 
     def _store(self, trained: Trained, rows: TrainingRows, costs: Array, encoder: Encoder) -> None:
@@ -351,7 +360,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.n_features_used_ = int(self.features_used_.size)
         self.class_sharing_ = (trained.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
-        self.feature_importances_ = self._importances()
+        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.categories_ = list(encoder.categories)
         self._encoder = encoder
         self._stages = trained.stages
@@ -364,19 +373,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
             return loss.temper
         return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
 
-    def _importances(self) -> Array:
-        stump = [isinstance(h, Stump) for h in self.learners_]
-        features = [h.feature for h in self.learners_ if isinstance(h, Stump)]
-        weights = self.coef_.sum(axis=1)[np.array(stump, dtype=bool)]
-        importances = np.zeros(self.n_features_in_)
-        np.add.at(importances, np.array(features, dtype=np.intp), weights)
-        total = importances.sum()
-        return importances / total if total > 0.0 else importances
-
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing values are welcome."""
+        """Tell scikit-learn that missing values are welcome, where the weak learner takes them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = takes_missing(self.learner)
         return tags
 
 

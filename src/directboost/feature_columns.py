@@ -10,7 +10,7 @@ from .columns import Columns, Proposals, Stumps
 from .kernels import add_tables
 from .kernels.jumps import tables_of
 from .kernels.team import Team
-from .learners import Learner
+from .learners import WeakClassifier
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).
 Jumps: TypeAlias = list[Array]
@@ -94,7 +94,7 @@ class FeatureColumns(Columns):
         stumps = self.stumps(W)
         return stumps.rows, self.feature_costs[stumps.names[:, 0]]
 
-    def learners(self, W: Jumps) -> list[Learner]:
+    def learners(self, W: Jumps) -> list[WeakClassifier]:
         """Return the stumps of `rows`."""
         return [self.binned.learner(*name) for name in self.stumps(W).names.tolist()]
 

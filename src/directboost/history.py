@@ -8,7 +8,8 @@ class Record:
     """One round of column generation, in plain numbers.
 
     `primal` is the best objective so far, `dual` the best lower bound so far, and
-    `relative_gap` their distance in the unit of the parameter `tol`.
+    `relative_gap` their distance in the unit of the parameter `tol`. Where the weak classifiers
+    are searched for, `dual` is the bound over those found until this round.
     """
 
     round: int

@@ -1,10 +1,28 @@
 """Weak classifiers as a fitted model holds them: they predict, nothing else."""
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from .arrays import Array, Scores
+
+
+class WeakClassifier(Protocol):
+    """What a model asks of each of its weak classifiers."""
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features it reads, ascending."""
+        ...
+
+    def predict(self, X: Scores) -> Array:
+        """Return its responses in [-1, 1] to the rows of X, (m,)."""
+        ...
+
+    def describe(self, name: str) -> str:
+        """Return the rule in words; `name` lists the names of the features it reads."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +37,11 @@ class Stump:
     threshold: float
     polarity: int
     missing_right: bool
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The one feature it reads."""
+        return (self.feature,)
 
     def predict(self, X: Scores) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
@@ -45,6 +68,11 @@ class Level:
     level: float
     polarity: int
 
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The one feature it reads."""
+        return (self.feature,)
+
     def predict(self, X: Scores) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
         own = X[:, self.feature] == self.level
@@ -61,6 +89,11 @@ class Constant:
 
     polarity: int
 
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Nothing."""
+        return ()
+
     def predict(self, X: Scores) -> Array:
         """Return `polarity` for every row of X, (m,)."""
         return np.full(X.shape[0], float(self.polarity))
@@ -71,3 +104,73 @@ class Constant:
 
 
 Learner = Stump | Level | Constant
+
+
+@dataclass(frozen=True)
+class FittedClassifier:
+    """A classifier of two classes, -1 and +1, that was fitted to weighted rows.
+
+    Attributes
+    ----------
+    classifier : fitted scikit-learn classifier
+    features : tuple of int
+        The features it reads; all where that cannot be known.
+    """
+
+    classifier: Any
+    features: tuple[int, ...]
+
+    def predict(self, X: Scores) -> Array:
+        """Return the predicted classes -1 and +1 of the rows of X, (m,)."""
+        return np.asarray(self.classifier.predict(X), dtype=np.float64)
+
+    def describe(self, name: str) -> str:
+        """Return what it is and what it reads."""
+        return f"{type(self.classifier).__name__} on {name}"
+
+
+@dataclass(frozen=True)
+class PoolColumn:
+    """A column of a pool of responses: h(x) is the value of the column itself."""
+
+    column: int
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The column it is."""
+        return (self.column,)
+
+    def predict(self, X: Scores) -> Array:
+        """Return the column; refuse values outside [-1, 1]."""
+        x = X[:, self.column].astype(np.float64)
+        outside = ~(np.abs(x) <= 1.0)
+        if outside.any():
+            raise ValueError(
+                f"X holds {x[outside][0]} in column {self.column}: the columns of X are responses "
+                "of a pool of weak classifiers, numbers in [-1, 1]"
+            )
+        return x
+
+    def describe(self, name: str) -> str:
+        """Return the name of the column."""
+        return name
+
+
+@dataclass(frozen=True)
+class Opposite:
+    """The weak classifier that answers the opposite of another one."""
+
+    learner: Any
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features the other one reads."""
+        return tuple(self.learner.features)
+
+    def predict(self, X: Scores) -> Array:
+        """Return the negated responses to the rows of X, (m,)."""
+        return -np.asarray(self.learner.predict(X), dtype=np.float64)
+
+    def describe(self, name: str) -> str:
+        """Return the rule in words."""
+        return f"not {self.learner.describe(name)}"

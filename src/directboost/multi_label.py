@@ -32,7 +32,7 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     loss : str or Loss, default="logistic"
         "hinge", "exponential", "logistic", "squared_hinge" or a loss object.
     penalty, nu, nu_scale, learner, solver, pricing, columns_per_round, max_learners, tol, \
-max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, callbacks
+max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
 
     Attributes
@@ -63,7 +63,7 @@ max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, call
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: str = "stump",
+        learner: Any = "stump",
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -73,6 +73,7 @@ max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, call
         feature_costs: Any = None,
         categorical_features: Any = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
         callbacks: Any = None,
@@ -91,6 +92,7 @@ max_bins, feature_costs, categorical_features, n_jobs, verbose, warm_start, call
         self.feature_costs = feature_costs
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.callbacks = callbacks

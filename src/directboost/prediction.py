@@ -14,7 +14,7 @@ from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.team import Team
-from .learners import Learner
+from .learners import WeakClassifier
 from .probabilities import class_probabilities
 from .reading import feature_names, read_rows
 from .settings import penalty_name, resolve_penalty
@@ -37,18 +37,18 @@ def one_blas_thread() -> Any:
 
 
 class Predictor:
-    """The half of an estimator that reads a fitted model of stumps."""
+    """The half of an estimator that reads a fitted model."""
 
     n_jobs: int | None
     penalty: Any
     n_features_in_: int
     classes_: Any
-    learners_: list[Learner]
+    learners_: list[WeakClassifier]
     ensemble_: Ensemble
     _encoder: Encoder
     _prior: Array
     _factor: float
-    _stages: list[tuple[list[Learner], Array]] | None
+    _stages: list[tuple[list[WeakClassifier], Array]] | None
 
     def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
         """Hand out threads for one public call, where there is enough to do for them."""
@@ -148,7 +148,8 @@ class Predictor:
         """Return what every feature adds to every score, (m, d, k).
 
         ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
-        empty; for two classes `decision_function` is their difference F_1 - F_0.
+        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
+        weak classifiers that read several features at once is refused.
         """
         X = self._checked(X)
         refuse_infinite(X)

@@ -1,13 +1,14 @@
 """The parameters of an estimator, checked and turned into objects, before a fit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .callbacks import Callback, Progress
 from .inputs import check_choice, check_count, check_number
 from .masters import Master
-from .settings import Parts, resolve_master, resolve_parts
+from .oracles import Oracle, OracleData
+from .settings import Parts, resolve_learner, resolve_master, resolve_parts
 
 _SCALES = ("relative", "absolute", "paper")
 
@@ -17,6 +18,7 @@ class Request:
     """The checked parameters of a fit."""
 
     parts: Parts
+    learner: Callable[[OracleData], Oracle]
     master: type[Master] | Master
     nu: float
     nu_scale: str
@@ -27,12 +29,13 @@ class Request:
     patience: int | None
     tol: float
     max_bins: int | None
+    random_state: Any
     callbacks: Sequence[Callback]
 
 
 def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     """Read the parameters of an estimator; refuse by name what cannot serve."""
-    check_choice("learner", estimator.learner, ("stump",))
+    learner = resolve_learner(estimator.learner)
     if estimator.n_jobs is not None and estimator.n_jobs == 0:
         raise ValueError(
             f"n_jobs={estimator.n_jobs!r} does not fit: it takes None, a number of threads, or -1 "
@@ -41,11 +44,13 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     parts = resolve_parts(estimator.loss, estimator.margin, estimator.penalty)
     rule = check_choice("pricing", estimator.pricing, ("exact", "paper"))
     per_round = _columns_per_round(estimator.columns_per_round)
-    single = per_round is not None or rule == "paper"
+    stumps = isinstance(estimator.learner, str) and estimator.learner == "stump"
+    single = per_round is not None or rule == "paper" or not stumps
     most = _optional_count("max_learners", estimator.max_learners)
     scale = check_choice("nu_scale", estimator.nu_scale, _SCALES)
     return Request(
         parts=parts,
+        learner=learner,
         master=resolve_master(estimator.solver, parts, single),
         nu=_nu(estimator.nu, scale),
         nu_scale=scale,
@@ -56,6 +61,7 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
         patience=_optional_count("n_iter_no_change", estimator.n_iter_no_change),
         tol=check_number("tol", estimator.tol, 0.0, strict=True, what="a positive number"),
         max_bins=_max_bins(estimator.max_bins),
+        random_state=estimator.random_state,
         callbacks=[*_callbacks(estimator.callbacks, estimator.verbose), *more_callbacks],
     )
 

@@ -1,14 +1,18 @@
-"""From names to parts: the loss, margin, penalty and master a fit is made of."""
+"""From names to parts: the loss, margin, penalty, weak learner and master a fit is made of."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
+
+from sklearn.utils import get_tags
 
 from .inputs import check_choice
 from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
 from .masters import MASTERS, FeatureBlocks, Master, Smoothing
+from .oracles import LEARNERS, ClassifierOracle, Oracle, OracleData
 from .penalties import L1, PENALTIES, GroupNorm, Penalty
 
 
@@ -61,10 +65,30 @@ def _exponent(name: str) -> float:
         return 0.0
 
 
+def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
+    """Return what makes an oracle for the rows of a fit: of a name, a classifier or an oracle."""
+    if isinstance(learner, str) and learner == "tree":
+        raise ValueError(
+            "learner='tree' is not there yet; DecisionTreeClassifier(max_depth=2) of scikit-learn "
+            "does the same, and learner='stump' is certified over all stumps"
+        )
+    if isinstance(learner, str):
+        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]
+    return learner.on if isinstance(learner, Oracle) else ClassifierOracle(learner).on
+
+
+def takes_missing(learner: Any) -> bool:
+    """Tell whether weak classifiers of that kind have an answer to missing values."""
+    if isinstance(learner, Oracle):
+        return learner.takes_missing
+    foreign = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
+    return bool(get_tags(learner).input_tags.allow_nan) if foreign else True
+
+
 def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Master] | Master:
     """Return the master of a name, or the fastest one that fits for "auto"."""
     if isinstance(solver, Master):
-        reason = solver.supports(parts.loss, parts.margin, parts.penalty)
+        reason = _objection(solver, parts, single_columns)
         if reason is not None:
             raise ValueError(f"solver={solver.name!r} does not fit {parts}: {reason}")
         # Block descent takes its precision from the problem, so the class is all it gives.
@@ -83,9 +107,17 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
 
 
 def _fits(name: str, parts: Parts, single_columns: bool) -> str | None:
-    if single_columns and name == "blocks":
-        return "it works on whole features, while columns_per_round or pricing ask for columns"
-    return MASTERS[name]().supports(parts.loss, parts.margin, parts.penalty)
+    return _objection(MASTERS[name](), parts, single_columns)
+
+
+def _objection(master: Master, parts: Parts, single_columns: bool) -> str | None:
+    """Return why a master cannot serve, or None."""
+    if single_columns and isinstance(master, FeatureBlocks | Smoothing):
+        return (
+            "it works on whole features, while columns_per_round, pricing or learner ask for "
+            "columns"
+        )
+    return master.supports(parts.loss, parts.margin, parts.penalty)
 
 
 def penalty_name(penalty: Penalty) -> str:

@@ -38,7 +38,8 @@ def _solve_columns(
     task: Task, master: type[Master] | Master, before: Stumps | Outcome | None, seconds: float
 ) -> Outcome:
     """Run the loop on single columns."""
-    columns = DenseColumns(task.binned, task.costs, forget=task.request.columns_per_round is None)
+    forget = task.request.columns_per_round is None
+    columns = DenseColumns(task.oracle.source, task.oracle.costs, forget)
     W = np.zeros((0, task.k)) if before is None else columns.adopt(_stumps(before))
     # A copy: a master may keep a living model, and the one handed in is a parameter.
     plan = task.plan(master() if isinstance(master, type) else copy(master))
@@ -60,7 +61,7 @@ def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -
     if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
         return outcome
     kinks = not task.request.parts.loss.smooth
-    if task.small or (kinks and task.binned.n_rows * task.k <= _FINISHABLE):
+    if task.small or (kinks and task.n_rows * task.k <= _FINISHABLE):
         return _finish_on_columns(task, outcome)
     return outcome
 
@@ -143,7 +144,7 @@ def _finish_on_columns(task: Task, outcome: Outcome) -> Outcome:
     master = _column_master(task.request.parts)
     if master is None:
         return outcome
-    columns = DenseColumns(task.binned, task.costs, forget=True)
+    columns = DenseColumns(task.oracle.source, task.oracle.costs, forget=True)
     W = columns.adopt(outcome.state.columns.stumps(outcome.state.W))
     return run(task.plan(master()), columns, W, outcome)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .learners import Learner, Stump
+from .learners import Constant, Stump, WeakClassifier
 
 _NOTHING = 1e-12  # nu_max that is rounding error
 
@@ -23,7 +23,7 @@ def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
 
 def _setting(model: Any, penalty: str) -> list[str]:
     loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
-    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no stump tells the classes apart"
+    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the classes apart"
     if model.nu_max_ > _NOTHING:
         nu = f"nu = {model.nu_ / model.nu_max_:.4g} * nu_max = {model.nu_:.4g}"
     return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
@@ -43,12 +43,18 @@ def _size(model: Any) -> list[str]:
     if model.n_learners_ == 0:
         return ["model:       empty; it answers with the class frequencies"]
     weights = int(np.count_nonzero(model.coef_))
-    sharing = float(np.mean(model.class_sharing_))
+    sharing, noun = float(np.mean(model.class_sharing_)), _noun(model)
     return [
-        f"model:       {_count(model.n_learners_, 'stump')} on {model.n_features_used_} of "
-        f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a stump serves "
+        f"model:       {_count(model.n_learners_, noun)} on {model.n_features_used_} of "
+        f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a {noun} serves "
         f"{sharing:.1f} of {model.classes_.size} classes on average"
     ]
+
+
+def _noun(model: Any) -> str:
+    """Return what the weak classifiers of a model are called."""
+    stumps = all(isinstance(h, Stump | Constant) for h in model.learners_)
+    return "stump" if stumps and isinstance(model.learner, str) else "weak classifier"
 
 
 def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
@@ -64,14 +70,19 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
 
 
-def _rule(learner: Learner, names: list[str], missing: Any) -> str:
+def _rule(learner: WeakClassifier, names: list[str], missing: Any) -> str:
     """Return a rule in words; where the feature had missing values, with their side."""
     if not isinstance(learner, Stump):
-        return learner.describe("")
+        return learner.describe(_listed([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
     holds = learner.missing_right == (learner.polarity > 0)
     known = bool(missing[learner.feature]) and np.isfinite(learner.threshold)
     return f"{text} or missing" if known and holds else text
+
+
+def _listed(names: list[str], most: int = 4) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _votes(weights: Array, classes: Any, most: int = 5) -> str:

@@ -1,4 +1,4 @@
-"""What a fit works on: bins, oracle and problem, made once for all nu of a path."""
+"""What a fit works on: oracle and problem, made once for all nu of a path."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Ints
-from .binning import BinnedData, bin_features
+from .binning import BinnedData
 from .column_generation import Plan
 from .inputs import TrainingRows
 from .kernels.team import Team
@@ -14,7 +14,7 @@ from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master
 from .memory import check_memory
-from .oracles import StumpOracle
+from .oracles import Oracle, OracleData, StumpOracle
 from .problem import Objective
 from .request import Request
 
@@ -40,8 +40,7 @@ class Task:
 
     request: Request
     objective: Objective
-    oracle: StumpOracle
-    binned: BinnedData
+    oracle: Oracle
     costs: Array
     team: Team | None
     labels: Ints
@@ -55,14 +54,26 @@ class Task:
         return self.objective.margin.k
 
     @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return int(self.weight.size)
+
+    @property
+    def binned(self) -> BinnedData:
+        """The bins of whole features, which stumps alone have."""
+        if not isinstance(self.oracle, StumpOracle):
+            raise TypeError(f"{type(self.oracle).__name__} has no bins: whole features need stumps")
+        return self.oracle.binned
+
+    @property
     def small(self) -> bool:
         """Whether an exact solver may finish the work."""
-        return self.binned.n_rows * self.k <= _SMALL
+        return self.n_rows * self.k <= _SMALL
 
     @property
     def single(self) -> bool:
         """Whether single precision pays, and loses no row."""
-        size = self.binned.n_rows * self.k * (self.binned.n_features + 1)
+        size = self.n_rows * self.k * (self.binned.n_features + 1)
         return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
 
     def at(self, nu: float) -> "Task":
@@ -110,8 +121,10 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     dense = request.master is not FeatureBlocks
     code_bytes = 1 if request.max_bins is not None and request.max_bins <= 255 else 4
     check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
-    binned = bin_features(rows.X, rows.weight, request.max_bins, team)
-    oracle = StumpOracle(binned, costs, team)
+    oracle = request.learner(
+        OracleData(rows.X, rows.weight, rows.total_weight, costs, request.max_bins,
+            request.random_state, team, rows.levels)
+    )  # fmt: skip
     margin = (
         request.parts.margin.from_codes(rows.codes, k)
         if rows.targets is None
@@ -120,12 +133,12 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     weights = Rows.weighted(rows.weight, k, margin.own)
     objective = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(objective, oracle)
-    task = Task(request, objective, oracle, binned, costs, team, rows.codes, rows.weight, nu_max,
+    task = Task(request, objective, oracle, costs, team, rows.codes, rows.weight, nu_max,
         rows.total_weight,
     )  # fmt: skip
     return task.at(task.absolute(request.nu))
 
 
-def _largest_nu(objective: Objective, oracle: StumpOracle) -> float:
+def _largest_nu(objective: Objective, oracle: Oracle) -> float:
     A = objective.coefficients(objective.start(np.dtype(np.float64)))
     return oracle.price(A, objective.penalty).max_price

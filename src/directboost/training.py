@@ -18,7 +18,7 @@ from .compaction import compact
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team
-from .learners import Learner
+from .learners import WeakClassifier
 from .request import Request
 from .solving import ENDED_BY_USER, solve
 from .status import Status
@@ -31,7 +31,7 @@ _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning shou
 class Trained:
     """The result of a fit: non-zero weak classifiers with their weights, and the proof."""
 
-    learners: list[Learner]
+    learners: list[WeakClassifier]
     coef: Array
     F: Array
     certificate: Certificate
@@ -39,7 +39,7 @@ class Trained:
     history: list[Record]
     nu: float
     nu_max: float
-    stages: list[tuple[list[Learner], Array]] | None
+    stages: list[tuple[list[WeakClassifier], Array]] | None
     missing: Bools
 
 
@@ -89,11 +89,11 @@ def _result(task: Task, outcome: Outcome) -> Trained:
     return Trained(
         learners, coef.reshape(-1, task.k), state.columns.scores(state.W), outcome.certificate,
         outcome.status, state.history, task.objective.nu, task.nu_max, stages,
-        task.binned.missing[:-1],
+        task.oracle.missing,
     )  # fmt: skip
 
 
-def export(columns: Columns, W: Any) -> tuple[list[Learner], Array]:
+def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
     """Return the weak classifiers with a non-zero weight, and their weights."""
     rows, _ = columns.rows(W)
     alive = (rows != 0.0).any(axis=1)

@@ -1,10 +1,18 @@
 """The contract of an oracle: it prices the dictionary and proposes columns."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from ..arrays import Scores
-from ..columns import Proposals
+import numpy as np
+
+from ..arrays import Array, Bools, Ints, Scores
+from ..columns import Costs, Proposals, Source, Stumps
+from ..kernels import ranges
+from ..kernels.team import Team
+from ..learners import WeakClassifier
 from ..penalties import Penalty
 
 
@@ -15,8 +23,7 @@ class Pricing:
     Attributes
     ----------
     max_price : float
-        The largest price ``||E(h)_+||_q / cost(h)`` over the whole dictionary, for an exact
-        oracle; else over what it looked at.
+        The largest price ``||E(h)_+||_q / cost(h)`` over the whole dictionary.
     rounding : float
         A bound on the rounding error of `max_price`.
     proposals : Proposals
@@ -28,16 +35,79 @@ class Pricing:
     proposals: Proposals
 
 
+@dataclass(frozen=True)
+class OracleData:
+    """What an oracle gets to know of a fit: the rows, but no labels.
+
+    Attributes
+    ----------
+    X : (m, d) array
+        Without infinite values; NaN is a missing value.
+    weight : (m,) array, > 0
+        Weights of the rows over the largest one.
+    total_weight : float
+        Sum of the weights as they were given.
+    costs : (d + 1,) array
+        Cost of every feature, and of the constant at the end.
+    max_bins : int or None
+        The parameter of the estimator.
+    random_state : int, RandomState or None
+        The parameter of the estimator.
+    team : Team or None
+        Threads for the kernels.
+    levels : (d,) int array or None
+        Number of levels of every category, whose values in X are numbers from 0 on; 0 for other
+        features.
+    """
+
+    X: Scores
+    weight: Array
+    total_weight: float
+    costs: Array
+    max_bins: int | None = None
+    random_state: Any = None
+    team: Team | None = None
+    levels: Ints | None = None
+
+
 class Oracle(ABC):
     """Finds the columns that violate the dual constraints most.
+
+    An estimator leaves the oracle it is given as it is and works with a copy, on which it calls
+    `start` first.
 
     Attributes
     ----------
     dictionary : str
         The set of weak classifiers a certificate over this oracle speaks of.
+    source : Source
+        Responses and weak classifiers by the names, three numbers, of proposals.
+    costs : sequence of float
+        Penalty weight of a column, by the first number of its name.
+    missing : (d,) bool array
+        Which features have missing values.
     """
 
     dictionary: str
+    source: Source
+    costs: Costs
+    missing: Bools
+    #: Whether the dictionary is what a search has found so far: a lower bound then holds for the
+    #: columns of its round, and no longer when there are more.
+    grows: ClassVar[bool] = False
+    #: Whether the weak classifiers have an answer to missing values.
+    takes_missing: ClassVar[bool] = True
+
+    def on(self, data: OracleData) -> "Oracle":
+        """Return a copy of the oracle at work on these rows."""
+        oracle = copy(self)
+        oracle.missing = ranges(data.X, data.team)[2]
+        oracle.start(data)
+        return oracle
+
+    @abstractmethod
+    def start(self, data: OracleData) -> None:
+        """Learn the training rows of a fit; set `source` and `costs`."""
 
     @abstractmethod
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
@@ -46,3 +116,11 @@ class Oracle(ABC):
         With the rule "exact" the proposals are ordered by their price, with "paper" by the
         largest edge of a single class; `max_price` is exact in both.
         """
+
+    def reprice(self, A: Scores, penalty: Penalty) -> Pricing:
+        """Price the dictionary as it is, without a search for more, for the final proof."""
+        return self.price(A, penalty)
+
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+        """Return what it knows of an earlier model, weak classifiers with weights (n, k)."""
+        return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, rows.shape[1])))

@@ -1,17 +1,20 @@
 """Exact pricing of all decision stumps on binned data."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..arrays import Array, Ints, Scores
-from ..binning import BinnedData
-from ..columns import Proposals
+from ..arrays import Array, Bools, Ints, Scores
+from ..binning import BinnedData, bin_features
+from ..columns import Proposals, Stumps
 from ..kernels import edges, price
 from ..kernels.team import Team
+from ..learners import Learner, WeakClassifier
 from ..penalties import L1, Penalty
-from .base import Oracle, Pricing
+from .base import Oracle, OracleData, Pricing
+from .ranking import ranking, rounding_of, tie_width
 
 _AS_GOOD = 1e-6  # relative price by which the constant may fall behind and still come first
-_BLOCK = 4096  # rows that are summed together, so that they stay in the cache
 _NATIVE_NORMS = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}
 
 
@@ -34,10 +37,24 @@ class StumpOracle(Oracle):
     """
 
     def __init__(self, binned: BinnedData, feature_costs: Array, team: Team | None = None) -> None:
-        self.binned = binned
+        self._begin(binned, feature_costs, team)
+
+    def _begin(self, binned: BinnedData, feature_costs: Array, team: Team | None) -> None:
+        self.binned = self.source = binned
         self.dictionary = binned.dictionary
-        self._costs = feature_costs
+        self.missing: Bools = binned.missing[:-1]
+        self.costs: Array = feature_costs
         self._team = team
+
+    def start(self, data: OracleData) -> None:
+        """Bin the rows."""
+        self._begin(_binned(data), data.costs, data.team)
+
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+        """Return the stumps of an earlier model, at the next thresholds there are here."""
+        stumps = [h for h in learners if isinstance(h, Learner)]
+        found = [isinstance(h, Learner) for h in learners]
+        return self.binned.stumps_of(stumps, rows[np.array(found, dtype=bool)])
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price all stumps for coefficients A (m, k)."""
@@ -45,7 +62,7 @@ class StumpOracle(Oracle):
         top = float(best.max())
         if rule == "paper":
             best, jump, polarity = self._best(A, L1())
-        order = _ranking(self._preferred(best), _tie(A))
+        order = ranking(self._preferred(best), tie_width(A))
         features = np.arange(best.size)
         proposals = Proposals(features, jump, polarity, best).take(order)
         return Pricing(top, self._rounding(A, penalty), proposals)
@@ -56,7 +73,7 @@ class StumpOracle(Oracle):
             q = _NATIVE_NORMS[penalty.p]
             contiguous = np.ascontiguousarray(A)
             return price(
-                data.codes, data.n_bins, data.kinds, contiguous, q, self._costs, self._team,
+                data.codes, data.n_bins, data.kinds, contiguous, q, self.costs, self._team,
                 data.sparse,
             )  # fmt: skip
         return self._best_by_edges(np.ascontiguousarray(A), penalty)
@@ -70,8 +87,8 @@ class StumpOracle(Oracle):
             E = edges(self.binned.codes[f], int(self.binned.n_bins[f]), kind, A)
             if E.shape[0]:
                 both = np.stack([penalty.dual_norm(E), penalty.dual_norm(-E)], axis=1).ravel()
-                first = int(np.argmax(both >= both.max() * (1.0 - _tie(A))))
-                best[f], jump[f] = both.max() / self._costs[f], first // 2
+                first = int(np.argmax(both >= both.max() * (1.0 - tie_width(A))))
+                best[f], jump[f] = both.max() / self.costs[f], first // 2
                 polarity[f] = 1 if first % 2 == 0 else -1
         return best, jump, polarity
 
@@ -85,27 +102,19 @@ class StumpOracle(Oracle):
     def _rounding(self, A: Scores, penalty: Penalty) -> float:
         """Bound the error of an edge: as many additions as rows and bins, one unit each.
 
-        In single precision, of which no proof is made, it is 0. A unit is twice the error of one
-        addition. A bin that is the total less the listed rows
-        takes that much: the total has one addition per row, and the listed rows, fewer than half,
-        count twice, in their bins and in what is subtracted.
+        A bin that is the total less the listed rows takes that much: the total has one addition
+        per row, and the listed rows, fewer than half, count twice, in their bins and in what is
+        subtracted.
         """
-        if A.dtype != np.float64:
-            return 0.0
-        terms = self.binned.n_rows + 2 * int(self.binned.n_bins.max()) + A.shape[1] + 8
-        blocks = range(0, A.shape[0], _BLOCK)
-        sums = sum(np.abs(A[first : first + _BLOCK]).sum(axis=0) for first in blocks)
-        size = float(penalty.dual_norm(np.asarray(sums)[None, :])[0]) / float(self._costs.min())
-        return float(terms * np.finfo(np.float64).eps * size)
+        terms = self.binned.n_rows + 2 * int(self.binned.n_bins.max()) + 8
+        return rounding_of(A, penalty, terms, float(self.costs.min()))
 
 
-def _tie(A: Scores) -> float:
-    return 1e-12 if A.dtype == np.float64 else 1e-6
+def all_stumps(data: OracleData) -> StumpOracle:
+    """Return the oracle of all stumps on these rows."""
+    return StumpOracle(_binned(data), data.costs, data.team)
 
 
-def _ranking(prices: Array, tie: float) -> Ints:
-    """Order features by price; runs of prices within the tie width go by feature."""
-    falling = np.argsort(-prices, kind="stable")
-    ordered = prices[falling]
-    starts = np.append(True, ordered[1:] < ordered[:-1] * (1.0 - tie))
-    return falling[np.lexsort((falling, np.cumsum(starts)))]
+def _binned(data: OracleData) -> BinnedData:
+    categories = None if data.levels is None else data.levels > 0
+    return bin_features(data.X, data.weight, data.max_bins, data.team, categories)

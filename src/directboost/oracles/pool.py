@@ -1,0 +1,93 @@
+"""Exact pricing of a pool of weak classifiers that is given by its responses."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import Array, Scores
+from ..columns import Stumps
+from ..kernels import ranges
+from ..learners import Constant, Opposite, PoolColumn, WeakClassifier
+from ..penalties import Penalty
+from .base import Oracle, OracleData, Pricing
+from .ranking import price_both_signs
+
+
+class PoolOracle(Oracle):
+    """Prices every column of X, its opposite, and the constant: X holds responses in [-1, 1].
+
+    For weak classifiers that exist already, whatever they are: X (m, n) has their answers to the
+    m rows, one column each, and `predict` takes their answers to other rows. `feature_costs` are
+    the costs of the columns.
+
+    Paper: Eq. 8 (best weak classifier, hinge, l1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.oracles import PoolOracle
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pool = np.tanh(X - X.mean(axis=0))
+    >>> clf = DirectBoostClassifier(learner=PoolOracle()).fit(pool, y)
+    >>> clf.certificate_.dictionary, clf.certificate_.converged
+    ('whole pool', True)
+    """
+
+    dictionary = "whole pool"
+    takes_missing: ClassVar[bool] = False
+
+    def start(self, data: OracleData) -> None:
+        """Take the columns of X as responses."""
+        low, high, gone = ranges(data.X, data.team)
+        outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
+        if outside.size:
+            values = data.X[:, outside[0]]
+            raise ValueError(
+                f"X holds {values[~(np.abs(values) <= 1.0)][0]} in column {outside[0]}: with "
+                "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
+                "[-1, 1]"
+            )
+        self._responses = np.asarray(data.X, dtype=np.float64)
+        self.costs = data.costs
+        self.source = self
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return int(self._responses.shape[0])
+
+    def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
+        """Price the whole pool for coefficients A (m, k): one product of matrices."""
+        E = np.vstack([self._responses.T @ A, A.sum(axis=0)])
+        return price_both_signs(E, self.costs, A, penalty, rule)
+
+    def response(self, column: int, jump: int, polarity: int) -> Array:
+        """Return the responses of a column, or of the constant at the end, (m,)."""
+        if column == self._responses.shape[1]:
+            return np.full(self.n_rows, float(polarity))
+        return polarity * self._responses[:, column]
+
+    def learner(self, column: int, jump: int, polarity: int) -> WeakClassifier:
+        """Return a column as a weak classifier."""
+        if column == self._responses.shape[1]:
+            return Constant(polarity)
+        return PoolColumn(column) if polarity > 0 else Opposite(PoolColumn(column))
+
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+        """Return the columns of an earlier model that are here too."""
+        names = [self._name(learner) for learner in learners]
+        known = [name for name in names if name is not None]
+        found = np.array([name is not None for name in names], dtype=bool)
+        return Stumps(np.array(known, dtype=np.int64).reshape(-1, 3), rows[found])
+
+    def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
+        if isinstance(learner, Constant):
+            return self._responses.shape[1], 0, learner.polarity
+        opposite = isinstance(learner, Opposite)
+        inner = learner.learner if isinstance(learner, Opposite) else learner
+        if not isinstance(inner, PoolColumn) or inner.column >= self._responses.shape[1]:
+            return None
+        return inner.column, 0, -1 if opposite else 1
