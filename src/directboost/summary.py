@@ -55,7 +55,7 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     if model.n_learners_ == 0:
         return []
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
-    texts = [_rule(model.learners_[j], names, model.missing_) for j in order]
+    texts = [describe_rule(model.learners_[j], names, model.missing_) for j in order]
     width = max((len(text) for text in texts), default=0)
     lines = ["strongest rules (+v to each class where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
@@ -64,7 +64,7 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
 
 
-def _rule(learner: Learner, names: list[str], missing: Any) -> str:
+def describe_rule(learner: Learner, names: list[str], missing: Any) -> str:
     """Return a rule in words; where the feature had missing values, with their side."""
     if not isinstance(learner, Stump):
         return learner.describe("")
