@@ -15,6 +15,7 @@ from .certificate import Certificate
 from .column_generation import Outcome
 from .columns import Columns, Stumps
 from .compaction import compact
+from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team
@@ -29,11 +30,15 @@ _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning shou
 
 @dataclass(frozen=True)
 class Trained:
-    """The result of a fit: non-zero weak classifiers with their weights, and the proof."""
+    """The result of a fit: non-zero weak classifiers with their weights, and the proof.
+
+    `means` (d, k) is what every feature adds to the scores on average over the rows, by weight.
+    """
 
     learners: list[Learner]
     coef: Array
     F: Array
+    means: Array
     certificate: Certificate
     status: Status
     history: list[Record]
@@ -87,10 +92,15 @@ def _result(task: Task, outcome: Outcome) -> Trained:
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
     return Trained(
-        learners, coef.reshape(-1, task.k), state.columns.scores(state.W), outcome.certificate,
-        outcome.status, state.history, task.objective.nu, task.nu_max, stages,
-        task.binned.missing[:-1],
+        learners, coef.reshape(-1, task.k), state.columns.scores(state.W),
+        _means(task, state.columns.stumps(state.W)), outcome.certificate, outcome.status,
+        state.history, task.objective.nu, task.nu_max, stages, task.binned.missing[:-1],
     )  # fmt: skip
+
+
+def _means(task: Task, stumps: Stumps) -> Array:
+    features = FeatureColumns(task.binned, task.costs, task.k, task.team)
+    return features.means(features.adopt(stumps), task.weight)[:-1]
 
 
 def export(columns: Columns, W: Any) -> tuple[list[Learner], Array]:
