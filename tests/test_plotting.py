@@ -80,6 +80,7 @@ def lines_by_label(ax):
 
 def height_at(line, x):
     """Read a step line at the positions x (n,)."""
+    assert line.get_drawstyle() == "steps-post"
     edges, heights = line.get_data()
     assert edges[0] < np.min(x) <= np.max(x) <= edges[-1]
     return np.asarray(heights)[np.searchsorted(edges, x) - 1]
@@ -151,6 +152,17 @@ def test_feature_shows_missing_values_at_the_side(with_missing):
     assert "missing" not in [text.get_text() for text in plot_feature(model, 0).get_xticklabels()]
 
 
+def test_feature_of_which_only_absence_counts():
+    """A single stump, with an infinite threshold: present values all add the same."""
+    X = np.tile([[1.0], [np.nan]], (30, 1))
+    model = DirectBoostClassifier(nu=0.1).fit(X, np.tile(["a", "b"], 30))
+    ax = plot_feature(model, 0)
+    (present,) = {*lines_by_label(ax)["a"].get_ydata()}
+    assert present == model.explain([[1.0]])[0, 0, 0] > 0.0
+    drawn = np.concatenate([points.get_offsets() for points in ax.collections])
+    np.testing.assert_allclose(drawn[:, 1], model.explain([[np.nan]])[0, 0])
+
+
 def test_feature_colours_the_strongest_of_many_classes(many):
     """The others are grey, and the legend says how many they are."""
     model, X, _ = many
@@ -184,6 +196,8 @@ def test_feature_refuses_what_it_does_not_know(wine):
         plot_feature(wine, 13)
     with pytest.raises(ValueError, match=r"classes=\['class_9'\] does not fit.*'class_0'"):
         plot_feature(wine, "proline", classes=["class_9"])
+    with pytest.raises(ValueError, match=r"classes=9 does not fit"):
+        plot_feature(wine, "proline", classes=9)
     with pytest.raises(ValueError, match=r"classes=\[\] does not fit"):
         plot_feature(wine, "proline", classes=[])
     with pytest.raises(ValueError, match="feature names should match"):
@@ -345,6 +359,11 @@ def test_regions_refuse_what_they_cannot_show(wine, many, labels):
     model, X, y = many
     with pytest.raises(ValueError, match=r"features=\(1, 1\) does not fit: it takes two features"):
         plot_regions(model, X, y, features=(1, 1))
+    with pytest.raises(ValueError, match=r"features='x0' does not fit: it takes two features"):
+        plot_regions(model, X, y, features="x0")
+    narrow = DirectBoostClassifier(nu=0.1).fit(X[:, :1], y)
+    with pytest.raises(ValueError, match=r"the model has one feature, x0: regions need two"):
+        plot_regions(narrow, X[:, :1], y)
     with pytest.raises(ValueError, match=r"y has labels that the model does not know: 99"):
         plot_regions(model, X, np.where(y == 3, 99, y))
     with pytest.raises(ValueError, match="inconsistent numbers"):

@@ -1,6 +1,5 @@
 """What the pictures read of a fitted model, and what they refuse."""
 
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -47,10 +46,10 @@ def find_feature(model: Any, feature: Any) -> int:
     )
 
 
-def find_classes(model: Any, classes: Iterable[Any]) -> list[int]:
+def find_classes(model: Any, classes: Any) -> list[int]:
     """Return the places of classes in `classes_`."""
     known = model.classes_.tolist()
-    wanted = [classes] if isinstance(classes, str) else list(classes)
+    wanted = [classes] if np.ndim(classes) == 0 else list(classes)
     unknown = [label for label in wanted if label not in known]
     if unknown or not wanted:
         raise ValueError(

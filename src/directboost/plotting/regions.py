@@ -63,15 +63,17 @@ def plot_regions(model: Any, X: Any, y: Any, features: Any = None, ax: Any = Non
 def _two_features(model: Any, features: Any) -> list[int]:
     """Return the features of the axes, or refuse a model that reads others."""
     names, read = feature_names(model), model.features_used_.tolist()
+    if len(names) < 2:
+        raise ValueError(f"the model has one feature, {names[0]}: regions need two of them")
     if features is None:
-        rest = [f for f in range(model.n_features_in_) if f not in read]
-        pair = sorted((read + rest)[:2]) if len(read) < 2 else read
+        rest = [f for f in range(len(names)) if f not in read]
+        pair = sorted((read + rest)[:2])
     else:
-        pair = [find_feature(model, feature) for feature in features]
-        if len(set(pair)) != 2:
+        pair = [find_feature(model, feature) for feature in np.atleast_1d(features).tolist()]
+        if len(pair) != 2 or pair[0] == pair[1]:
             raise ValueError(f"features={features!r} does not fit: it takes two features")
-    others = [names[f] for f in read if f not in pair[:2]]
-    if others or len(pair) != 2:
+    others = [names[f] for f in read if f not in pair]
+    if others:
         raise ValueError(
             f"the model reads {len(read)} of {len(names)} features, {', '.join(others[:5])} among "
             "them: regions need a model of the two features of the axes alone (fit it to these "
