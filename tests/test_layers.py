@@ -16,7 +16,7 @@ def folder(name, *files):
 #: Lowest layer first. A module imports only from lower layers and, inside a folder, from the files
 #: listed before it; other modules of one layer meet as arguments, never as imports.
 LAYERS = [
-    ["arrays", "status", "history", "memory", "plotting"],
+    ["arrays", "status", "history", "memory"],
     folder(
         "kernels",
         *("kinds", "work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
@@ -35,6 +35,10 @@ LAYERS = [
         *folder("penalties", "base", "l1", "group"),
     ],
     ["columns", "ensemble", "summary"],
+    folder(
+        "plotting",
+        *("canvas", "reading", "convergence", "feature", "margins", "path", "regions", "sharing"),
+    ),
     ["binning"],
     ["feature_columns", "problem"],
     folder("oracles", "base", "ranking", "catalogue", "stump", "pool", "classifier"),

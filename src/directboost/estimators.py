@@ -128,6 +128,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         Their weights, >= 0.
     intercept_ : (k,) array
         Net weight of the constant classifiers, contained in `coef_` as well.
+    mean_contributions_ : (d, k) array
+        What every feature adds to every score on average over the training rows, by weight.
     certificate_ : Certificate
     history_ : list of Record
     status_ : Status
@@ -348,6 +350,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.coef_ = trained.coef
         self.ensemble_ = Ensemble(trained.learners, trained.coef)
         self.intercept_ = self.ensemble_.intercept
+        self.mean_contributions_ = trained.means
         self.certificate_ = trained.certificate
         self.history_ = trained.history
         self.status_ = trained.status

@@ -7,7 +7,7 @@ import numpy as np
 from .arrays import Array, Ints, Scores
 from .binning import BinnedData
 from .columns import Columns, Proposals, Stumps
-from .kernels import add_tables
+from .kernels import add_tables, histograms
 from .kernels.jumps import tables_of
 from .kernels.team import Team
 from .learners import WeakClassifier
@@ -84,6 +84,23 @@ class FeatureColumns(Columns):
         """Add the scores of the jumps to F, in place and in its precision."""
         features = np.array(self.features, dtype=np.int32)
         add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
+
+    def means(self, W: Jumps, weight: Array) -> Array:
+        """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k).
+
+        The last row is the constant classifier.
+        """
+        out = np.zeros((self.binned.n_features + 1, self._k))
+        if not self.features:
+            return out
+        features, n_bins = np.array(self.features, dtype=np.int32), self.n_bins()
+        share = (weight / weight.sum()).reshape(-1, 1)
+        binned = self.binned
+        sums = histograms(binned.codes, features, n_bins, share, self.team, binned.sparse)
+        parts = np.split(sums[:, 0], np.cumsum(n_bins)[:-1])
+        for feature, part, table in zip(self.features, parts, self.tables(W), strict=True):
+            out[feature] = part @ table
+        return out
 
     def edges(self, A: Scores) -> Array:
         """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""

@@ -78,9 +78,10 @@ class Level:
         own = X[:, self.feature] == self.level
         return np.where(own, float(self.polarity), -float(self.polarity))
 
-    def describe(self, name: str) -> str:
-        """Return the rule in words, for a feature called `name`."""
-        return f"{name} {'is' if self.polarity > 0 else 'is not'} {self.level:g}"
+    def describe(self, name: str, level: str | None = None) -> str:
+        """Return the rule in words, for a feature called `name` with that name of the level."""
+        which = f"{self.level:g}" if level is None else level
+        return f"{name} {'is' if self.polarity > 0 else 'is not'} {which}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,16 @@ def one_blas_thread() -> Any:
     return _blas().limit(limits=1, user_api="blas")
 
 
+def _shap_class() -> Any:
+    try:
+        from shap import Explanation
+    except ImportError as error:
+        raise ImportError(
+            "shap_explanation needs the package shap: pip install shap", name="shap"
+        ) from error
+    return Explanation
+
+
 class Predictor:
     """The half of an estimator that reads a fitted model."""
 
@@ -46,6 +56,8 @@ class Predictor:
     learners_: list[WeakClassifier]
     ensemble_: Ensemble
     _encoder: Encoder
+    intercept_: Array
+    mean_contributions_: Array
     _prior: Array
     _factor: float
     _stages: list[tuple[list[WeakClassifier], Array]] | None
@@ -154,6 +166,30 @@ class Predictor:
         X = self._checked(X)
         refuse_infinite(X)
         return self.ensemble_.contributions(X)
+
+    def shap_explanation(self, X: Any) -> Any:
+        """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
+
+        `values` are what every feature adds less its mean over the training rows, (m, d, k); for
+        two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
+        are their Shapley values, exactly, where a feature that is not known takes the values of
+        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`.
+        """
+        explanation = _shap_class()
+        X = self._checked(X)
+        refuse_infinite(X)
+        values = self.ensemble_.contributions(X) - self.mean_contributions_
+        m, d, k = values.shape
+        base = self.intercept_ + self.mean_contributions_.sum(axis=0)
+        base = self._decision((base if self.learners_ else self._empty_scores()).reshape(1, k))
+        values = self._decision(values.reshape(m * d, k)).reshape(m, d, *base.shape[1:])
+        return explanation(
+            values,
+            base_values=np.repeat(base, m, axis=0),
+            data=X,
+            feature_names=[str(name) for name in feature_names(self)],
+            output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
+        )
 
     def summary(self, max_rules: int = 12) -> str:
         """Return the model in words a person can check.

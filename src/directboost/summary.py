@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .learners import Constant, Stump, WeakClassifier
+from .learners import Learner, Level, Stump, WeakClassifier
+from .reading import feature_names
 
 _NOTHING = 1e-12  # nu_max that is rounding error
 
@@ -53,7 +54,7 @@ def _size(model: Any) -> list[str]:
 
 def _noun(model: Any) -> str:
     """Return what the weak classifiers of a model are called."""
-    stumps = all(isinstance(h, Stump | Constant) for h in model.learners_)
+    stumps = all(isinstance(h, Learner) for h in model.learners_)
     return "stump" if stumps and isinstance(model.learner, str) else "weak classifier"
 
 
@@ -61,7 +62,7 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     if model.n_learners_ == 0:
         return []
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
-    texts = [_rule(model.learners_[j], names, model.missing_) for j in order]
+    texts = [describe_rule(model, model.learners_[j]) for j in order]
     width = max((len(text) for text in texts), default=0)
     lines = ["strongest rules (+v to each class where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
@@ -70,13 +71,17 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
 
 
-def _rule(learner: WeakClassifier, names: list[str], missing: Any) -> str:
-    """Return a rule in words; where the feature had missing values, with their side."""
+def describe_rule(model: Any, learner: WeakClassifier) -> str:
+    """Return a rule of a fitted model in words; with the side of missing values, if it had some."""
+    names = feature_names(model)
+    if isinstance(learner, Level):
+        level = model.categories_[learner.feature][int(learner.level)]
+        return learner.describe(names[learner.feature], str(level))
     if not isinstance(learner, Stump):
         return learner.describe(_listed([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
     holds = learner.missing_right == (learner.polarity > 0)
-    known = bool(missing[learner.feature]) and np.isfinite(learner.threshold)
+    known = bool(model.missing_[learner.feature]) and np.isfinite(learner.threshold)
     return f"{text} or missing" if known and holds else text
 
 

@@ -7,6 +7,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
@@ -15,10 +16,12 @@ from .certificate import Certificate
 from .column_generation import Outcome
 from .columns import Columns, Stumps
 from .compaction import compact
+from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .learners import WeakClassifier
+from .oracles import StumpOracle
 from .request import Request
 from .solving import ENDED_BY_USER, solve
 from .status import Status
@@ -29,11 +32,15 @@ _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning shou
 
 @dataclass(frozen=True)
 class Trained:
-    """The result of a fit: non-zero weak classifiers with their weights, and the proof."""
+    """The result of a fit: non-zero weak classifiers with their weights, and the proof.
+
+    `means` (d, k) is what every feature adds to the scores on average over the rows, by weight.
+    """
 
     learners: list[WeakClassifier]
     coef: Array
     F: Array
+    means: Array
     certificate: Certificate
     status: Status
     history: list[Record]
@@ -87,10 +94,27 @@ def _result(task: Task, outcome: Outcome) -> Trained:
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
     return Trained(
-        learners, coef.reshape(-1, task.k), state.columns.scores(state.W), outcome.certificate,
-        outcome.status, state.history, task.objective.nu, task.nu_max, stages,
-        task.oracle.missing,
+        learners, coef.reshape(-1, task.k), state.columns.scores(state.W),
+        _means(task, state.columns.stumps(state.W)), outcome.certificate, outcome.status,
+        state.history, task.objective.nu, task.nu_max, stages, task.oracle.missing,
     )  # fmt: skip
+
+
+def _means(task: Task, stumps: Stumps) -> Array:
+    """Return the means over the rows of what every feature adds to the scores, (d, k).
+
+    A weak classifier that reads several features at once belongs to none of them.
+    """
+    d = task.oracle.missing.size
+    if isinstance(task.oracle, StumpOracle):
+        features = FeatureColumns(task.oracle.binned, task.costs, task.k, task.team)
+        return features.means(features.adopt(stumps), task.weight)[:d]
+    means, share = np.zeros((d, task.k)), task.weight / task.weight.sum()
+    for name, row in zip(stumps.names.tolist(), stumps.rows, strict=True):
+        read = task.oracle.source.learner(*name).features
+        if len(read) == 1 and row.any():
+            means[read[0]] += (share @ task.oracle.source.response(*name)) * row
+    return means
 
 
 def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:

@@ -1,9 +1,11 @@
-"""Pictures of fitted models; needs the extra `plot`."""
+"""How objective and bound meet."""
 
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+
+from .canvas import pyplot, tidy
+from .reading import check_model
 
 _PRIMAL, _DUAL, _GAP = "#0b5394", "#b45f06", "#38761d"
 
@@ -21,18 +23,15 @@ def plot_convergence(model: Any, axes: Any = None) -> Any:
     -------
     axes : array of two axes
     """
-    import matplotlib.pyplot as plt
-
-    check_is_fitted(model)
+    check_model(model)
     if axes is None:
-        _, axes = plt.subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
+        _, axes = pyplot().subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
     seconds = np.array([record.seconds for record in model.history_])
     _draw_bounds(axes[0], model, seconds)
     _draw_gap(axes[1], model, seconds)
     for ax in axes:
         ax.set_xlabel("seconds")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(alpha=0.25)
+        tidy(ax)
     return axes
 
 

@@ -1,0 +1,103 @@
+"""What the pictures read of a fitted model, and what they refuse."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from ..arrays import Array, Ints, Scores
+from ..reading import feature_names
+
+
+def check_model(model: Any) -> None:
+    """Refuse what is not a fitted estimator of this package."""
+    check_is_fitted(model)
+    if not hasattr(model, "ensemble_"):
+        raise TypeError(
+            f"model is a {type(model).__name__}, not an estimator of directboost; of a pipeline "
+            "or a search give the fitted estimator itself"
+        )
+
+
+def check_not_empty(model: Any) -> None:
+    """Refuse the model without weak classifiers."""
+    if not model.learners_:
+        raise ValueError(
+            f"the model is empty, so there is nothing to draw: fit with a smaller nu than "
+            f"{model.nu_ / model.nu_max_ if model.nu_max_ > 0.0 else model.nu_:.3g} * nu_max"
+        )
+
+
+def find_feature(model: Any, feature: Any) -> int:
+    """Return the index of a feature given by index or name."""
+    names, count = feature_names(model), model.n_features_in_
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    if isinstance(feature, Integral) and -count <= int(feature) < count:
+        return range(count)[int(feature)]
+    raise ValueError(
+        f"feature={feature!r} is not known; it takes a number from 0 to {count - 1} or a name: "
+        f"{_some(names)}"
+    )
+
+
+def find_classes(model: Any, classes: Any) -> list[int]:
+    """Return the places of classes in `classes_`."""
+    known = model.classes_.tolist()
+    wanted = [classes] if np.ndim(classes) == 0 else list(classes)
+    unknown = [label for label in wanted if label not in known]
+    if unknown or not wanted:
+        raise ValueError(
+            f"classes={classes!r} does not fit: it takes a list of classes of the model: "
+            f"{_some(known)}"
+        )
+    return [known.index(label) for label in wanted]
+
+
+def _some(names: list[Any], most: int = 12) -> str:
+    more = len(names) - most
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def read_rows(model: Any, X: Any) -> Scores:
+    """Return X as the model reads it, (m, d)."""
+    return np.asarray(model._checked(X))
+
+
+def has_several_labels(model: Any) -> bool:
+    """Tell whether the model was fitted to rows with several labels."""
+    return bool(getattr(model, "_several", False))
+
+
+def class_scores(model: Any, X: Any) -> Array:
+    """Return one score per class, (m, k); for two classes half the difference and its negative."""
+    scores = np.asarray(model.decision_function(X))
+    return np.column_stack([-scores, scores]) / 2.0 if scores.ndim == 1 else scores
+
+
+def class_codes(model: Any, X: Any, y: Any) -> Ints:
+    """Return the places of the labels y (m,) in `classes_`; refuse labels the model never saw."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, model.classes_)
+    if unknown.size:
+        raise ValueError(
+            f"y has labels that the model does not know: {_some(unknown.tolist())}; it knows "
+            f"{_some(model.classes_.tolist())}"
+        )
+    return np.asarray(np.searchsorted(model.classes_, y))
+
+
+def label_signs(model: Any, X: Any, y: Any) -> Ints:
+    """Return 1 where a row has a label and -1 where not, (m, labels)."""
+    Y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    check_consistent_length(X, Y)
+    if Y.ndim != 2 or Y.shape[1] != model.classes_.size:
+        raise ValueError(
+            f"y has the shape {Y.shape}, but the model has {model.classes_.size} labels: give one "
+            "column for each"
+        )
+    has = [Y[:, label] == pair[-1] for label, pair in enumerate(model._values)]
+    return np.where(np.column_stack(has), 1, -1)

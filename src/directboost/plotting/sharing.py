@@ -1,0 +1,64 @@
+"""Which classes share which weak classifiers."""
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..inputs import check_count
+from ..summary import describe_rule
+from .canvas import new_axes, pyplot
+from .reading import check_model, check_not_empty
+
+
+def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
+    """Draw the weights of the strongest weak classifiers for every class, white where zero.
+
+    A row is a rule in words: a class gets its weight where the rule holds, and loses it where not.
+    Under a mixed-norm penalty a row has several entries: the classes share it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    ax : matplotlib axes, optional
+    most : int, default=30
+        How many rules are drawn; the strongest are those of the largest sum of weights.
+
+    Returns
+    -------
+    ax : matplotlib axes
+    """
+    check_model(model)
+    check_not_empty(model)
+    most = check_count("most", most, 1, "the number of rules to draw, 1 or more")
+    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:most]
+    rules = [describe_rule(model, model.learners_[j]) for j in order]
+    if ax is None:
+        width = 2.6 + 0.07 * max(map(len, rules)) + 0.3 * model.classes_.size
+        ax = new_axes(width, 1.4 + 0.2 * order.size)
+    _draw_weights(ax, model.coef_[order])
+    _name_cells(ax, rules, [str(label) for label in model.classes_])
+    ax.set_title(f"{order.size} of {model.n_learners_} rules, strongest first", fontsize=10)
+    return ax
+
+
+def _draw_weights(ax: Any, weights: Array) -> None:
+    from matplotlib.colors import ListedColormap
+
+    # The lightest blues look like the white of a zero.
+    colours = ListedColormap(pyplot().get_cmap("Blues")(np.linspace(0.2, 1.0, 256)))
+    shown = np.ma.masked_equal(weights, 0.0)
+    image = ax.imshow(shown, cmap=colours, vmin=0.0, aspect="auto", interpolation="nearest")
+    ax.figure.colorbar(image, ax=ax, label="weight", shrink=min(1.0, 12.0 / weights.shape[0]))
+
+
+def _name_cells(ax: Any, rules: list[str], classes: list[str]) -> None:
+    long = max(map(len, classes)) > 2
+    ax.set_xticks(np.arange(len(classes)), classes, fontsize=8, rotation=90.0 if long else 0.0)
+    ax.set_yticks(np.arange(len(rules)), rules, fontsize=8)
+    ax.set_xticks(np.arange(len(classes) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(rules) + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="0.9", lw=0.6)
+    ax.tick_params(which="both", length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("class")
