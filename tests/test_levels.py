@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from directboost import DirectBoostClassifier
 from directboost.binning import bin_features
 from directboost.column_generation import Plan, run
 from directboost.compaction import count_stumps
@@ -138,3 +139,42 @@ def test_the_optimum_is_that_of_the_twin(loss, margin, p):
     np.testing.assert_allclose(
         Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss", "penalty"),
+    [
+        ("blocks", "logistic", "l1,2"),
+        ("lbfgsb", "logistic", "l1"),
+        ("prox", "squared_hinge", "l1,inf"),
+        ("admm", "logistic", "l1,2"),
+        ("lp", "hinge", "l1"),
+        ("conic", "hinge", "l1,2"),
+    ],
+)
+def test_every_solver_finds_the_optimum(solver, loss, penalty):
+    """Through the estimator, which makes levels of the columns it is told about."""
+    X, y, weight = draw(m=30, seed=3)
+    chosen = {"solver": solver, "loss": loss, "penalty": penalty, "nu": 0.05, "tol": 1e-5}
+    model = DirectBoostClassifier(categorical_features=CATEGORIES, **chosen).fit(X, y, weight)
+    binned = binned_of(X, weight)
+    every = list(names(binned))
+    H = np.column_stack([binned.response(*name) for name in every])
+    p = {"l1": 1.0, "l1,2": 2.0, "l1,inf": np.inf}[penalty]
+    best, _ = solve_twin(H, y, K, weight, loss, "pairwise", p, model.nu_, np.ones(len(every)))
+    assert model.certificate_.converged
+    assert model.certificate_.dual <= best + 1e-9
+    assert best <= model.certificate_.primal * (1.0 + 1e-9)
+    assert model.certificate_.dictionary == binned.dictionary
+    assert any(isinstance(h, Level) for h in model.learners_)
+
+
+def test_rules_name_their_levels():
+    rng = np.random.default_rng(0)
+    colours = rng.choice(["blue", "green", "red"], 60)
+    y = (colours == "green").astype(int)
+    rows = np.array([*zip(colours, rng.normal(size=60), strict=True)], dtype=object)
+    model = DirectBoostClassifier(nu=0.1, categorical_features=[0]).fit(rows, y)
+    assert "x0 is green" in model.summary()
+    assert "x0 is not green" in model.summary()
+    assert model.score(rows, y) == 1.0

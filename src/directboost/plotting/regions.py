@@ -10,7 +10,6 @@ from .canvas import COLOURS, MARKERS, add_legend, new_axes
 from .reading import (
     check_model,
     class_codes,
-    feature_names,
     find_feature,
     has_several_labels,
     read_rows,
