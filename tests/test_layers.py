@@ -34,14 +34,19 @@ LAYERS = [
         ),
         *folder("penalties", "base", "l1", "group"),
     ],
-    ["columns", "ensemble", "summary"],
+    ["trees"],
+    ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",
         *("canvas", "reading", "convergence", "feature", "margins", "path", "regions", "sharing"),
     ),
     ["binning"],
+    ["tree_growth"],
     ["feature_columns", "problem"],
-    folder("oracles", "base", "ranking", "catalogue", "stump", "pool", "classifier"),
+    folder(
+        "oracles",
+        *("base", "ranking", "catalogue", "binned", "stump", "tree", "pool", "classifier"),
+    ),
     ["certificate"],
     folder(
         "masters",
@@ -175,7 +180,7 @@ def test_the_benchmark_and_the_commands_use_public_names():
 
 def test_prediction_needs_no_training_code():
     """A fitted model is read by the ensemble, the learners and the kernels alone."""
-    below = {"arrays", "kernels", "kernels.team", "kernels.work", "learners"}
+    below = {"arrays", "kernels", "kernels.team", "kernels.work", "learners", "trees"}
     assert imports_of("ensemble") <= below
     assert imports_of("learners") <= {"arrays"}
 

@@ -65,6 +65,11 @@ class BinnedData:
         return len(self.thresholds)
 
     @property
+    def constant(self) -> int:
+        """The pseudo-feature that is the constant classifier."""
+        return len(self.thresholds)
+
+    @property
     def n_rows(self) -> int:
         """Number of rows m."""
         return int(self.codes.shape[1])

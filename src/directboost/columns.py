@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
+from .kernels.work import SparseCodes
 from .learners import WeakClassifier
 
 #: Penalty weights by the first number of the name of a column; a sequence may grow.
@@ -70,6 +71,39 @@ class Source(Protocol):
 
     def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
         """Return the column as a weak classifier."""
+        ...
+
+
+class Bins(Source, Protocol):
+    """Codes of features, whose jumps are columns: what block descent works on."""
+
+    @property
+    def codes(self) -> Ints:
+        """Codes of the rows, (features, m)."""
+        ...
+
+    @property
+    def n_bins(self) -> Ints:
+        """Number of codes of every feature."""
+        ...
+
+    @property
+    def kinds(self) -> Ints:
+        """What the codes of every feature are; see `kernels.kinds`."""
+        ...
+
+    @property
+    def sparse(self) -> SparseCodes | None:
+        """Lists for features most of whose rows have one code."""
+        ...
+
+    @property
+    def constant(self) -> int:
+        """The feature that is the constant classifier."""
+        ...
+
+    def n_jumps(self, feature: int) -> int:
+        """Return the number of jumps of a feature."""
         ...
 
 

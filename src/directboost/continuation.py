@@ -79,7 +79,7 @@ def start(
     The status says how the start ended; of the callbacks only time limits end it.
     """
     binned, team = columns.binned, columns.team
-    if binned.n_rows < _ENOUGH_ROWS:
+    if binned.n_rows < _ENOUGH_ROWS or not isinstance(binned, BinnedData):
         return [], None
     sample = RowSample(binned, labels, _ROWS)
     assert sample.rows is not None

@@ -12,6 +12,7 @@ from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
 from .learners import Constant, Level, Stump, WeakClassifier
+from .trees import Leaf, Tree
 
 _READ = Stump | Level  # what a table of one feature holds
 
@@ -77,8 +78,31 @@ class Ensemble:
         """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
         F, infinite = predict(X, self._joined, team)
         if self._others and not infinite:
-            F = F + np.stack([h.predict(X) for h in self._others], axis=1) @ self._other_votes
+            F = F + self._other_scores(X)
         return F, infinite
+
+    def _other_scores(self, X: Scores) -> Array:
+        """Return what the weak classifiers without a table add; a tree is gone down once."""
+        F = np.zeros((X.shape[0], self.k))
+        for tree, table in self._forest:
+            F += table[tree.apply(X)]
+        alone = [i for i, h in enumerate(self._others) if not isinstance(h, Leaf)]
+        if alone:
+            answers = np.stack([self._others[i].predict(X) for i in alone], axis=1)
+            F += answers @ self._other_votes[alone]
+        return F
+
+    @cached_property
+    def _forest(self) -> list[tuple[Tree, Array]]:
+        """Every tree with the scores of its leaves, (leaves, k)."""
+        found: dict[int, tuple[Tree, Array]] = {}
+        for learner, row in zip(self._others, self._other_votes, strict=True):
+            if isinstance(learner, Leaf):
+                tree, votes = learner.tree, learner.polarity * row
+                table = found.setdefault(id(tree), (tree, np.zeros((tree.n_leaves, self.k))))[1]
+                table -= votes
+                table[learner.number] += 2.0 * votes
+        return list(found.values())
 
     def contributions(self, X: Scores) -> Array:
         """Return what every feature adds to every score, (m, d, k); one feature at a time."""

@@ -5,8 +5,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from .arrays import Array, Ints, Scores
-from .binning import BinnedData
-from .columns import Columns, Proposals, Stumps
+from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
 from .kernels.jumps import tables_of
 from .kernels.team import Team
@@ -32,10 +31,10 @@ class FeatureColumns(Columns):
     whole_features: ClassVar[bool] = True
 
     def __init__(
-        self, binned: BinnedData, feature_costs: Array, k: int, team: Team | None = None
+        self, binned: Bins, feature_costs: Costs, k: int, team: Team | None = None
     ) -> None:
         self.binned = binned
-        self.feature_costs = feature_costs
+        self._feature_costs = feature_costs
         self.features: list[int] = []
         self.team = team
         self._k = k
@@ -43,10 +42,15 @@ class FeatureColumns(Columns):
     def __len__(self) -> int:
         return len(self.features)
 
+    @property
+    def feature_costs(self) -> Array:
+        """Cost of every feature there is by now."""
+        return np.asarray(self._feature_costs, dtype=np.float64)
+
     def extend(self, proposals: Proposals, W: Jumps) -> int:
         """Let the worst violators in, at most twice as many as carry weight already."""
         active = sum(bool(jumps.any()) for jumps in W)
-        few = _FEW_OF_MANY if self.binned.n_features > _MANY_FEATURES else _FEW
+        few = _FEW_OF_MANY if self.binned.n_bins.size > _MANY_FEATURES else _FEW
         known = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in known))
         room = max(few, 2 * active)
@@ -90,7 +94,7 @@ class FeatureColumns(Columns):
 
         The last row is the constant classifier.
         """
-        out = np.zeros((self.binned.n_features + 1, self._k))
+        out = np.zeros((self.binned.n_bins.size, self._k))
         if not self.features:
             return out
         features, n_bins = np.array(self.features, dtype=np.int32), self.n_bins()

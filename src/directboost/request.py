@@ -8,7 +8,7 @@ from .callbacks import Callback, Progress
 from .inputs import check_choice, check_count, check_number
 from .masters import Master
 from .oracles import Oracle, OracleData
-from .settings import Parts, resolve_learner, resolve_master, resolve_parts
+from .settings import Parts, has_whole_features, resolve_learner, resolve_master, resolve_parts
 
 _SCALES = ("relative", "absolute", "paper")
 
@@ -44,8 +44,8 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     parts = resolve_parts(estimator.loss, estimator.margin, estimator.penalty)
     rule = check_choice("pricing", estimator.pricing, ("exact", "paper"))
     per_round = _columns_per_round(estimator.columns_per_round)
-    stumps = isinstance(estimator.learner, str) and estimator.learner == "stump"
-    single = per_round is not None or rule == "paper" or not stumps
+    whole = has_whole_features(estimator.learner)
+    single = per_round is not None or rule == "paper" or not whole
     most = _optional_count("max_learners", estimator.max_learners)
     scale = check_choice("nu_scale", estimator.nu_scale, _SCALES)
     return Request(

@@ -67,14 +67,14 @@ def _exponent(name: str) -> float:
 
 def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
     """Return what makes an oracle for the rows of a fit: of a name, a classifier or an oracle."""
-    if isinstance(learner, str) and learner == "tree":
-        raise ValueError(
-            "learner='tree' is not there yet; DecisionTreeClassifier(max_depth=2) of scikit-learn "
-            "does the same, and learner='stump' is certified over all stumps"
-        )
     if isinstance(learner, str):
         return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]
     return learner.on if isinstance(learner, Oracle) else ClassifierOracle(learner).on
+
+
+def has_whole_features(learner: Any) -> bool:
+    """Tell whether block descent can work on the columns of that weak learner."""
+    return isinstance(learner, str) or (isinstance(learner, Oracle) and learner.whole_features)
 
 
 def takes_missing(learner: Any) -> bool:

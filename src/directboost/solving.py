@@ -52,7 +52,7 @@ def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -
     That happens to small problems on which it stalls, and to losses with kinks where the
     tolerance is too tight for smoothing.
     """
-    columns = FeatureColumns(task.binned, task.costs, task.k, task.team)
+    columns = FeatureColumns(task.binned, task.oracle.costs, task.k, task.team)
     exact = _column_master(task.request.parts)
     if task.small and exact is not None and not task.request.parts.loss.smooth:
         return _solve_columns(task, exact, before, seconds)

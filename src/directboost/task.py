@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Ints
-from .binning import BinnedData
 from .column_generation import Plan
+from .columns import Bins
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master
 from .memory import check_memory
-from .oracles import Oracle, OracleData, StumpOracle
+from .oracles import BinnedOracle, Oracle, OracleData
 from .problem import Objective
 from .request import Request
 
@@ -59,10 +59,10 @@ class Task:
         return int(self.weight.size)
 
     @property
-    def binned(self) -> BinnedData:
-        """The bins of whole features, which stumps alone have."""
-        if not isinstance(self.oracle, StumpOracle):
-            raise TypeError(f"{type(self.oracle).__name__} has no bins: whole features need stumps")
+    def binned(self) -> Bins:
+        """The codes of whole features, of which stumps and trees are made."""
+        if not isinstance(self.oracle, BinnedOracle):
+            raise TypeError(f"{type(self.oracle).__name__} has no codes: its columns are single")
         return self.oracle.binned
 
     @property
@@ -73,7 +73,7 @@ class Task:
     @property
     def single(self) -> bool:
         """Whether single precision pays, and loses no row."""
-        size = self.n_rows * self.k * (self.binned.n_features + 1)
+        size = self.n_rows * self.k * (self.oracle.missing.size + 1)
         return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
 
     def at(self, nu: float) -> "Task":

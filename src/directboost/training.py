@@ -26,6 +26,7 @@ from .request import Request
 from .solving import ENDED_BY_USER, solve
 from .status import Status
 from .task import Task, prepare
+from .trees import pruned
 
 _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
 
@@ -122,7 +123,7 @@ def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
     rows, _ = columns.rows(W)
     alive = (rows != 0.0).any(axis=1)
     learners = [h for h, a in zip(columns.learners(W), alive, strict=True) if a]
-    return learners, rows[alive]
+    return pruned(learners), rows[alive]
 
 
 def _warn(outcome: Outcome, tol: float) -> None:

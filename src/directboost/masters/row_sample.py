@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..binning import BinnedData
+from ..columns import Bins
 
 _LEAST, _MOST = 8_000, 20_000  # rows of a sample
 _ALL = 0.7  # share of the rows from which on a sample takes all
@@ -18,7 +18,7 @@ class RowSample:
 
     Parameters
     ----------
-    binned : BinnedData
+    binned : Bins
     groups : (m,) int array
         The classes of the rows.
     size : int
@@ -26,7 +26,7 @@ class RowSample:
     seed : int
     """
 
-    def __init__(self, binned: BinnedData, groups: Ints, size: int, seed: int = 0) -> None:
+    def __init__(self, binned: Bins, groups: Ints, size: int, seed: int = 0) -> None:
         self._binned = binned
         self.rows: Ints | None = None
         self.scale: Array | None = None

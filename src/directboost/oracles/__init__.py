@@ -3,19 +3,25 @@
 from collections.abc import Callable
 
 from .base import Oracle, OracleData, Pricing
+from .binned import BinnedOracle
 from .catalogue import Catalogue
 from .classifier import ClassifierOracle
 from .pool import PoolOracle
 from .stump import StumpOracle, all_stumps
+from .tree import TreeOracle, grown_trees
 
 ORACLES: dict[str, type[StumpOracle]] = {"stump": StumpOracle}
 
 #: From the name of a weak learner, and the rows of a fit, to an oracle at work.
-LEARNERS: dict[str, Callable[[OracleData], Oracle]] = {"stump": all_stumps}
+LEARNERS: dict[str, Callable[[OracleData], Oracle]] = {
+    "stump": all_stumps,
+    "tree": grown_trees,
+}
 
 __all__ = [
     "LEARNERS",
     "ORACLES",
+    "BinnedOracle",
     "Catalogue",
     "ClassifierOracle",
     "Oracle",
@@ -23,4 +29,5 @@ __all__ = [
     "PoolOracle",
     "Pricing",
     "StumpOracle",
+    "TreeOracle",
 ]

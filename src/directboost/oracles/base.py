@@ -92,6 +92,8 @@ class Oracle(ABC):
     source: Source
     costs: Costs
     missing: Bools
+    #: Whether the columns are jumps on codes, so that block descent can work on whole features.
+    whole_features: ClassVar[bool] = False
     #: Whether the dictionary is what a search has found so far: a lower bound then holds for the
     #: columns of its round, and no longer when there are more.
     grows: ClassVar[bool] = False

@@ -1,0 +1,158 @@
+"""Trees grown on binned data, one for all classes; their leaves are the columns."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..arrays import Array, Ints, Scores
+from ..columns import Stumps
+from ..inputs import check_count, check_number
+from ..leaf_bins import MOST_LEAVES, LeafBins
+from ..learners import Constant, WeakClassifier
+from ..penalties import Penalty
+from ..tree_growth import Grower, Shape
+from ..trees import Leaf, Tree
+from .base import OracleData, Pricing
+from .binned import BinnedOracle
+from .stump import binned_rows
+
+
+class TreeOracle(BinnedOracle):
+    """Grows trees for the whole matrix A, and prices all leaves there are exactly.
+
+    A leaf against the rest is a column. Every round grows some trees; each takes what its leaves
+    explain of A away before the next is grown. The search is greedy, so what is proved holds for
+    the leaves of the trees that were grown.
+
+    Paper: Eq. 23 (best weak classifier, group penalties).
+    Differs: one tree serves all classes, and each of its leaves has weights of its own.
+
+    Parameters
+    ----------
+    max_leaves : int, default=8
+        Most leaves of a tree, 2 to 256.
+    trees_per_round : int, default=4
+    row_share, feature_share : float, default=1.0
+        Shares of the rows and features, drawn anew for every tree, on which it is grown.
+    min_share : float, default=0.001
+        Least share of the weight of all rows that a leaf holds.
+    """
+
+    grows: ClassVar[bool] = True
+    binned: LeafBins
+
+    def __init__(
+        self,
+        max_leaves: int = 8,
+        trees_per_round: int = 4,
+        row_share: float = 1.0,
+        feature_share: float = 1.0,
+        min_share: float = 0.001,
+    ) -> None:
+        self.max_leaves = check_count("max_leaves", max_leaves, 2, "a whole number of at least 2")
+        if self.max_leaves > MOST_LEAVES:
+            raise ValueError(f"max_leaves={max_leaves!r} does not fit: at most {MOST_LEAVES}")
+        self.trees_per_round = check_count("trees_per_round", trees_per_round, 1, "1 or more")
+        self.row_share = _share("row_share", row_share)
+        self.feature_share = _share("feature_share", feature_share)
+        self.min_share = check_number("min_share", min_share, 0.0, strict=False, what="0 or more")
+
+    def start(self, data: OracleData) -> None:
+        """Bin the rows; there is no tree yet."""
+        self._data, self._stumps = data, binned_rows(data)
+        self.binned = self.source = LeafBins(self._stumps.n_rows, data.costs)
+        self.dictionary, self.costs = self.binned.dictionary, self.binned.costs
+        self._team = data.team
+        shape = Shape(self.max_leaves, self.min_share)
+        self._grower = Grower(self._stumps, data.weight, shape, data.team)
+        self._random = check_random_state(0 if data.random_state is None else data.random_state)
+        self._searched: Scores | None = None
+
+    def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
+        """Grow trees for coefficients A (m, k), once, and price all leaves."""
+        if self._searched is None or not np.array_equal(self._searched, A):
+            self._search(A)
+            self._searched = A.copy()
+        return super().price(A, penalty, rule)
+
+    def reprice(self, A: Scores, penalty: Penalty) -> Pricing:
+        """Price the leaves of the trees that were grown."""
+        return super().price(A, penalty)
+
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+        """Take the trees of an earlier model in."""
+        names, weights = [], []
+        for learner, row in zip(learners, rows, strict=True):
+            name = self._name(learner)
+            if name is not None:
+                names.append(name)
+                weights.append(row)
+        return Stumps(
+            np.array(names, dtype=np.int64).reshape(-1, 3),
+            np.array(weights).reshape(-1, rows.shape[1]),
+        )
+
+    def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
+        if isinstance(learner, Constant):
+            return self.binned.constant, 0, learner.polarity
+        if not isinstance(learner, Leaf) or max(learner.features) >= self._stumps.n_features:
+            return None
+        place = self.binned.place_of(learner.tree)
+        if place is None:
+            self._add(learner.tree)
+            place = self.binned.n_features
+        if learner.tree.n_leaves > 2:
+            return place, learner.number, -learner.polarity
+        return place, 0, learner.polarity if learner.number == 1 else -learner.polarity
+
+    def _add(self, tree: Tree) -> Ints:
+        leaves = tree.apply(self._data.X)
+        self.binned.add(tree, leaves)
+        return leaves
+
+    def _search(self, A: Scores) -> None:
+        weight = self._data.weight.astype(A.dtype)
+        left = np.array(A)
+        for _ in range(self.trees_per_round):
+            tree = self._grower.grow(left, self._features(), self._rows())
+            if tree is None:
+                return
+            leaves = self._add(tree)
+            left -= weight[:, None] * _means(left, weight, leaves, tree.n_leaves)[leaves]
+
+    def _features(self) -> Ints:
+        return _drawn(self._random, self._stumps.n_features, self.feature_share)
+
+    def _rows(self) -> Ints:
+        return _drawn(self._random, self._stumps.n_rows, self.row_share)
+
+
+def grown_trees(data: OracleData) -> TreeOracle:
+    """Return the oracle of trees of the usual size on these rows."""
+    oracle = TreeOracle().on(data)
+    assert isinstance(oracle, TreeOracle)
+    return oracle
+
+
+def _share(name: str, value: Any) -> float:
+    share = check_number(name, value, 0.0, strict=True, what="a share above 0, at most 1")
+    if share > 1.0:
+        raise ValueError(f"{name}={value!r} does not fit: it takes a share above 0, at most 1")
+    return share
+
+
+def _drawn(random: np.random.RandomState, n: int, share: float) -> Ints:
+    """Return a share of 0..n-1, ascending; all of them without a draw where it is 1."""
+    if share == 1.0:
+        return np.arange(n)
+    return np.sort(random.permutation(n)[: max(round(share * n), 1)])
+
+
+def _means(A: Scores, weight: Scores, leaves: Ints, n_leaves: int) -> Scores:
+    """Return the mean of the rows of A over their weights in every leaf, (n_leaves, k)."""
+    sums = np.stack([np.bincount(leaves, column, n_leaves) for column in A.T], axis=1)
+    whole = np.bincount(leaves, weight, n_leaves)
+    means = sums / np.where(whole > 0.0, whole, 1.0)[:, None]
+    return np.asarray(means.astype(A.dtype))

@@ -1,0 +1,243 @@
+"""Trees as weak learners: growth, leaves as columns, the proof over them, and what is kept."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+
+from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
+from directboost.binning import bin_features
+from directboost.column_generation import Plan, run
+from directboost.ensemble import Ensemble
+from directboost.feature_columns import FeatureColumns
+from directboost.kernels.kinds import answers
+from directboost.losses import LOSSES, Rows
+from directboost.margins import MARGINS
+from directboost.masters import FeatureBlocks
+from directboost.oracles import OracleData, TreeOracle
+from directboost.penalties import GroupNorm
+from directboost.problem import Objective
+from directboost.tree_growth import Grower, Shape
+from directboost.trees import Leaf, Tree, pruned
+from tests.reference.twin import solve_twin
+
+K = 3
+
+
+def draw(m=200, seed=0):
+    """Return rows with numbers, gaps and a category, which classes depend on jointly."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(m, 4)), 1)
+    X[:, 3] = rng.integers(0, 5, m)
+    y = ((X[:, 0] > 0).astype(int) ^ (X[:, 1] > 0)) + (X[:, 3] == 2)
+    X[rng.random(m) < 0.15, 1] = np.nan
+    return X, y.astype(np.int32), rng.integers(1, 4, m).astype(float)
+
+
+def grown(A, max_leaves=8, min_share=0.0, seed=0, rows=None):
+    X, _, weight = draw(A.shape[0], seed)
+    binned = bin_features(X, weight / weight.max(), 255, None, np.arange(4) == 3)
+    grower = Grower(binned, weight, Shape(max_leaves, min_share))
+    rows = np.arange(A.shape[0]) if rows is None else rows
+    return X, weight, binned, grower.grow(A, np.arange(4), rows)
+
+
+def explained(A, weight, leaves):
+    """Return what leaves explain: their squared sums over their weights."""
+    groups = [leaves == leaf for leaf in np.unique(leaves)]
+    return sum(float((A[g].sum(axis=0) ** 2).sum() / weight[g].sum()) for g in groups)
+
+
+def test_the_first_split_is_the_best_there_is(rng):
+    """Against all thresholds, levels and sides of missing values."""
+    for seed in range(5):
+        A = rng.normal(size=(200, K))
+        X, weight, binned, tree = grown(A, max_leaves=2, seed=seed)
+        best = max(
+            explained(A, weight, row[binned.codes[f]])
+            for f in range(4)
+            for row in answers(int(binned.n_bins[f]), int(binned.kinds[f]))
+            if np.unique(row[binned.codes[f]]).size == 2
+        )
+        assert explained(A, weight, tree.apply(X)) == pytest.approx(best, rel=1e-12)
+
+
+def test_every_split_gains_and_leaves_are_numbered(rng):
+    A = rng.normal(size=(200, K))
+    last = 0.0
+    for leaves in range(2, 12):
+        X, weight, _, tree = grown(A, max_leaves=leaves)
+        assert tree.n_leaves == leaves
+        assert np.unique(tree.apply(X)).tolist() == list(range(leaves))
+        now = explained(A, weight, tree.apply(X))
+        assert now > last
+        last = now
+
+
+def test_a_leaf_has_its_share_of_the_weight(rng):
+    A = rng.normal(size=(200, K))
+    X, weight, _, tree = grown(A, max_leaves=50, min_share=0.1)
+    shares = np.bincount(tree.apply(X), weight) / weight.sum()
+    assert 2 <= tree.n_leaves <= 10
+    assert shares.min() >= 0.1
+
+
+def test_nothing_to_gain_is_no_tree():
+    assert grown(np.zeros((200, K)))[3] is None
+    assert grown(np.ones((200, K)), min_share=0.6)[3] is None
+
+
+def test_rows_that_are_left_out_do_not_count(rng):
+    A = rng.normal(size=(200, K))
+    rows = np.sort(rng.permutation(200)[:120])
+    changed = A.copy()
+    changed[np.setdiff1d(np.arange(200), rows)] = 99.0
+    trees = [grown(values, rows=rows)[3] for values in (A, changed)]
+    np.testing.assert_array_equal(trees[0].value, trees[1].value)
+
+
+def by_hand():
+    """Return x0 > 1 ? (x1 is not 2 ? leaf 2 : leaf 1) : leaf 0, missing left, right, right."""
+    return Tree(
+        np.array([0, 1]), np.array([1.0, 2.0]), np.array([False, True]), np.array([True, False]),
+        np.array([~0, ~1]), np.array([1, ~2]),
+    )  # fmt: skip
+
+
+def test_a_row_goes_down_the_tree():
+    X = np.array([[0.0, 2.0], [5.0, 2.0], [5.0, 3.0], [np.nan, 2.0], [5.0, np.nan]])
+    assert by_hand().apply(X).tolist() == [0, 1, 2, 0, 2]
+    assert Leaf(by_hand(), 1, -1).predict(X).tolist() == [1, -1, 1, 1, 1]
+    assert Leaf(by_hand(), 1, 1).describe("a, b") == "leaf 1 of a tree on a, b"
+    assert by_hand().features == (0, 1)
+
+
+def test_splits_nobody_needs_go(rng):
+    """The answers stay the same, of any leaves, on any rows."""
+    A = rng.normal(size=(200, K))
+    X, _, _, tree = grown(A, max_leaves=12)
+    for count in (1, 2, 5, 12):
+        numbers = rng.permutation(12)[:count]
+        before = [Leaf(tree, int(n), sign) for n in numbers for sign in (1, -1)]
+        after = pruned(before)
+        for old, new in zip(before, after, strict=True):
+            np.testing.assert_array_equal(old.predict(X), new.predict(X))
+        smaller = after[0].tree
+        assert smaller.n_leaves <= 12
+        assert all(h.tree is smaller for h in after)
+        if count == 1:
+            assert smaller.n_leaves < 12
+        coef = rng.uniform(0.0, 1.0, (len(after), K))
+        expected = sum(np.outer(h.predict(X), w) for h, w in zip(after, coef, strict=True))
+        np.testing.assert_allclose(Ensemble(after, coef).scores(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_the_proof_holds_over_all_leaves_that_were_grown(loss):
+    """Against an independent solve over the responses of all of them."""
+    X, y, weight = draw(80)
+    data = OracleData(X, weight, weight.sum(), np.array([1.0, 2.0, 1.0, 0.5, 1.0]), 255,
+        levels=np.array([0, 0, 0, 5]))  # fmt: skip
+    oracle = TreeOracle(max_leaves=4, trees_per_round=2).on(data)
+    margin = MARGINS["pairwise"].from_codes(y, K)
+    goal = Objective(
+        margin, LOSSES[loss](), GroupNorm(2.0), 0.02, Rows.weighted(weight, K, margin.own)
+    )
+    plan = Plan(goal, oracle, FeatureBlocks(), 1e-4)
+    outcome = run(plan, FeatureColumns(oracle.binned, oracle.costs, K), [])
+    bins = oracle.binned
+    names = [(f, j, s) for f in range(bins.n_features + 1) for j in range(bins.n_jumps(f))
+             for s in (1, -1)]  # fmt: skip
+    H = np.column_stack([bins.response(*name) for name in names])
+    for name, column in zip(names, H.T, strict=True):
+        np.testing.assert_array_equal(bins.learner(*name).predict(X), column)
+    kappa = np.array([bins.costs[f] for f, _, _ in names])
+    best, _ = solve_twin(H, y, K, weight, loss, "pairwise", 2.0, goal.nu, kappa)
+    assert outcome.certificate.converged
+    assert outcome.certificate.dictionary == "generated columns"
+    assert outcome.certificate.dual <= best * (1.0 + 1e-9)
+    assert best <= outcome.certificate.primal * (1.0 + 1e-9)
+    assert bins.costs[0] == 1.0
+    assert all(cost == data.costs[list(bins.learner(f, 0, 1).features)].sum()
+               for f, cost in enumerate(bins.costs) if f)  # fmt: skip
+
+
+def test_interactions_are_found():
+    """Classes that depend on two features jointly: stumps cannot tell them, trees can."""
+    X, y, _ = draw(600)
+    X = np.nan_to_num(X[:, :2])
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    stumps = DirectBoostClassifier(nu=0.03).fit(X, y)
+    trees = DirectBoostClassifier(nu=0.03, learner="tree").fit(X, y)
+    assert stumps.score(X, y) < 0.7
+    assert trees.score(X, y) > 0.97
+    assert trees.certificate_.converged
+    assert "leaf" in trees.summary()
+    with pytest.raises(ValueError, match="learner='stump' gives such a sum"):
+        trees.explain(X)
+
+
+def test_few_leaves_beat_many_stumps_on_digits():
+    X, y = load_digits(return_X_y=True)
+    fit, check = np.arange(1797) % 4 > 0, np.arange(1797) % 4 == 0
+    model = DirectBoostClassifier(nu=0.03, learner="tree").fit(X[fit], y[fit])
+    assert model.n_learners_ < 150
+    assert model.score(X[check], y[check]) > 0.92
+
+
+def test_the_same_seed_gives_the_same_trees():
+    X, y = load_wine(return_X_y=True)
+    oracle = TreeOracle(max_leaves=4, row_share=0.7, feature_share=0.5)
+    fits = [
+        DirectBoostClassifier(nu=0.05, learner=oracle, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    assert fits[0].coef_.shape != fits[2].coef_.shape or (fits[0].coef_ != fits[2].coef_).any()
+    again = pickle.loads(pickle.dumps(fits[0]))
+    np.testing.assert_array_equal(again.decision_function(X), fits[0].decision_function(X))
+
+
+def test_threads_change_nothing():
+    X, y = load_digits(return_X_y=True)
+    fits = [DirectBoostClassifier(nu=0.1, learner="tree", n_jobs=n).fit(X, y) for n in (1, 2)]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+def test_weights_are_repetitions():
+    X, y, weight = draw(150)
+    times = weight.astype(int)
+    chosen = {"nu": 0.05, "learner": "tree", "categorical_features": [3]}
+    weighted = DirectBoostClassifier(**chosen).fit(X, y, sample_weight=times)
+    repeated = DirectBoostClassifier(**chosen).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-9)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
+
+
+def test_other_estimators_take_trees():
+    X, y = load_wine(return_X_y=True)
+    Y = np.column_stack([y == 0, y > 0, X[:, 0] > 13]).astype(int)
+    model = DirectBoostMultiLabelClassifier(nu=0.05, learner="tree").fit(X, Y)
+    assert (model.predict(X) == Y).mean() > 0.95
+    warm = DirectBoostClassifier(nu=0.1, learner="tree", warm_start=True).fit(X, y)
+    first = warm.n_learners_
+    warm.set_params(nu=0.02).fit(X, y)
+    assert warm.n_learners_ >= first
+    assert warm.certificate_.converged
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"max_leaves": 1}, "max_leaves=1"),
+        ({"max_leaves": 300}, "max_leaves=300 .* at most 256"),
+        ({"trees_per_round": 0}, "trees_per_round=0"),
+        ({"row_share": 0.0}, "row_share=0.0"),
+        ({"feature_share": 1.5}, "feature_share=1.5"),
+        ({"min_share": -0.1}, "min_share=-0.1"),
+    ],
+)
+def test_bad_choices(choices, said):
+    with pytest.raises(ValueError, match=said):
+        TreeOracle(**choices)
