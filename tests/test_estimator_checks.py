@@ -15,6 +15,7 @@ ESTIMATORS = [
     DirectBoostClassifier(loss="exponential", margin="one-vs-all", penalty="l1"),
     DirectBoostClassifier(loss="multinomial", penalty="l1,inf"),
     DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20),
+    DirectBoostClassifier(learner="tree"),
     DirectBoostClassifier(learner=DecisionTreeClassifier(max_depth=2)),
     DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=2),
     DirectBoostMultiLabelClassifier(),

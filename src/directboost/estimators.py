@@ -70,9 +70,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         "relative": a fraction of nu_max, where 1 is the empty model and 0.03 to 0.001 the useful
         range on any data. "absolute": nu itself. "paper": as the paper prints it (pairwise
         hinge: divided by the sum of the weights).
-    learner : "stump", classifier or Oracle, default="stump"
-        The weak classifiers: all decision stumps; those a scikit-learn classifier that takes
-        sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
+    learner : "stump", "tree", classifier or Oracle, default="stump"
+        The weak classifiers: all decision stumps; leaves of trees that are grown on the binned
+        data, of which `oracles.TreeOracle` has the choices; those a scikit-learn classifier that
+        takes sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
         oracle, such as `oracles.PoolOracle()`. The certificate names what it holds for.
     solver : str or Master, default="auto"
         "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic". The paper's

@@ -88,10 +88,13 @@ class Grower:
     ) -> None:
         self._binned, self._weight, self._shape, self._team = binned, weight, shape, team
 
-    def grow(self, A: Scores, features: Ints, rows: Ints) -> Tree | None:
-        """Return a tree for the listed rows of A (m, k), on some features; None without a split."""
+    def grow(self, A: Scores, features: Ints, rows: Ints, least_gain: float = 0.0) -> Tree | None:
+        """Return a tree for the listed rows of A (m, k), on some features; None without a split.
+
+        Splits gain more than `least_gain`.
+        """
         least = max(self._shape.min_share, _NOTHING) * float(self._weight.sum())
-        search = _Search(self._binned, features, least)
+        search = _Search(self._binned, features, least, least_gain)
         values = np.column_stack([A, self._weight]).astype(A.dtype, copy=False)
         root = _Node(rows, self._sums(values, features, rows), None)
         root.best = search.best(root.sums)
@@ -154,9 +157,9 @@ def goes_right(binned: BinnedData, split: Any, rows: Ints) -> Bools:
 class _Search:
     """Finds the best split of a node from its sums over the bins of the features."""
 
-    def __init__(self, binned: BinnedData, features: Ints, least: float) -> None:
+    def __init__(self, binned: BinnedData, features: Ints, least: float, least_gain: float) -> None:
         n_bins, kinds = binned.n_bins[features], binned.kinds[features]
-        self._features, self._least = features, least
+        self._features, self._least, self._least_gain = features, least, least_gain
         self._first = np.concatenate([[0], np.cumsum(n_bins)])
         self._owner = np.repeat(np.arange(features.size), n_bins)
         place = np.arange(self._first[-1]) - self._first[self._owner]
@@ -167,7 +170,7 @@ class _Search:
         self._other = self._gaps & (place < last - 1)
 
     def best(self, sums: Array) -> _Split | None:
-        """Return the split of the largest gain, None where none gains."""
+        """Return the split of the largest gain, None where none gains enough."""
         total = sums[: self._first[1]].sum(axis=0)
         running = np.concatenate([np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)])
         left = running[1:] - running[self._first[self._owner]]
@@ -178,7 +181,7 @@ class _Search:
             self._gains(left + gone, total, self._other),
         ]
         gain = float(max(values.max() for values in gains))
-        if not gain > 0.0:
+        if not gain > self._least_gain:
             return None
         good = [values >= (1.0 - _TIE) * gain for values in gains]
         side = 0 if good[0].any() else 1

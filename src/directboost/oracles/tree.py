@@ -18,6 +18,8 @@ from .base import OracleData, Pricing
 from .binned import BinnedOracle
 from .stump import binned_rows
 
+_LEAST = 1e-6  # share of the squares of A that a split explains at least; less is rounding
+
 
 class TreeOracle(BinnedOracle):
     """Grows trees for the whole matrix A, and prices all leaves there are exactly.
@@ -115,8 +117,9 @@ class TreeOracle(BinnedOracle):
     def _search(self, A: Scores) -> None:
         weight = self._data.weight.astype(A.dtype)
         left = np.array(A)
+        least_gain = _LEAST * float(((left**2).sum(axis=1) / weight).sum())
         for _ in range(self.trees_per_round):
-            tree = self._grower.grow(left, self._features(), self._rows())
+            tree = self._grower.grow(left, self._features(), self._rows(), least_gain)
             if tree is None:
                 return
             leaves = self._add(tree)
