@@ -409,8 +409,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("learner", "message"),
         [
-            ("tree", r"learner='tree' .*DecisionTreeClassifier\(max_depth=2\).*'stump'"),
-            ("forest", r"learner='forest' is not known; it takes one of 'stump'"),
+            ("forest", r"learner='forest' is not known; it takes one of 'stump', 'tree'"),
             (None, "learner=None does not fit.*'stump'.*PoolOracle"),
             (DecisionTreeClassifier, "does not fit: it takes 'stump'"),
             (LinearRegression(), r"learner=LinearRegression\(\) does not fit"),
