@@ -34,7 +34,7 @@ LAYERS = [
         ),
         *folder("penalties", "base", "l1", "group"),
     ],
-    ["trees"],
+    ["trees", "monotone"],
     ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",

@@ -84,10 +84,12 @@ def start(
     sample = RowSample(binned, labels, _ROWS)
     assert sample.rows is not None
     coarse = coarsened(binned, sample.rows)
-    few = FeatureColumns(coarse.binned, columns.feature_costs, plan.objective.margin.k, team)
+    k, signs = plan.objective.margin.k, columns.signs
+    few = FeatureColumns(coarse.binned, columns.feature_costs, k, team, signs)
     rough = replace(
         plan, objective=_on_sample(plan.objective, sample, weight),
-        oracle=StumpOracle(coarse.binned, columns.feature_costs, team), master=master,
+        oracle=StumpOracle(coarse.binned, columns.feature_costs, team, signs),
+        master=master,
         tol=max(plan.tol, _GAP), max_rounds=_ROUNDS,
         callbacks=[limit for limit in plan.callbacks if isinstance(limit, TimeLimit)],
     )  # fmt: skip

@@ -24,6 +24,7 @@ from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
 from .inputs import feature_costs
 from .model_path import ModelPath, nu_grid
+from .monotone import by_index
 from .prediction import one_blas_thread
 from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
@@ -58,7 +59,7 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
         Budgets: only models that read at most so many features, have at most so many weak
         classifiers, or read features of at most that cost are chosen from.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
-feature_costs, categorical_features, class_weight, random_state
+feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         See `DirectBoostClassifier`.
     n_jobs : int, optional
         Number of folds at once; the path on all rows has all threads.
@@ -113,6 +114,7 @@ feature_costs, categorical_features, class_weight, random_state
         max_bins: int | None = 255,
         feature_costs: Any = None,
         categorical_features: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -138,6 +140,7 @@ feature_costs, categorical_features, class_weight, random_state
         self.max_bins = max_bins
         self.feature_costs = feature_costs
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -220,6 +223,7 @@ feature_costs, categorical_features, class_weight, random_state
         estimator = self._inner()
         names = feature_names(self)
         estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
+        estimator.monotonic_cst = by_index(self.monotonic_cst, names)
         estimator.categorical_features = encoder.categorical
         return estimator
 

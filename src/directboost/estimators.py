@@ -26,12 +26,13 @@ from .inputs import (
 )
 from .learners import WeakClassifier
 from .losses import Rows
+from .monotone import monotone_signs
 from .path import until_no_better, within
 from .prediction import Predictor, one_blas_thread
 from .probabilities import fit_factor
 from .problem import Objective
 from .reading import feature_names, read_rows, read_training
-from .request import request_of
+from .request import refuse_signs, request_of
 from .settings import resolve_parts, takes_missing
 from .sklearn_callbacks import (
     CallbackSupportMixin,
@@ -98,6 +99,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         Which features hold categories: by default, as with "from_dtype", those columns of a frame
         whose type says so; else a mask, indices or names. A category that training did not see
         counts as missing.
+    monotonic_cst : dict or array-like, optional
+        Features with a direction: large values speak for a class and against all others. With two
+        classes +1 or -1 by feature, for the second class; with more the class and the direction,
+        as in ``{"age": ("ill", 1)}``. Needs stumps and the solver "blocks".
     class_weight : dict or "balanced", optional
     n_iter_no_change : int, optional
         With `X_val` in `fit`, and only then: walk down the path of nu, ten points a decade, until
@@ -179,6 +184,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         max_bins: int | None = 255,
         feature_costs: Any = None,
         categorical_features: Any = None,
+        monotonic_cst: Any = None,
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         n_jobs: int | None = None,
@@ -201,6 +207,7 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         self.max_bins = max_bins
         self.feature_costs = feature_costs
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
@@ -259,6 +266,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
         request = request_of(self, callbacks)
         refuse_many_levels(rows.levels, request.max_bins, feature_names(self))
+        rows = replace(rows, signs=self._signs(rows))
+        refuse_signs(rows.signs, request)
         with self._team(rows.X.size * rows.classes.size) as team:
             yield task_of(request, rows, costs, team)
         for callback in request.callbacks:
@@ -287,6 +296,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
                 yield model
                 if walk.ended:
                     return
+
+    def _signs(self, rows: TrainingRows) -> Ints | None:
+        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
         """Return the rows a model is trained on, and how they became numbers."""

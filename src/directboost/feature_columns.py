@@ -31,12 +31,19 @@ class FeatureColumns(Columns):
     whole_features: ClassVar[bool] = True
 
     def __init__(
-        self, binned: Bins, feature_costs: Costs, k: int, team: Team | None = None
+        self,
+        binned: Bins,
+        feature_costs: Costs,
+        k: int,
+        team: Team | None = None,
+        signs: Ints | None = None,
     ) -> None:
         self.binned = binned
         self._feature_costs = feature_costs
         self.features: list[int] = []
         self.team = team
+        #: Signs the jumps of features and classes must keep, (features, k), or None.
+        self.signs = signs
         self._k = k
 
     def __len__(self) -> int:

@@ -34,6 +34,8 @@ class TrainingRows:
         for a feature of numbers.
     targets : (m, k) array of +1 and -1, or None
         Which labels a row has, where it may have several.
+    signs : (d + 1, k) int8 array or None
+        Signs that the weights of features and classes must keep.
     """
 
     X: Scores
@@ -43,6 +45,7 @@ class TrainingRows:
     classes: npt.NDArray[Any]
     levels: Ints
     targets: Ints | None = None
+    signs: Ints | None = None
 
     @property
     def prior(self) -> Array:

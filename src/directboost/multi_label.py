@@ -106,6 +106,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         self._values = label_values(Y)
         return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
 
+    def _signs(self, rows: TrainingRows) -> None:
+        """Return that no sign is asked for."""
+
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
         if loss.temper is not None or rows.targets is None or not trained.learners:

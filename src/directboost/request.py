@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .arrays import Ints
 from .callbacks import Callback, Progress
 from .inputs import check_choice, check_count, check_number
-from .masters import Master
+from .masters import FeatureBlocks, Master
 from .oracles import Oracle, OracleData
 from .settings import Parts, has_whole_features, resolve_learner, resolve_master, resolve_parts
 
@@ -30,6 +31,7 @@ class Request:
     tol: float
     max_bins: int | None
     random_state: Any
+    all_stumps: bool
     callbacks: Sequence[Callback]
 
 
@@ -62,8 +64,18 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
         tol=check_number("tol", estimator.tol, 0.0, strict=True, what="a positive number"),
         max_bins=_max_bins(estimator.max_bins),
         random_state=estimator.random_state,
+        all_stumps=estimator.learner == "stump",
         callbacks=[*_callbacks(estimator.callbacks, estimator.verbose), *more_callbacks],
     )
+
+
+def refuse_signs(signs: Ints | None, request: Request) -> None:
+    """Refuse monotone constraints where the weights are solved column by column."""
+    if signs is not None and (request.master is not FeatureBlocks or not request.all_stumps):
+        raise ValueError(
+            "monotonic_cst needs learner='stump', solver='auto' or 'blocks', "
+            "columns_per_round='auto' and pricing='exact': other solvers do not know it"
+        )
 
 
 def _nu(value: Any, scale: str) -> float:

@@ -52,15 +52,18 @@ def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -
     That happens to small problems on which it stalls, and to losses with kinks where the
     tolerance is too tight for smoothing.
     """
-    columns = FeatureColumns(task.binned, task.oracle.costs, task.k, task.team)
+    signs = task.oracle.signs
+    columns = FeatureColumns(task.binned, task.oracle.costs, task.k, task.team, signs)
     exact = _column_master(task.request.parts)
-    if task.small and exact is not None and not task.request.parts.loss.smooth:
+    if task.small and exact is not None and not task.request.parts.loss.smooth and signs is None:
         return _solve_columns(task, exact, before, seconds)
     descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
     outcome = descend(task, _feature_start(columns, before), seconds)
     if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
         return outcome
     kinks = not task.request.parts.loss.smooth
+    if signs is not None:
+        return outcome  # solvers on single columns know nothing of them
     if task.small or (kinks and task.n_rows * task.k <= _FINISHABLE):
         return _finish_on_columns(task, outcome)
     return outcome

@@ -123,7 +123,7 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
     oracle = request.learner(
         OracleData(rows.X, rows.weight, rows.total_weight, costs, request.max_bins,
-            request.random_state, team, rows.levels)
+            request.random_state, team, rows.levels, rows.signs)
     )  # fmt: skip
     margin = (
         request.parts.margin.from_codes(rows.codes, k)

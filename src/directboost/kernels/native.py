@@ -204,14 +204,21 @@ def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -
 
 
 def solve_block(
-    G: Array, D: Array, kind: int, nu: float, p: float, sweeps: Sweeps, jumps: Array
+    G: Array,
+    D: Array,
+    kind: int,
+    nu: float,
+    p: float,
+    sweeps: Sweeps,
+    jumps: Array,
+    signs: Ints | None = None,
 ) -> Array:
     """Solve one block in place and return the change of its table; see `reference.solve_block`."""
     G, D = np.ascontiguousarray(G), np.ascontiguousarray(D)
     change = np.zeros_like(G)
-    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(kind), G.shape[1], nu, p,
-                       sweeps.full, sweeps.segment, sweeps.tolerance, jumps.ctypes.data,
-                       change.ctypes.data)  # fmt: skip
+    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(kind), G.shape[1],
+                       _at(signs), nu, p, sweeps.full, sweeps.segment, sweeps.tolerance,
+                       jumps.ctypes.data, change.ctypes.data)  # fmt: skip
     return change
 
 
@@ -225,8 +232,8 @@ def _model(work: ModelWork) -> Any:
             _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
             work.k, work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
             _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(kinds),
-            _at(work.nu), *(_at(array) for array in arrays), work.p, work.sweeps.full,
-            work.sweeps.segment, work.sweeps.tolerance,
+            _at(work.signs), _at(work.nu), *(_at(array) for array in arrays), work.p,
+            work.sweeps.full, work.sweeps.segment, work.sweeps.tolerance,
         )  # fmt: skip
         held = work.__dict__["_record"] = (record, kinds)
     return byref(held[0])

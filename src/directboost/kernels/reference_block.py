@@ -14,19 +14,27 @@ NOISE = 1e-10
 
 
 def solve_block(
-    G: Array, D: Array, kind: int, nu: float, p: float, sweeps: Sweeps, jumps: Array
+    G: Array,
+    D: Array,
+    kind: int,
+    nu: float,
+    p: float,
+    sweeps: Sweeps,
+    jumps: Array,
+    signs: Ints | None = None,
 ) -> Array:
     """Move the jumps (n_jumps, k) of a feature, in place, and return the change of its table.
 
     Minimises over the jumps v, with g the change of the table they make,
     ``sum_t (-G_t g_t + D_t g_t^2 / 2) + nu sum_j (||v_j+||_p + ||v_j-||_p)``
     by coordinate descent over the jumps: G (n_bins, k) sums -dL/dF and D the curvature. Full
-    sweeps over all jumps alternate with sweeps over those that are not zero.
+    sweeps over all jumps alternate with sweeps over those that are not zero. Classes with a sign
+    in `signs` (k,) get no jump of the other one.
     """
     left, change = G.copy(), np.zeros_like(G)
     T = D.sum(axis=0)
     T = np.maximum(T, max(1e-10 * T.max(), 1e-300))
-    block = _Block(left, D, change, T, nu, p)
+    block = _Block(left, D, change, T, nu, p, signs)
     first = 0.0
     for round_number in range(sweeps.full):
         moved = sum(block.sweep(*view, jumps, False) for view in _views(G.shape[0], kind))
@@ -66,8 +74,11 @@ def _views(n: int, kind: int) -> list[tuple[Ints, Array]]:
 
 
 class _Block:
-    def __init__(self, G: Array, D: Array, change: Array, T: Array, nu: float, p: float) -> None:
+    def __init__(
+        self, G: Array, D: Array, change: Array, T: Array, nu: float, p: float, signs: Ints | None
+    ) -> None:
         self.G, self.D, self.change, self.T, self.nu, self.p = G, D, change, T, nu, p
+        self._signs = np.zeros(T.size) if signs is None else signs
 
     def sweep(self, rows: Ints, every: Array, jumps: Array, all_rows: bool) -> float:
         """Visit in turn the jumps that are not zero or can gain; return sum T d^2."""
@@ -80,14 +91,19 @@ class _Block:
                 return moved
             position = int(np.argmax(gains))
             v = jumps[rows[position]]
-            d = prox_metric(v + E[position] / self.T, self.T, self.nu, self.p) - v
+            z = self._allowed(v + E[position] / self.T)
+            d = prox_metric(z, self.T, self.nu, self.p) - v
             v += d
             moved += float(self.T @ d**2)
             step = every[position][:, None] * d
             self.change += step
             self.G -= self.D * step
 
+    def _allowed(self, z: Array) -> Array:
+        return np.where(self._signs * z < 0.0, 0.0, z)
+
     def _gains(self, E: Array) -> Bools:
+        E = self._allowed(E)
         q = np.inf if self.p == 1.0 else (1.0 if np.isinf(self.p) else self.p / (self.p - 1.0))
         up = np.linalg.norm(np.maximum(E, 0.0), ord=q, axis=1)
         down = np.linalg.norm(np.maximum(-E, 0.0), ord=q, axis=1)

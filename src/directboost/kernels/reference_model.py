@@ -32,7 +32,8 @@ def _visit(work: ModelWork, w: int) -> float:
     left = work.G[bins] - sums - ridge * work.change[bins]
     old, nu = jumps.copy(), float(work.nu[w])
     effort = _effort(work, int(work.n_bins[w]), jumps)
-    change = solve_block(left, work.D[bins], int(work.kinds[w]), nu, work.p, effort, jumps)
+    signs = None if work.signs is None else work.signs[w]
+    change = solve_block(left, work.D[bins], int(work.kinds[w]), nu, work.p, effort, jumps, signs)
     if np.array_equal(old, jumps):
         return 0.0
     gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()

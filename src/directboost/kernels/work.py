@@ -148,6 +148,8 @@ class ModelWork:
         Which row of `codes` belongs to each feature of the working set.
     n_bins : (w,) int32 array
     kinds : (w,) int array
+    signs : (w, k) int8 array or None
+        +1 where jumps must not be negative, -1 where not positive, 0 where they are free.
     nu : (w,) array
         nu times the cost of each feature.
     jumps : (all jumps, k) array
@@ -186,6 +188,7 @@ class ModelWork:
     Q: Scores
     p: float
     sweeps: Sweeps
+    signs: Ints | None = None
 
     @property
     def k(self) -> int:

@@ -99,6 +99,7 @@ class QuadraticModel:
             Q=np.zeros_like(H),
             p=float(objective.penalty.p or 0.0),
             sweeps=_SWEEPS,
+            signs=None if columns.signs is None else columns.signs[features],
         )
 
     def epoch(self) -> float:

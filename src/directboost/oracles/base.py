@@ -58,6 +58,9 @@ class OracleData:
     levels : (d,) int array or None
         Number of levels of every category, whose values in X are numbers from 0 on; 0 for other
         features.
+    signs : (d + 1, k) int8 array or None
+        +1 where a rule that holds for large values may only speak for a class, -1 where only
+        against it, 0 where both are allowed.
     """
 
     X: Scores
@@ -68,6 +71,7 @@ class OracleData:
     random_state: Any = None
     team: Team | None = None
     levels: Ints | None = None
+    signs: Ints | None = None
 
 
 class Oracle(ABC):
@@ -99,6 +103,8 @@ class Oracle(ABC):
     grows: ClassVar[bool] = False
     #: Whether the weak classifiers have an answer to missing values.
     takes_missing: ClassVar[bool] = True
+    #: Signs that the weights of features and classes must keep, (features, k): see `BinnedOracle`.
+    signs: Ints | None = None
 
     def on(self, data: OracleData) -> "Oracle":
         """Return a copy of the oracle at work on these rows."""

@@ -44,29 +44,33 @@ class BinnedOracle(Oracle):
         return Pricing(top, self._rounding(A, penalty), proposals)
 
     def _best(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        data = self.binned
+        """Return the best price of every feature, and the jump and polarity that have it."""
+        data, A, n = self.binned, np.ascontiguousarray(A), self.binned.n_bins.size
+        apart = np.arange(n)
+        best: Array = np.zeros(n)
+        jump: Ints = np.zeros(n, np.int32)
+        polarity: Ints = np.ones(n, np.int8)
         if penalty.p in _NATIVE_NORMS:
-            q = _NATIVE_NORMS[penalty.p]
-            costs = np.asarray(self.costs, dtype=np.float64)
-            return price(
-                data.codes, data.n_bins, data.kinds, np.ascontiguousarray(A), q, costs, self._team,
-                data.sparse,
-            )  # fmt: skip
-        return self._best_by_edges(np.ascontiguousarray(A), penalty)
-
-    def _best_by_edges(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        """Price block by block of edges, for norms the kernel does not know."""
-        n = self.binned.codes.shape[0]
-        best, jump, polarity = np.zeros(n), np.zeros(n, np.int32), np.ones(n, np.int8)
-        for f in range(n):
-            kind = int(self.binned.kinds[f])
-            E = edges(self.binned.codes[f], int(self.binned.n_bins[f]), kind, A)
-            if E.shape[0]:
-                both = np.stack([penalty.dual_norm(E), penalty.dual_norm(-E)], axis=1).ravel()
-                first = int(np.argmax(both >= both.max() * (1.0 - tie_width(A))))
-                best[f], jump[f] = both.max() / self.costs[f], first // 2
-                polarity[f] = 1 if first % 2 == 0 else -1
+            q, costs = _NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
+            best, jump, polarity = price(
+                data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
+            )
+            apart = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
+        for f in apart.tolist():
+            best[f], jump[f], polarity[f] = self._best_by_edges(f, A, penalty)
         return best, jump, polarity
+
+    def _best_by_edges(self, f: int, A: Scores, penalty: Penalty) -> tuple[float, int, int]:
+        """Price one feature from its edges, for norms and signs the kernel does not know."""
+        binned = self.binned
+        E = edges(binned.codes[f], int(binned.n_bins[f]), int(binned.kinds[f]), A)
+        if not E.shape[0]:
+            return 0.0, 0, 1
+        signs = np.zeros(A.shape[1]) if self.signs is None else self.signs[f]
+        plus, minus = np.where(signs < 0, 0.0, E), np.where(signs > 0, 0.0, -E)
+        both = np.stack([penalty.dual_norm(plus), penalty.dual_norm(minus)], axis=1).ravel()
+        first = int(np.argmax(both >= both.max() * (1.0 - tie_width(A))))
+        return both.max() / self.costs[f], first // 2, 1 if first % 2 == 0 else -1
 
     def _preferred(self, prices: Array) -> Array:
         """Let the constant, which reads no feature, come first where it is as good as the best."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array, Bools
+from ..arrays import Array, Bools, Ints
 from ..binning import BinnedData, bin_features
 from ..columns import Stumps
 from ..kernels.team import Team
@@ -26,23 +26,34 @@ class StumpOracle(BinnedOracle):
         Cost of every feature, and of the constant at the end.
     team : Team, optional
         Threads for the kernels.
+    signs : (d + 1, k) int8 array, optional
+        See `OracleData`.
     """
 
     binned: BinnedData
 
-    def __init__(self, binned: BinnedData, feature_costs: Array, team: Team | None = None) -> None:
-        self._begin(binned, feature_costs, team)
+    def __init__(
+        self,
+        binned: BinnedData,
+        feature_costs: Array,
+        team: Team | None = None,
+        signs: Ints | None = None,
+    ) -> None:
+        self._begin(binned, feature_costs, team, signs)
 
-    def _begin(self, binned: BinnedData, feature_costs: Array, team: Team | None) -> None:
+    def _begin(
+        self, binned: BinnedData, feature_costs: Array, team: Team | None, signs: Ints | None
+    ) -> None:
         self.binned = self.source = binned
-        self.dictionary = binned.dictionary
+        self.signs = signs
+        self.dictionary = binned.dictionary + (", monotone" if signs is not None else "")
         self.missing: Bools = binned.missing[:-1]
         self.costs: Array = feature_costs
         self._team = team
 
     def start(self, data: OracleData) -> None:
         """Bin the rows."""
-        self._begin(binned_rows(data), data.costs, data.team)
+        self._begin(binned_rows(data), data.costs, data.team, data.signs)
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
         """Return the stumps of an earlier model, at the next thresholds there are here."""
@@ -53,7 +64,7 @@ class StumpOracle(BinnedOracle):
 
 def all_stumps(data: OracleData) -> StumpOracle:
     """Return the oracle of all stumps on these rows."""
-    return StumpOracle(binned_rows(data), data.costs, data.team)
+    return StumpOracle(binned_rows(data), data.costs, data.team, data.signs)
 
 
 def binned_rows(data: OracleData) -> BinnedData:

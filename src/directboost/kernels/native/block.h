@@ -52,11 +52,12 @@ class BlockSolver {
   }
 
   // Changes `jumps` and writes the change of the table; see directboost.h.
-  void solve(const double* G, const double* D, int32_t n, uint8_t kind, double nu, double p,
-             int32_t full_sweeps, int32_t segment_sweeps, double tolerance, double* jumps,
-             double* change) {
+  void solve(const double* G, const double* D, int32_t n, uint8_t kind, const int8_t* signs,
+             double nu, double p, int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
+             double* jumps, double* change) {
     n_ = n;
     kind_ = kind;
+    signs_ = signs;
     nu_ = nu;
     p_ = p;
     const size_t size = static_cast<size_t>(n) * k_;
@@ -223,7 +224,10 @@ class BlockSolver {
     double *__restrict total = work_.total, *__restrict prefix = work_.prefix,
            *__restrict edge = work_.edge;
     for (int32_t r = 0; r < k; ++r) edge[r] = total[r] - 2.0 * prefix[r];
-    if (!live_[row] && Norm::quiet(edge, k, nu_, p_)) return 0.0;
+    if (!live_[row]) {
+      keep_signs(edge);
+      if (Norm::quiet(edge, k, nu_, p_)) return 0.0;
+    }
     double *__restrict v = jumps + static_cast<size_t>(row) * k, *__restrict target = work_.target;
     const double *__restrict T = work_.T, *__restrict curve = work_.curve;
     double* __restrict run = work_.run;
@@ -231,6 +235,7 @@ class BlockSolver {
       edge[r] = v[r] + edge[r] / T[r];
       target[r] = edge[r] * v[r] > 0.0 ? v[r] : 0.0;
     }
+    keep_signs(edge);
     Norm::prox(edge, T, k, 1.0, nu_, p_, target);
     Norm::prox(edge, T, k, -1.0, nu_, p_, target);
     double sizes[4] = {0, 0, 0, 0};
@@ -249,6 +254,13 @@ class BlockSolver {
     live_count_ += static_cast<int32_t>(alive) - static_cast<int32_t>(live_[row]);
     live_[row] = alive;
     return (sizes[0] + sizes[2]) + (sizes[1] + sizes[3]);
+  }
+
+  // Takes away what would lead to a jump of a sign that its class must not have.
+  void keep_signs(double* x) const {
+    if (signs_ == nullptr) return;
+    for (int32_t r = 0; r < classes_; ++r)
+      if (signs_[r] * x[r] < 0.0) x[r] = 0.0;
   }
 
   // Writes the changes of a sweep into the bins: position i moves by 2 runs_i - run.
@@ -334,6 +346,7 @@ class BlockSolver {
   const int32_t classes_, k_;
   int32_t widest_ = 0, n_ = 0, live_count_ = 0;
   uint8_t kind_ = DB_ORDERED;
+  const int8_t* signs_ = nullptr;
   double nu_ = 0.0, p_ = 1.0;
   Scratch<double> small_, runs_, merged_;
   Scratch<int32_t> order_;

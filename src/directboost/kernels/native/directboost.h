@@ -56,6 +56,7 @@ struct DbModel {
   const int32_t* rows;       // (n_work,) rows of codes
   const int32_t* n_bins;     // (n_work,)
   const uint8_t* kinds;      // (n_work,)
+  const int8_t* signs;       // (n_work, k) +1 where jumps are not negative, -1 not positive, or null
   const double* nu;          // (n_work,) nu times the cost of the feature
   double* jumps;             // (all jumps, k), feature after feature: changed
   const double* G;           // (all bins, k), feature after feature: sums of A over the bins
@@ -171,9 +172,9 @@ DB_EXPORT double DB_NAME(dual_pass)(DbTeam* team, const DbRows* rows, const void
 
 // One block: minimise the quadratic model with gradient -G and curvature D, both (n_bins, k), plus
 // nu N_p of the positive and of the negative part of every jump. Writes the new jumps and the
-// change of the table, (n_bins, k).
+// change of the table, (n_bins, k). `signs` (k,) is that of DbModel, or null.
 DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
-                                    int32_t kind, int32_t k, double nu, double p,
+                                    int32_t kind, int32_t k, const int8_t* signs, double nu, double p,
                                     int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
                                     double* jumps, double* change);
 

@@ -90,7 +90,8 @@ class Descent {
     double* jumps = model_.jumps + first_jump_[w];
     std::memcpy(old_.get(), jumps, size * sizeof(double));
     const bool easy = model_.n_bins[w] <= kFewBins && live_count(jumps, w) <= kFewLive;
-    solver_.solve(G_.get(), model_.D + first_bin_[w], model_.n_bins[w], model_.kinds[w],
+    const int8_t* signs = model_.signs == nullptr ? nullptr : model_.signs + w * k_;
+    solver_.solve(G_.get(), model_.D + first_bin_[w], model_.n_bins[w], model_.kinds[w], signs,
                   model_.nu[w], model_.p, easy ? 1 : model_.full_sweeps,
                   easy ? kFewSweeps : model_.segment_sweeps, model_.block_tolerance, jumps,
                   change_.get());
@@ -126,13 +127,13 @@ class Descent {
 }  // namespace DB_SPACE
 
 DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
-                                    int32_t kind, int32_t k, double nu, double p,
+                                    int32_t kind, int32_t k, const int8_t* signs, double nu, double p,
                                     int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
                                     double* jumps, double* change) {
   DB_SPACE::with_norm(p, [&](auto norm) {
     DB_SPACE::BlockSolver<decltype(norm)> solver(n_bins, k);
-    solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), nu, p, full_sweeps, segment_sweeps,
-                 tolerance, jumps, change);
+    solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), signs, nu, p, full_sweeps,
+                 segment_sweeps, tolerance, jumps, change);
   });
 }
 

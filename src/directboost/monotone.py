@@ -1,0 +1,72 @@
+"""Monotone constraints: which signs the jumps of features and classes must keep."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .arrays import Ints
+from .inputs import TrainingRows
+
+_FORM = (
+    "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "
+    "{'age': ('ill', 1)} with more"
+)
+
+
+def by_index(constraints: Any, names: list[str]) -> dict[int, Any]:
+    """Return constraints by the number of their feature; those of an array that are not 0."""
+    if constraints is None:
+        return {}
+    if isinstance(constraints, Mapping):
+        return {_index(key, names): value for key, value in constraints.items()}
+    values = np.asarray(constraints)
+    if values.shape != (len(names),) or not np.isin(values, (-1, 0, 1)).all():
+        raise ValueError(
+            f"monotonic_cst={constraints!r} does not fit {len(names)} features: {_FORM}, or an "
+            "array with -1, 0 or 1 for every feature"
+        )
+    return {int(f): int(values[f]) for f in np.flatnonzero(values)}
+
+
+def _index(key: Any, names: list[str]) -> int:
+    if key in names:
+        return names.index(key)
+    if isinstance(key, int | np.integer) and 0 <= key < len(names):
+        return int(key)
+    raise ValueError(f"monotonic_cst names {key!r}, a feature that X does not have")
+
+
+def monotone_signs(constraints: Any, names: list[str], rows: TrainingRows) -> Ints | None:
+    """Return the signs of all features, the constant included, and classes, (d + 1, k).
+
+    With direction +1 large values of a feature speak for its class and against all others: the
+    jumps of the class must not be negative, those of the others not positive.
+    """
+    found = by_index(constraints, names)
+    if not found:
+        return None
+    signs = np.zeros((len(names) + 1, rows.classes.size), dtype=np.int8)
+    for feature, value in found.items():
+        place, direction = _read(names[feature], value, rows.classes)
+        if rows.levels[feature]:
+            raise ValueError(
+                f"monotonic_cst names {names[feature]!r}, whose levels have no order; leave it out"
+            )
+        signs[feature] = -direction
+        signs[feature, place] = direction
+    return signs
+
+
+def _read(name: str, value: Any, classes: Any) -> tuple[int, int]:
+    """Return the place of the class and the direction of one constraint."""
+    labels = classes.tolist()
+    if not isinstance(value, tuple | list):
+        value = (labels[1] if len(labels) == 2 else None, value)
+    label, direction = value if len(value) == 2 else (None, None)
+    if label not in labels or direction not in (-1, 1):
+        raise ValueError(
+            f"monotonic_cst has {value!r} for {name!r}, which does not fit the classes "
+            f"{labels[:5]}: {_FORM}"
+        )
+    return labels.index(label), int(direction)
