@@ -14,7 +14,7 @@ from directboost.learners import Level, Stump
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks
-from directboost.oracles import StumpOracle
+from directboost.oracles import PoolOracle, StumpOracle
 from directboost.penalties import L1, GroupNorm
 from directboost.problem import Objective
 from directboost.training import export
@@ -178,3 +178,22 @@ def test_rules_name_their_levels():
     assert "x0 is green" in model.summary()
     assert "x0 is not green" in model.summary()
     assert model.score(rows, y) == 1.0
+
+
+def test_a_coarse_start_knows_levels_and_missing_ones(rng):
+    """Many rows: the fit starts on a part of them, with the levels as they are."""
+    m = 46_000
+    level = rng.integers(0, 5, m).astype(float)
+    y = (level > 2.0).astype(int)
+    level[rng.random(m) < 0.1] = np.nan
+    X = np.column_stack([level, rng.normal(size=m)])
+    model = DirectBoostClassifier(categorical_features=[0], nu=0.03).fit(X, y)
+    assert model.certificate_.converged
+    assert any(isinstance(h, Level) for h in model.learners_)
+
+
+def test_a_pool_takes_no_levels():
+    X = np.column_stack([np.tile([0.0, 1.0], 20), np.linspace(-1.0, 1.0, 40)])
+    model = DirectBoostClassifier(learner=PoolOracle(), categorical_features=[0])
+    with pytest.raises(ValueError, match="column 0 of X holds categories"):
+        model.fit(X, np.tile([0, 1], 20))

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.model_selection import KFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directboost_path
 from directboost.binning import bin_features
@@ -128,6 +129,52 @@ def test_paths_folds_and_the_hinge_keep_them():
         for learner, row in zip(model.learners_, model.coef_, strict=True):
             if learner.features == (3,):
                 assert row[1] == 0.0 if learner.polarity < 0 else not row[[0, 2]].any()
+
+
+def keeps(model, signs):
+    """Tell whether all weights of a model keep the signs (d, k)."""
+    return all(
+        not (signs[h.feature] * h.polarity * row < 0.0).any()
+        for h, row in zip(model.learners_, model.coef_, strict=True)
+        if h.features
+    )
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,3", "l1,inf"])
+def test_no_step_goes_beyond_a_sign(penalty):
+    """With a small penalty and constraints against the data, where long steps would pay."""
+    X, y = load_iris(return_X_y=True)
+    asked = {f: (0, 1) if f % 2 else (1, -1) for f in range(4)}
+    model = DirectBoostClassifier(nu=0.001, penalty=penalty, monotonic_cst=asked).fit(X, y)
+    signs = np.array([[1, -1, 1], [1, -1, -1]] * 2)
+    assert model.certificate_.converged
+    assert keeps(model, signs)
+    X, y = load_breast_cancer(return_X_y=True)
+    model = DirectBoostClassifier(nu=0.001, penalty=penalty, monotonic_cst=[-1] * 30).fit(X, y)
+    assert model.certificate_.converged
+    assert keeps(model, np.tile([1, -1], (30, 1)))
+
+
+def test_a_warm_start_from_a_free_model_keeps_signs(rng):
+    X = rng.normal(size=(400, 2))
+    y = ((X[:, 0] < 0) ^ (rng.random(400) < 0.1)).astype(int)
+    warm = DirectBoostClassifier(warm_start=True, nu=0.03).fit(X, y)
+    warm.set_params(monotonic_cst=[1, 0]).fit(X, y)
+    cold = DirectBoostClassifier(nu=0.03, monotonic_cst=[1, 0]).fit(X, y)
+    assert keeps(warm, np.array([[-1, 1], [0, 0]]))
+    assert warm.certificate_.primal >= cold.certificate_.dual
+
+
+def test_a_fold_without_the_class_of_a_constraint():
+    X, y = load_wine(return_X_y=True)
+    cv = DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=KFold(3), monotonic_cst={0: (2, 1)})
+    assert cv.fit(X, y).certificate_.converged
+
+
+def test_no_direction_is_no_constraint():
+    X, y = load_breast_cancer(return_X_y=True)
+    fits = [DirectBoostClassifier(nu=0.1, monotonic_cst=c).fit(X, y) for c in (None, {0: 0})]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
 @pytest.mark.parametrize("kind", [ORDERED, GAPS])

@@ -14,6 +14,7 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from directboost import (
     DirectBoostClassifier,
@@ -30,6 +31,7 @@ from directboost.plotting import (
     plot_sharing,
 )
 from directboost.plotting.canvas import COLOURS
+from directboost.plotting.regions import _cuts
 
 WINE = load_wine(as_frame=True)
 NAMES = WINE.target_names[WINE.target]
@@ -471,3 +473,25 @@ def test_without_matplotlib_the_error_names_the_extra():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 'pip install "directboost[plot]"' in done.stdout
+
+
+def test_regions_of_trees_change_where_their_splits_are(rng):
+    X = rng.uniform(-1.0, 1.0, (300, 2))
+    y = ((X[:, 0] > 0.0) ^ (X[:, 1] > 0.0)).astype(int)
+    model = DirectBoostClassifier(learner="tree", nu=0.05).fit(X, y)
+    ax = plot_regions(model, X, y)
+    assert ax.get_xlim()[0] < -0.9
+    values = np.concatenate([h.tree.value[h.tree.feature == 0] for h in model.learners_
+                             if hasattr(h, "tree")])  # fmt: skip
+    assert np.isin(np.unique(values), _cuts(model, 0)).all()
+    with pytest.raises(ValueError, match="has no step functions"):
+        plot_feature(model, 0)
+
+
+def test_regions_of_other_classifiers_are_refused(rng):
+    X = rng.uniform(-1.0, 1.0, (60, 2))
+    y = (X[:, 0] > 0.0).astype(int)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    model = DirectBoostClassifier(learner=tree, nu=0.3).fit(X, y)
+    with pytest.raises(ValueError, match="models of stumps and trees"):
+        plot_regions(model, X, y)

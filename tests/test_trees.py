@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
+from directboost import (
+    DirectBoostClassifier,
+    DirectBoostClassifierCV,
+    DirectBoostMultiLabelClassifier,
+)
 from directboost.binning import bin_features
 from directboost.column_generation import Plan, run
 from directboost.ensemble import Ensemble
@@ -225,6 +229,49 @@ def test_other_estimators_take_trees():
     warm.set_params(nu=0.02).fit(X, y)
     assert warm.n_learners_ >= first
     assert warm.certificate_.converged
+
+
+def test_levels_never_seen_are_of_the_rest(rng):
+    """A level that a split sets apart is not where other levels go, nor missing values."""
+    level = rng.choice(3, 2000, p=[0.4, 0.2, 0.4])
+    X = np.column_stack([level, rng.normal(size=2000)]).astype(float)
+    y = ((level == 1) & (X[:, 1] > -3.0)).astype(int)
+    model = DirectBoostClassifier(learner="tree", nu=0.1, categorical_features=[0]).fit(X, y)
+    assert model.predict([[9.0, 0.0], [np.nan, 0.0], [1.0, 0.0]]).tolist() == [0, 0, 1]
+
+
+def test_means_are_those_of_the_pruned_trees(rng):
+    """Trees of which one feature is left can be explained, and their means are what they add."""
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] > 0.3).astype(int) ^ (rng.random(600) < 0.05)
+    model = DirectBoostClassifier(learner=TreeOracle(max_leaves=3), nu=0.5).fit(X, y)
+    means = model.explain(X).mean(axis=0)
+    assert np.abs(means).max() > 0.0
+    np.testing.assert_allclose(model.mean_contributions_, means, atol=1e-9)
+
+
+def test_a_tree_that_parts_the_rows_alike_is_the_same():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    data = OracleData(X, np.ones(300), 300.0, np.ones(65), 255)
+    oracle = TreeOracle().on(data)
+    A = np.eye(10)[y] - 0.1
+    for values in (A, A.astype(np.float32)):
+        oracle.price(values, GroupNorm(2.0))
+    codes = {row.tobytes() for row in oracle.binned.codes}
+    assert len(codes) == oracle.binned.n_features + 1
+
+
+def test_folds_do_not_share_random_numbers():
+    X, y = load_wine(return_X_y=True)
+    scores = []
+    for jobs in (1, 2):
+        cv = DirectBoostClassifierCV(
+            learner=TreeOracle(feature_share=0.4), random_state=np.random.RandomState(0), nus=3,
+            nu_min=0.1, cv=3, n_jobs=jobs,
+        )  # fmt: skip
+        scores.append(cv.fit(X, y).scores_)
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
         gone = int(binned.missing[f])
         last = np.arange(bins - gone)  # the last bin of every group
         if binned.kinds[f] == LEVELS:
-            jumps.append(last)
+            jumps.append(np.arange(bins))
             thresholds.append(binned.thresholds[f])
             continue
         if bins > _MANY_BINS:

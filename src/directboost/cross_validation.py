@@ -24,7 +24,7 @@ from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
 from .inputs import feature_costs
 from .model_path import ModelPath, nu_grid
-from .monotone import by_index
+from .monotone import by_index, names_class
 from .prediction import one_blas_thread
 from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
@@ -179,7 +179,14 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
             grid = self.path_.nus.tolist()
             rows = (checked, labels, weight)
             folds = [
-                delayed(_score_fold)(self._of_fold(encoder), rows, split, grid, scorer, routed)
+                delayed(_score_fold)(
+                    self._of_fold(encoder, np.unique(labels[split[0]])),
+                    rows,
+                    split,
+                    grid,
+                    scorer,
+                    routed,
+                )
                 for split in splits
             ]
             self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
@@ -218,12 +225,19 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
         return DirectBoostClassifier(**shared)
 
-    def _of_fold(self, encoder: Encoder) -> DirectBoostClassifier:
-        """Return the estimator of a fold, whose rows are numbers without names."""
+    def _of_fold(self, encoder: Encoder, classes: Any) -> DirectBoostClassifier:
+        """Return the estimator of a fold, whose rows are numbers without names.
+
+        Without a class of its own a constraint says nothing; random numbers are drawn here, since
+        the folds go on side by side.
+        """
         estimator = self._inner()
         names = feature_names(self)
+        if isinstance(self.random_state, np.random.RandomState):
+            estimator.random_state = int(self.random_state.randint(2**31 - 1))
         estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
-        estimator.monotonic_cst = by_index(self.monotonic_cst, names)
+        asked = by_index(self.monotonic_cst, names)
+        estimator.monotonic_cst = {f: v for f, v in asked.items() if names_class(v, classes)}
         estimator.categorical_features = encoder.categorical
         return estimator
 

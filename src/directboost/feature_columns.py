@@ -127,7 +127,7 @@ class FeatureColumns(Columns):
         return [self.binned.learner(*name) for name in self.stumps(W).names.tolist()]
 
     def adopt(self, stumps: Stumps) -> Jumps:
-        """Let the features of the stumps in; return their jumps."""
+        """Let the features of the stumps in; return their jumps, without those of a wrong sign."""
         feature, jump, polarity = stumps.names.T
         self.features = np.unique(feature).tolist()
         W = self.grow([])
@@ -135,6 +135,8 @@ class FeatureColumns(Columns):
         for w, jumps in enumerate(W):
             own = place == w
             np.add.at(jumps, jump[own], polarity[own, None] * stumps.rows[own])
+            if self.signs is not None:
+                jumps[self.signs[self.features[w]] * jumps < 0.0] = 0.0
         return W
 
     def stumps(self, W: Jumps) -> Stumps:

@@ -1,5 +1,7 @@
 """Trees as features in bin space: the codes of a tree are the numbers of leaves."""
 
+from hashlib import blake2b
+
 import numpy as np
 
 from .arrays import Array, Ints
@@ -34,6 +36,7 @@ class LeafBins:
         self._feature_costs = feature_costs
         self._trees: list[Tree | None] = [None]
         self._bins = [2]
+        self._numbers: dict[tuple[int, bytes], int] = {}
         self._codes = np.ones((16, n_rows), dtype=np.uint8)
 
     @property
@@ -56,14 +59,24 @@ class LeafBins:
         """Number of trees."""
         return len(self._bins) - 1
 
-    def add(self, tree: Tree, leaves: Ints) -> None:
-        """Take a tree in, with the leaf of every row, (m,)."""
+    def add(self, tree: Tree, leaves: Ints) -> int:
+        """Take a tree in, with the leaf of every row, (m,); return its number.
+
+        One that parts the rows as another does, leaf by leaf, is that one, unless it costs less.
+        """
+        cost = float(self._feature_costs[list(tree.features)].sum())
+        key = (tree.n_leaves, blake2b(leaves.astype(np.uint8).tobytes()).digest())
+        known = self._numbers.get(key)
+        if known is not None and self.costs[known] <= cost:
+            return known
+        self._numbers[key] = len(self._bins)
         if len(self._bins) == self._codes.shape[0]:
             self._codes = np.concatenate([self._codes, np.empty_like(self._codes)])
         self._codes[len(self._bins)] = leaves
         self._bins.append(tree.n_leaves)
         self._trees.append(tree)
-        self.costs.append(float(self._feature_costs[list(tree.features)].sum()))
+        self.costs.append(cost)
+        return self.n_features
 
     def n_jumps(self, feature: int) -> int:
         """Return the number of jumps of a tree."""
@@ -85,7 +98,3 @@ class LeafBins:
         if self._kind(feature) == LEVELS:
             return Leaf(tree, jump, -polarity)
         return Leaf(tree, 1, polarity)
-
-    def place_of(self, tree: Tree) -> int | None:
-        """Return the number of a tree, None where it is not here."""
-        return next((f for f, known in enumerate(self._trees) if known is tree), None)

@@ -19,7 +19,8 @@ def by_index(constraints: Any, names: list[str]) -> dict[int, Any]:
     if constraints is None:
         return {}
     if isinstance(constraints, Mapping):
-        return {_index(key, names): value for key, value in constraints.items()}
+        found = {_index(key, names): value for key, value in constraints.items()}
+        return {f: value for f, value in found.items() if not (np.isscalar(value) and value == 0)}
     values = np.asarray(constraints)
     if values.shape != (len(names),) or not np.isin(values, (-1, 0, 1)).all():
         raise ValueError(
@@ -27,6 +28,11 @@ def by_index(constraints: Any, names: list[str]) -> dict[int, Any]:
             "array with -1, 0 or 1 for every feature"
         )
     return {int(f): int(values[f]) for f in np.flatnonzero(values)}
+
+
+def names_class(value: Any, classes: Any) -> bool:
+    """Tell whether a constraint is about one of the classes."""
+    return not isinstance(value, tuple | list) or value[0] in classes.tolist()
 
 
 def _index(key: Any, names: list[str]) -> int:
@@ -60,10 +66,10 @@ def monotone_signs(constraints: Any, names: list[str], rows: TrainingRows) -> In
 
 def _read(name: str, value: Any, classes: Any) -> tuple[int, int]:
     """Return the place of the class and the direction of one constraint."""
-    labels = classes.tolist()
+    labels, pair = classes.tolist(), value
     if not isinstance(value, tuple | list):
-        value = (labels[1] if len(labels) == 2 else None, value)
-    label, direction = value if len(value) == 2 else (None, None)
+        pair = (labels[1] if len(labels) == 2 else None, value)
+    label, direction = pair if len(pair) == 2 else (None, None)
     if label not in labels or direction not in (-1, 1):
         raise ValueError(
             f"monotonic_cst has {value!r} for {name!r}, which does not fit the classes "

@@ -96,25 +96,27 @@ def _result(task: Task, outcome: Outcome) -> Trained:
     _warn(outcome, request.tol)
     return Trained(
         learners, coef.reshape(-1, task.k), state.columns.scores(state.W),
-        _means(task, state.columns.stumps(state.W)), outcome.certificate, outcome.status,
+        _means(task, state.columns.stumps(state.W), learners), outcome.certificate, outcome.status,
         state.history, task.objective.nu, task.nu_max, stages, task.oracle.missing,
     )  # fmt: skip
 
 
-def _means(task: Task, stumps: Stumps) -> Array:
+def _means(task: Task, stumps: Stumps, learners: list[WeakClassifier]) -> Array:
     """Return the means over the rows of what every feature adds to the scores, (d, k).
 
-    A weak classifier that reads several features at once belongs to none of them.
+    A weak classifier that reads several features at once belongs to none of them. `learners` are
+    those of the stumps with a weight.
     """
     d = task.oracle.missing.size
     if isinstance(task.oracle, StumpOracle):
         features = FeatureColumns(task.oracle.binned, task.costs, task.k, task.team)
         return features.means(features.adopt(stumps), task.weight)[:d]
     means, share = np.zeros((d, task.k)), task.weight / task.weight.sum()
-    for name, row in zip(stumps.names.tolist(), stumps.rows, strict=True):
-        read = task.oracle.source.learner(*name).features
-        if len(read) == 1 and row.any():
-            means[read[0]] += (share @ task.oracle.source.response(*name)) * row
+    alive = stumps.rows.any(axis=1)
+    names, rows = stumps.names[alive].tolist(), stumps.rows[alive]
+    for name, row, learner in zip(names, rows, learners, strict=True):
+        if len(learner.features) == 1:
+            means[learner.features[0]] += (share @ task.oracle.source.response(*name)) * row
     return means
 
 

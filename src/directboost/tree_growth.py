@@ -24,7 +24,7 @@ class Shape:
     ----------
     max_leaves : int
     min_share : float
-        Least share of the weight of all rows that a leaf holds.
+        Least share of the weight of the rows it is grown on that a leaf holds.
     """
 
     max_leaves: int
@@ -93,7 +93,7 @@ class Grower:
 
         Splits gain more than `least_gain`.
         """
-        least = max(self._shape.min_share, _NOTHING) * float(self._weight.sum())
+        least = max(self._shape.min_share, _NOTHING) * float(self._weight[rows].sum())
         search = _Search(self._binned, features, least, least_gain)
         values = np.column_stack([A, self._weight]).astype(A.dtype, copy=False)
         root = _Node(rows, self._sums(values, features, rows), None)
@@ -132,10 +132,10 @@ class Grower:
         small = int(parts[1].size < parts[0].size)
         sums = self._sums(values, features, parts[small])
         both = [sums, node.sums - sums] if small == 0 else [node.sums - sums, sums]
-        return [
-            _Node(rows, own, search.best(own), (number, bool(side)))
-            for side, (rows, own) in enumerate(zip(parts, both, strict=True))
-        ]
+        best = [search.best(own) for own in both]
+        # What cannot be split needs no sums any more.
+        kept = [own if found else own[:0] for own, found in zip(both, best, strict=True)]
+        return [_Node(parts[side], kept[side], best[side], (number, bool(side))) for side in (0, 1)]
 
 
 def _widest(nodes: list[_Node]) -> _Node:
@@ -175,11 +175,10 @@ class _Search:
         running = np.concatenate([np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)])
         left = running[1:] - running[self._first[self._owner]]
         left = np.where(self._levels[:, None], sums, left)
-        gone = sums[self._first[self._owner + 1] - 1]
-        gains = [
-            self._gains(left, total, self._plain),
-            self._gains(left + gone, total, self._other),
-        ]
+        gains = [self._gains(left, total, self._plain)]
+        if self._other.any():
+            left += sums[self._first[self._owner + 1] - 1]
+            gains.append(self._gains(left, total, self._other))
         gain = float(max(values.max() for values in gains))
         if not gain > self._least_gain:
             return None
@@ -220,11 +219,13 @@ def _value(binned: BinnedData, split: _Split) -> float:
 
 
 def _missing_left(binned: BinnedData, split: _Split) -> bool:
-    """Return where missing values go; where training had none, to the heavier side."""
+    """Return where missing values go; where training had none, to the heavier side.
+
+    Those of a category are of the rest, unless the split sets them apart.
+    """
     kind = binned.kinds[split.feature]
     if kind == GAPS:
         return split.missing_left
-    if kind == LEVELS and binned.missing[split.feature]:
+    if kind == LEVELS:
         return split.bin == binned.levels[split.feature].size
-    centre = binned.centre[split.feature]
-    return bool(centre == split.bin if kind == LEVELS else centre <= split.bin)
+    return bool(binned.centre[split.feature] <= split.bin)

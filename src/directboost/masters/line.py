@@ -99,10 +99,21 @@ class Line:
         )
 
     def value(self, step: float) -> float:
-        """Return the objective a share `step` of the way."""
+        """Return the objective a share `step` of the way; infinite where a jump breaks its sign."""
+        if step > 1.0 and not self._keeps_signs(step):
+            return float("inf")
         F, way = self._model.point.F, Way(self._change, step)
         loss = self._rows.loss(self._objective, self._columns, F, way)
         return loss + self._model.penalty(self._start, step)
+
+    def _keeps_signs(self, step: float) -> bool:
+        """Whether a step beyond the end, which keeps them, does so too."""
+        work = self._model.work
+        if work.signs is None:
+            return True
+        signs = np.repeat(work.signs, np.diff(work.first_jump), axis=0)
+        jumps = self._start + step * (work.jumps - self._start)
+        return not bool((signs * jumps < 0.0).any())
 
     def go(self, step: float) -> Point:
         """Return the point a share `step` of the way; it is written over the first one."""

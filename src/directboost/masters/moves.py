@@ -173,11 +173,11 @@ class _Live:
 
 
 def _added(G: Array, D: Array, change: Array) -> Array:
-    """Return what a change of the scores of rows adds to their loss, at most, (n,).
+    """Return an estimate of what a change of the scores of rows adds to their loss, (n,).
 
-    G and D are the sums of A = -dL/dF and of the curvature over the rows. A margin that is large
-    looks flat but is not: with |f'''| <= f'', which holds for the logistic and the exponential
-    loss, f(x + d) <= f(x) + f'(x) d + f''(x) (e^|d| - |d| - 1).
+    G and D are the sums of A = -dL/dF and of the diagonal curvature over the rows. A margin that
+    is large looks flat but is not: where |f'''| <= f'', as for the logistic and the exponential
+    loss of classes apart, it is a bound, f(x + d) <= f(x) + f'(x) d + f''(x) (e^|d| - |d| - 1).
     """
     size = np.minimum(np.abs(change), _LONGEST)
     return np.asarray((D * (np.expm1(size) - size) - G * change).sum(axis=1))

@@ -147,8 +147,9 @@ def _refuse_unfit(classifier: Any) -> None:
     known = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
     if not known or not is_classifier(classifier):
         raise ValueError(
-            f"learner={classifier!r} does not fit: it takes 'stump', a scikit-learn classifier "
-            "such as DecisionTreeClassifier(max_depth=2), or an Oracle such as PoolOracle()"
+            f"learner={classifier!r} does not fit: it takes 'stump', 'tree', a scikit-learn "
+            "classifier such as DecisionTreeClassifier(max_depth=2), or an Oracle such as "
+            "PoolOracle()"
         )
     if not has_fit_parameter(classifier, "sample_weight"):
         raise ValueError(

@@ -41,6 +41,12 @@ class PoolOracle(Oracle):
 
     def start(self, data: OracleData) -> None:
         """Take the columns of X as responses."""
+        if data.levels is not None and (data.levels > 0).any():
+            raise ValueError(
+                f"column {int(np.argmax(data.levels > 0))} of X holds categories: with "
+                "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
+                "[-1, 1]"
+            )
         low, high, gone = ranges(data.X, data.team)
         outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
         if outside.size:

@@ -39,7 +39,7 @@ class TreeOracle(BinnedOracle):
     row_share, feature_share : float, default=1.0
         Shares of the rows and features, drawn anew for every tree, on which it is grown.
     min_share : float, default=0.001
-        Least share of the weight of all rows that a leaf holds.
+        Least share of the weight of the rows it is grown on that a leaf holds.
     """
 
     grows: ClassVar[bool] = True
@@ -101,18 +101,15 @@ class TreeOracle(BinnedOracle):
             return self.binned.constant, 0, learner.polarity
         if not isinstance(learner, Leaf) or max(learner.features) >= self._stumps.n_features:
             return None
-        place = self.binned.place_of(learner.tree)
-        if place is None:
-            self._add(learner.tree)
-            place = self.binned.n_features
+        place, _ = self._add(learner.tree)
         if learner.tree.n_leaves > 2:
             return place, learner.number, -learner.polarity
         return place, 0, learner.polarity if learner.number == 1 else -learner.polarity
 
-    def _add(self, tree: Tree) -> Ints:
+    def _add(self, tree: Tree) -> tuple[int, Ints]:
+        """Take a tree in; return its number and the leaf of every row."""
         leaves = tree.apply(self._data.X)
-        self.binned.add(tree, leaves)
-        return leaves
+        return self.binned.add(tree, leaves), leaves
 
     def _search(self, A: Scores) -> None:
         weight = self._data.weight.astype(A.dtype)
@@ -122,7 +119,7 @@ class TreeOracle(BinnedOracle):
             tree = self._grower.grow(left, self._features(), self._rows(), least_gain)
             if tree is None:
                 return
-            leaves = self._add(tree)
+            _, leaves = self._add(tree)
             left -= weight[:, None] * _means(left, weight, leaves, tree.n_leaves)[leaves]
 
     def _features(self) -> Ints:

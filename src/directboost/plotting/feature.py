@@ -54,7 +54,7 @@ def plot_feature(
     _mark_values(ax, values)
     ax.set_xlim(low, high)
     if model.missing_[place]:
-        _draw_missing(ax, table[-1], chosen, low, high)
+        _draw_missing(ax, table[-1], chosen, (low, high), levels is not None)
     ax.set(xlabel=name, ylabel="added to the score")
     tidy(ax)
     add_legend(ax, beside)
@@ -64,6 +64,11 @@ def plot_feature(
 def _steps(model: Any, place: int, name: str) -> tuple[Array, Array]:
     """Return the thresholds (t,) and the table (t + 2, k) of a feature that the model reads."""
     read = model.ensemble_.stump_features.tolist()
+    if place not in read and place in model.features_used_:
+        raise ValueError(
+            f"feature={name!r} is not read by stumps but by other weak classifiers of the model: "
+            "it has no step functions"
+        )
     if place not in read:
         names = [feature_names(model)[f] for f in read]
         raise ValueError(
@@ -115,10 +120,17 @@ def _mark_values(ax: Any, values: Array) -> None:
         )  # fmt: skip
 
 
-def _draw_missing(ax: Any, heights: Array, chosen: list[int], low: float, high: float) -> None:
-    """Mark what a missing value adds in a strip of its own, with a tick that says so."""
+def _draw_missing(
+    ax: Any, heights: Array, chosen: list[int], ends: tuple[float, float], every_tick: bool
+) -> None:
+    """Mark what a missing value adds in a strip of its own, with a tick that says so.
+
+    Ticks near it go, unless all are needed.
+    """
+    low, high = ends
     strip = _STRIP * (high - low)
-    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high - 0.5 * strip]
+    last = high if every_tick else high - 0.5 * strip
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= last]
     texts = ax.xaxis.get_major_formatter().format_ticks(ticks)
     others = np.setdiff1d(np.arange(heights.size), chosen)
     middle = high + 0.5 * strip

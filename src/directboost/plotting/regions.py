@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..learners import Learner
 from ..reading import feature_names
+from ..trees import Leaf
 from .canvas import COLOURS, MARKERS, add_legend, new_axes
 from .reading import (
     check_model,
@@ -84,12 +86,29 @@ def _two_features(model: Any, features: Any) -> list[int]:
 
 def _edges(model: Any, feature: int, values: Array) -> Array:
     """Return the thresholds of a feature between the ends of its axis."""
-    read = model.ensemble_.features.tolist()
-    cuts = model.ensemble_.thresholds[read.index(feature)] if feature in read else np.empty(0)
+    cuts = _cuts(model, feature)
     known = np.concatenate([cuts, values[np.isfinite(values)]])
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     space = 0.04 * (high - low if high > low else max(abs(low), 1.0))
     return np.concatenate([[low - space], cuts, [high + space]])
+
+
+def _cuts(model: Any, feature: int) -> Array:
+    """Return where the answers of stumps and trees on a feature change, ascending."""
+    read = model.ensemble_.stump_features.tolist()
+    cuts = [model.ensemble_.thresholds[read.index(feature)]] if feature in read else []
+    for learner in model.learners_:
+        if isinstance(learner, Leaf):
+            tree = learner.tree
+            own = tree.feature == feature
+            around = np.where(tree.is_level[own], 0.5, 0.0)
+            cuts += [tree.value[own] - around, tree.value[own] + around]
+        elif not isinstance(learner, Learner):
+            raise ValueError(
+                f"plot_regions draws models of stumps and trees, not with {learner.describe('X')}"
+            )
+    found = np.unique(np.concatenate([*cuts, np.empty(0)]))
+    return np.asarray(found[np.isfinite(found)])
 
 
 def _answers(model: Any, pair: list[int], edges: list[Array]) -> Ints:
