@@ -42,7 +42,7 @@ class FeatureColumns(Columns):
         self._feature_costs = feature_costs
         self.features: list[int] = []
         self.team = team
-        #: Signs the jumps of features and classes must keep, (features, k), or None.
+        #: The signs that jumps must keep, by feature and class, or None.
         self.signs = signs
         self._k = k
 

@@ -103,7 +103,7 @@ class Oracle(ABC):
     grows: ClassVar[bool] = False
     #: Whether the weak classifiers have an answer to missing values.
     takes_missing: ClassVar[bool] = True
-    #: Signs that the weights of features and classes must keep, (features, k): see `BinnedOracle`.
+    #: The signs that weights must keep, as `OracleData` has them, or None.
     signs: Ints | None = None
 
     def on(self, data: OracleData) -> "Oracle":
