@@ -23,7 +23,7 @@ _LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the toleranc
 _SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
 _WORTH = 0.1  # share of the stumps a pass has to save
-_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 14, 0.1, 2, 0.5  # of the Newton step
+_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 8, 0.1, 2, 0.5  # of the Newton step
 
 
 def compact(task: Task, outcome: Outcome) -> Outcome:
