@@ -10,8 +10,6 @@ from .pool import PoolOracle
 from .stump import StumpOracle, all_stumps
 from .tree import TreeOracle, grown_trees
 
-ORACLES: dict[str, type[StumpOracle]] = {"stump": StumpOracle}
-
 #: From the name of a weak learner, and the rows of a fit, to an oracle at work.
 LEARNERS: dict[str, Callable[[OracleData], Oracle]] = {
     "stump": all_stumps,
@@ -20,7 +18,6 @@ LEARNERS: dict[str, Callable[[OracleData], Oracle]] = {
 
 __all__ = [
     "LEARNERS",
-    "ORACLES",
     "BinnedOracle",
     "Catalogue",
     "ClassifierOracle",

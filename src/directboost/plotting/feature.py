@@ -49,6 +49,7 @@ def plot_feature(
     low, high = _range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
     if levels is not None:
         low, high = -0.5, len(levels) - 0.5
+        cuts, table = _between(cuts, table, low, high)
         ax.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
     _draw_lines(ax, model, table, np.concatenate([[low], cuts, [high]]), chosen)
     _mark_values(ax, values)
@@ -77,6 +78,13 @@ def _steps(model: Any, place: int, name: str) -> tuple[Array, Array]:
         )
     used = read.index(place)
     return model.ensemble_.thresholds[used], model.ensemble_.tables[used]
+
+
+def _between(cuts: Array, table: Array, low: float, high: float) -> tuple[Array, Array]:
+    """Leave out the thresholds at the ends: a category has nothing beyond its levels."""
+    first, last = np.searchsorted(cuts, [low, high], side="right")
+    last -= int(last > first and cuts[last - 1] == high)
+    return cuts[first:last], np.vstack([table[first : last + 1], table[-1:]])
 
 
 def _strongest(table: Array) -> list[int]:
