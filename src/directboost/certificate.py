@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array
+from .kernels.team import Team
 from .oracles.base import Oracle
 from .problem import Objective
 
-_EPS = float(np.finfo(np.float64).eps)
+_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)  # of sums over the rows, relative
+_UNIT = 1.0 / 64.0  # losses are scaled to sums of that size, though they may cancel to less
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class Certificate:
         )
 
 
-def lower_bound(objective: Objective, U: Array, max_price: float, rounding: float) -> float:
+def lower_bound(
+    objective: Objective, U: Array, max_price: float, rounding: float, team: Team | None = None
+) -> float:
     """Return a lower bound of the optimum over all columns with price <= max_price at U.
 
     Weak duality: U shrunk by tau = min(1, nu / max_price) has no column above nu, so its dual
@@ -65,7 +69,7 @@ def lower_bound(objective: Objective, U: Array, max_price: float, rounding: floa
     Paper: Eq. 7 (the constraints of the dual, hinge, l1).
     Differs: only the positive part of the edges counts, since W >= 0.
     """
-    return objective.dual_bound(U, max_price + rounding)
+    return objective.dual_estimate(U, max_price + rounding, team)
 
 
 def certify(
@@ -82,7 +86,7 @@ def certify(
             f"{objective.loss.name!r} breaks its contract (a conjugate or infimum that does not "
             "belong to its value)"
         )
-    dual = min(dual - 8.0 * _EPS * abs(primal), primal)
+    dual = min(dual - _ROUNDING * max(abs(primal), _UNIT), primal)
     gap = primal - dual
     relative = objective.relative(gap, primal)
     return Certificate(
@@ -92,28 +96,25 @@ def certify(
 
 def recertify(
     objective: Objective,
-    F: Array,
-    penalty_value: float,
+    primal: float,
     duals: list[Array],
     oracle: Oracle,
     tol: float,
+    team: Team | None = None,
 ) -> Certificate:
-    """Certify a model anew, in double precision, from its scores and dual points.
+    """Certify a model anew, in double precision, from its objective and dual points.
 
     Parameters
     ----------
-    F : (m, k) array
-        Scores of the model on the training rows.
-    penalty_value : float
-        nu times the penalty of the model.
+    primal : float
+        Objective of the model.
     duals : list of (m, k) arrays
         Points of the dual domain; the one with the best bound serves.
     """
-    primal = objective.loss_value(F) + penalty_value
     best, price_at_best = -np.inf, np.inf
     for U in duals:
         pricing = oracle.reprice(objective.coefficients(U), objective.penalty)
-        bound = lower_bound(objective, U, pricing.max_price, pricing.rounding)
+        bound = lower_bound(objective, U, pricing.max_price, pricing.rounding, team)
         if bound > best:
             best, price_at_best = bound, pricing.max_price
     return certify(objective, primal, best, price_at_best, oracle.dictionary, tol)

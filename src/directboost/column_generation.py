@@ -139,9 +139,9 @@ def _start(plan: Plan, columns: Columns, W: Any) -> State:
     objective, precision = plan.objective, plan.master.precision
     if len(columns) == 0:
         return State(columns, W, objective.start(precision), objective.start_value())
-    F = columns.scores(W)
-    value = objective.loss_value(F) + RestrictedProblem(objective, columns).penalty_value(W)
-    return State(columns, W, objective.rounded_weights(F, precision), value)
+    here = objective.evaluate(columns.rounded_scores(W, precision), "U", plan.team)
+    value = here.value + RestrictedProblem(objective, columns).penalty_value(W)
+    return State(columns, W, here.U, value)
 
 
 def _resume(state: State, before: Outcome) -> None:
@@ -269,12 +269,13 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     """
     plan.master.release()
     state.W, state.A = state.columns.grow(state.W), None
-    F = state.columns.scores(state.W)
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    U = plan.objective.weights(F)
-    state.U = U.astype(plan.master.precision, copy=False)
-    duals: list[Array] = [U]
+    here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
+    assert here.U is not None
+    state.U = here.U.astype(plan.master.precision, copy=False)
+    duals: list[Array] = [here.U.astype(np.float64, copy=False)]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
-    certificate = recertify(plan.objective, F, penalty, duals, plan.oracle, plan.tol)
-    return Outcome(certificate, status, state, certificate.primal - penalty)
+    primal = here.value + penalty
+    certificate = recertify(plan.objective, primal, duals, plan.oracle, plan.tol, plan.team)
+    return Outcome(certificate, status, state, here.value)

@@ -133,9 +133,13 @@ class Columns(ABC):
     def prune(self, W: Any) -> Any:
         """Drop dead columns where that is worth it; return W without them."""
 
-    @abstractmethod
     def scores(self, W: Any) -> Array:
         """Return F = H W in double precision, (m, k)."""
+        return np.asarray(self.rounded_scores(W, np.float64), dtype=np.float64)
+
+    @abstractmethod
+    def rounded_scores(self, W: Any, precision: Any) -> Scores:
+        """Return F = H W in that precision, (m, k)."""
 
     @abstractmethod
     def edges(self, A: Scores) -> Array:
@@ -185,9 +189,9 @@ class DenseColumns(Columns):
         """Penalty weight of every column, (n,)."""
         return np.array([self._feature_costs[key[0]] for key in self._keys], dtype=np.float64)
 
-    def scores(self, W: Array) -> Array:
-        """Return F = H W."""
-        return np.asarray(self.H @ W)
+    def rounded_scores(self, W: Array, precision: Any) -> Scores:
+        """Return F = H W, summed in double precision."""
+        return np.asarray(self.H @ W, dtype=precision)
 
     def edges(self, A: Scores) -> Array:
         """Return the edges of all columns, H' A, (n, k)."""

@@ -49,12 +49,13 @@ def _certified(task: Task, outcome: Outcome, columns: FeatureColumns, W: Jumps) 
     """Return the answer W with its certificate in double precision, if it keeps the tolerance."""
     objective, before = task.objective, outcome.certificate
     penalty = RestrictedProblem(objective, columns).penalty_value(W)
-    primal, price = objective.loss_value(columns.scores(W)) + penalty, before.max_price
+    loss = objective.evaluate(columns.scores(W), "", task.team).value
+    primal, price = loss + penalty, before.max_price
     after = certify(objective, primal, before.dual, price, before.dictionary, task.request.tol)
     if not after.converged:
         return outcome
     state = replace(outcome.state, columns=columns, W=W, primal=primal)
-    return Outcome(after, outcome.status, state, primal - penalty)
+    return Outcome(after, outcome.status, state, loss)
 
 
 class _Search:

@@ -1,13 +1,13 @@
 """Columns as whole features: all thresholds of a feature at once, in bin space."""
 
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from .arrays import Array, Ints, Scores
 from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
-from .kernels.jumps import tables_of
+from .kernels.jumps import apart, tables_of
 from .kernels.team import Team
 from .learners import WeakClassifier
 
@@ -85,16 +85,12 @@ class FeatureColumns(Columns):
         """Return the table (n_bins, k) of every feature of the working set."""
         return tables_of(W, self.n_bins(), self.binned.kinds[self.features])
 
-    def scores(self, W: Jumps) -> Array:
-        """Return F in double precision, (m, k)."""
-        F = np.zeros((self.binned.n_rows, self._k))
-        self.add_scores(W, F)
-        return F
-
-    def add_scores(self, W: Jumps, F: Scores) -> None:
-        """Add the scores of the jumps to F, in place and in its precision."""
+    def rounded_scores(self, W: Jumps, precision: Any) -> Scores:
+        """Return F in that precision, (m, k)."""
+        F = np.zeros((self.binned.n_rows, self._k), dtype=precision)
         features = np.array(self.features, dtype=np.int32)
         add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
+        return F
 
     def means(self, W: Jumps, weight: Array) -> Array:
         """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k).
@@ -108,7 +104,7 @@ class FeatureColumns(Columns):
         share = (weight / weight.sum()).reshape(-1, 1)
         binned = self.binned
         sums = histograms(binned.codes, features, n_bins, share, self.team, binned.sparse)
-        parts = np.split(sums[:, 0], np.cumsum(n_bins)[:-1])
+        parts = apart(sums[:, 0], np.cumsum(n_bins))
         for feature, part, table in zip(self.features, parts, self.tables(W), strict=True):
             out[feature] = part @ table
         return out

@@ -11,7 +11,7 @@ from . import kernels
 from .arrays import Array, Scores
 from .columns import Columns
 from .kernels.team import Team
-from .kernels.work import PassRows
+from .kernels.work import LossPass, PassRows
 from .losses import Loss, Rows
 from .margins import Margin, OneVsAll
 from .penalties import Penalty
@@ -45,11 +45,7 @@ class Objective:
 
     def weights(self, F: Array) -> Array:
         """Return the weights U at the scores F."""
-        return np.asarray(self.rounded_weights(F, np.dtype(np.float64)), dtype=np.float64)
-
-    def rounded_weights(self, F: Array, precision: np.dtype[Any]) -> Scores:
-        """Return the weights U at the scores F in that precision."""
-        U = np.empty(F.shape, dtype=precision)
+        U = np.empty(F.shape)
         for part, margin, rows in self._parts():
             U[part] = self.loss.weights(margin.forward(F[part]), rows)
         return U
@@ -64,6 +60,24 @@ class Objective:
     def start_value(self) -> float:
         """Return L at W = 0."""
         return fsum(self.loss.start_value(rows) for _, _, rows in self._parts())
+
+    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossPass:
+        """Return L at the scores F and the wanted ones of U, A and C, in the precision of F.
+
+        By the fused pass where the loss has one.
+        """
+        rows = self.pass_rows(F.dtype)
+        if rows is not None:
+            return kernels.loss_pass(rows, F, wanted, team)
+        double = F.astype(np.float64, copy=False)
+        made: dict[str, Scores] = {}
+        if "U" in wanted or "A" in wanted:
+            made["U"] = self.weights(double)
+        if "A" in wanted:
+            made["A"] = np.ascontiguousarray(self.coefficients(made["U"]), dtype=F.dtype)
+        if "C" in wanted:
+            made["C"] = np.ascontiguousarray(self.curvature(double), dtype=F.dtype)
+        return LossPass(self.loss_value(double), **made)
 
     def coefficients(self, U: Scores) -> Scores:
         """Return A, so that the edges of h are h @ A."""
@@ -99,7 +113,7 @@ class Objective:
         if self.loss.native is None or not self.loss.is_built_in():
             return None
         targets = self.margin.targets if isinstance(self.margin, OneVsAll) else None
-        c = self.rows.c.astype(precision)
+        c = self.rows.c.astype(precision, copy=False)
         return PassRows(self.loss.native, self.margin.k, self.margin.own, targets, c)
 
     def dual_estimate(self, U: Scores, max_price: float, team: Team | None = None) -> float:

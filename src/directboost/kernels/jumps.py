@@ -7,6 +7,12 @@ from .kinds import GAPS, LEVELS, ORDERED
 from .row_prox import row_norms
 
 
+def apart(stacked: Array, ends: Ints) -> list[Array]:
+    """Return views of the parts of an array that end before the rows `ends`."""
+    places = ends.tolist()
+    return [stacked[i:j] for i, j in zip([0, *places[:-1]], places, strict=True)]
+
+
 def live_jumps(jumps: Array) -> Bools:
     """Return which jumps are not zero, (n_jumps,)."""
     return np.asarray((jumps != 0.0).any(axis=1))
@@ -43,7 +49,7 @@ def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
     first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
     rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
     table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
-    return np.split(table, ends[:-1])
+    return apart(table, ends)
 
 
 def table_of(jumps: Array, n_bins: int, kind: int) -> Array:

@@ -5,6 +5,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.jumps import apart
 from ..kernels.work import LossPass, Way
 from ..problem import Objective, RestrictedProblem
 from .quadratic import Point, QuadraticModel
@@ -26,8 +27,7 @@ class AllRows:
 
     def at(self, objective: Objective, columns: FeatureColumns, W: Jumps) -> Point:
         """Return the point with jumps W."""
-        F = np.zeros((columns.binned.n_rows, objective.margin.k), dtype=self._precision)
-        columns.add_scores(W, F)
+        F = columns.rounded_scores(W, self._precision)
         penalty = RestrictedProblem(objective, columns).penalty_value(W)
         return self.point(objective, columns, W, F, penalty)
 
@@ -35,10 +35,7 @@ class AllRows:
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
     ) -> Point:
         """Return the point with jumps W, scores F and that penalty."""
-        rows = objective.pass_rows(self._precision)
-        if rows is None:
-            return self._general(objective, W, F, penalty)
-        return _point(W, F, penalty, kernels.loss_pass(rows, F, "UAC", columns.team))
+        return _point(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
 
     def replace(
         self,
@@ -52,7 +49,7 @@ class AllRows:
         """Return the point with jumps W a way off another, and write it over that."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return self._general(objective, W, moved(point.F, way), penalty)
+            return self.point(objective, columns, W, moved(point.F, way), penalty)
         # In double precision the loop may keep U as a proof.
         U = point.U if self._precision == np.float32 else None
         place = LossPass(0.0, point.F, U, point.A, point.C)
@@ -65,13 +62,6 @@ class AllRows:
         if rows is None:
             return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, "", columns.team, way).value
-
-    def _general(self, objective: Objective, W: Jumps, F: Scores, penalty: float) -> Point:
-        double = F.astype(np.float64, copy=False)
-        U = objective.weights(double)
-        A = np.ascontiguousarray(objective.coefficients(U), dtype=self._precision)
-        C = np.ascontiguousarray(objective.curvature(double), dtype=self._precision)
-        return Point(W, F, objective.loss_value(double), penalty, U, A, C)
 
 
 class Line:
@@ -121,7 +111,7 @@ class Line:
         jumps = work.jumps
         if step != 1.0:
             jumps = self._start + step * (work.jumps - self._start)
-        W = np.split(jumps, work.first_jump[1:-1])
+        W = apart(jumps, work.first_jump[1:])
         penalty = self._model.penalty(self._start, step)
         point = self._model.point
         return self._rows.replace(point, self._objective, self._columns, W, penalty, way)

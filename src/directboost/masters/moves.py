@@ -62,7 +62,7 @@ class Moves:
 def all_moves(work: ModelWork) -> Moves:
     """Return every move of weights of one sign, or of both, that saves a stump."""
     live = _Live(work)
-    found = [moves for leaving in live.leaving() for moves in live.moves(leaving)]
+    found = list(live.moves(live.leaving()))
     joined = Moves(
         *(np.concatenate([getattr(m, name) for m in found]) for name in Moves.__dataclass_fields__)
     )
@@ -125,14 +125,13 @@ class _Live:
             for values in (work.G, work.D)
         )
 
-    def leaving(self) -> Iterator[_Leaving]:
-        """Yield what may leave: the weights of one polarity, or of both where there are both."""
-        (plus, minus), norms = self._signs.there, self._norms
-        for there, sign, stays in ((plus, 1.0, norms[1]), (minus, -1.0, norms[0])):
-            rows = np.flatnonzero(there)
-            yield _Leaving(rows, sign * np.maximum(sign * self._V[rows], 0.0), stays[rows])
-        rows = np.flatnonzero(plus & minus)
-        yield _Leaving(rows, self._V[rows], np.zeros(rows.size))
+    def leaving(self) -> _Leaving:
+        """Return what may leave: the weights of one polarity, or of both where there are both."""
+        (up, down), (plus, minus), norms = self._signs.parts, self._signs.there, self._norms
+        either, other, both = (np.flatnonzero(x) for x in (plus, minus, plus & minus))
+        weights = np.concatenate([up[either], -down[other], self._V[both]])
+        stays = np.concatenate([norms[1][either], norms[0][other], np.zeros(both.size)])
+        return _Leaving(np.concatenate([either, other, both]), weights, stays)
 
     def moves(self, leaving: _Leaving) -> Iterator[Moves]:
         """Yield moves to the right, to the left, and away."""

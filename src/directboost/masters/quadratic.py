@@ -7,7 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.jumps import tables_of
+from ..kernels.jumps import apart, tables_of
 from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .row_sample import RowSample
@@ -115,12 +115,8 @@ class QuadraticModel:
     def move_to(self, jumps: Array) -> None:
         """Go to other jumps, stacked: steps go on from there."""
         work = self.work
-        apart = work.first_jump[1:-1]
-        tables = [
-            tables_of(np.split(stacked, apart), work.n_bins, work.kinds)
-            for stacked in (jumps, np.concatenate(self.point.W))
-        ]
-        changes = [after - before for after, before in zip(*tables, strict=True)]
+        moved = apart(jumps - np.concatenate(self.point.W), work.first_jump[1:])
+        changes = tables_of(moved, work.n_bins, work.kinds)
         scores = np.zeros((work.Q.shape[0], work.k), dtype=work.Q.dtype)
         kernels.add_tables(work.codes, work.features, changes, scores, self.team)
         work.jumps[:] = jumps
