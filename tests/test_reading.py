@@ -257,6 +257,23 @@ def test_sparse_matrices_are_refused():
             DirectBoostClassifier(categorical_features=asked).fit(sparse.eye(6).tocsr(), [0, 1] * 3)
 
 
+def test_lazy_frames_are_refused():
+    """A frame without rows says what to give instead, in one line."""
+    X = FRAMES["polars"]
+    estimators = (DirectBoostClassifier, DirectBoostClassifierCV, DirectBoostMultiLabelClassifier)
+    refused = r"X is a lazy LazyFrame, which holds no rows yet: give X.collect\(\)"
+    for estimator in estimators:
+        with pytest.raises(TypeError, match=refused):
+            estimator().fit(X.lazy(), LABELS)
+    model = DirectBoostClassifier(nu=0.02).fit(X, LABELS)
+    for method in (model.predict, model.predict_proba, model.explain):
+        with pytest.raises(TypeError, match=refused):
+            method(X.lazy())
+    np.testing.assert_array_equal(model.predict(X.lazy().collect()), model.predict(X))
+    with pytest.raises(TypeError, match=r"give y.collect\(\)"):
+        model.fit(X, pl.LazyFrame({"y": LABELS}))
+
+
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_plain_arrays_are_not_copied(real, order):
