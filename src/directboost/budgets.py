@@ -1,12 +1,17 @@
 """Budgets: how many features, weak classifiers or costs a model may have."""
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import Bools
+from .estimators import DirectBoostClassifier
 from .inputs import check_number
 from .model_path import ModelPath
+from .solving import ENDED_BY_USER
+
+_FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
 #: By parameter: what of a path is limited, and how it is called.
 BUDGETS = {
@@ -32,6 +37,33 @@ def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:
     for name, most in budgets.items():
         allowed &= getattr(path, BUDGETS[name][0]) <= most
     return allowed
+
+
+def path_within(
+    walk: Callable[[Sequence[float]], Iterable[DirectBoostClassifier]],
+    grid: Sequence[float],
+    budgets: dict[str, float],
+) -> ModelPath:
+    """Return the models of a grid; where a budget ends between two points, more between them.
+
+    Parameters
+    ----------
+    walk : callable
+        Gives the fitted models of falling points.
+    grid : sequence of float
+    budgets : dict
+    """
+    path = ModelPath(list(walk(grid)))
+    for _ in range(_FINER if budgets else 0):
+        outside = np.flatnonzero(~keep_to(path, budgets))
+        if outside.size == 0 or outside[0] == 0 or path[-1].status_ in ENDED_BY_USER:
+            break
+        high, low = path.nus[outside[0] - 1], path.nus[outside[0]]
+        between = np.geomspace(high, low, _POINTS + 2)[1:-1].tolist()
+        path = ModelPath(sorted([*path, *walk(between)], key=lambda model: -model.nu))
+        if (keep_to(path, budgets) & (path.n_learners > 0)).any():
+            break
+    return path
 
 
 def within(path: ModelPath, budgets: dict[str, float]) -> Bools:
