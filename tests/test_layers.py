@@ -38,7 +38,8 @@ LAYERS = [
     ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",
-        *("canvas", "reading", "convergence", "feature", "margins", "path", "regions", "sharing"),
+        *("canvas", "reading", "convergence", "levels", "feature", "margins", "path", "regions"),
+        "sharing",
     ),
     ["binning"],
     ["tree_growth"],

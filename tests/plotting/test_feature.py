@@ -112,21 +112,3 @@ def test_feature_refuses_a_feature_that_is_not_read():
     read = WINE.data.columns[model.features_used_[0]]
     with pytest.raises(ValueError, match=f"is not read by the model; it reads .*{read}"):
         plot_feature(model, unread)
-
-
-def test_steps_of_a_category_are_its_levels_and_nothing_beyond(rng):
-    """One height per level, that of `explain`; no line at the ends of the axis."""
-    level = np.tile([0.0, 1.0, 2.0], 40)
-    y = np.where(rng.random(120) < 0.8, level, rng.integers(0, 3, 120)).astype(int)
-    X = np.column_stack([level, rng.normal(size=120)])
-    model = DirectBoostClassifier(nu=0.05, categorical_features=[0]).fit(X, y)
-    ax = plot_feature(model, 0)
-    lines = [line for line in ax.lines if len(line.get_xdata()) > 2]
-    expected = model.explain(X[:3])[:, 0]
-    for k, line in enumerate(lines):
-        edges, heights = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-        assert (edges[0], edges[-1]) == (-0.5, 2.5)
-        assert np.unique(edges).size == edges.size
-        shown = heights[np.searchsorted(edges, [0.0, 1.0, 2.0]) - 1]
-        np.testing.assert_allclose(shown, expected[:, k])
-    assert len(lines) == 3
