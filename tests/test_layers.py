@@ -66,7 +66,8 @@ LAYERS = [
     ["fitting"],
     ["estimators"],
     ["fold_model", "model_path", "multi_label", "presets", "datasets"],
-    ["budgets", "fold_scores"],
+    ["budgets"],
+    ["fold_scores"],
     ["cross_validation"],
     [""],  # the public names
     folder(

@@ -33,10 +33,11 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     """`DirectBoostClassifier` with nu by cross-validation, and the best model within a budget.
 
     All rows walk down the path of nu from the empty model, each point started from the one before,
-    so that every model of `path_`, and with it the one that is chosen, has its own certificate;
-    where a budget ends between two points there are more between them. Every fold then walks down
-    the same path. The choice is the largest nu whose mean score is
-    within one standard error of the best.
+    so that every model of `path_`, and with it the one that is chosen, has its own certificate.
+    Where a budget ends between two points there are more between them; from there on the path goes
+    on with the features of the last model within the budget alone, and the certificates say so.
+    Every fold then walks down the same path, with features of its own. The choice is the largest
+    nu whose mean score is within one standard error of the best.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     chosen_index_ : int
         The point of the model.
     path_ : ModelPath
-        The models of all rows.
+        The models of all rows, those within the budgets.
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
 
@@ -175,7 +176,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
             self.path_ = path_within(walk, grid, budgets)
             allowed = within(self.path_, budgets)
             nus, taken = self.path_.nus, routed.scorer.score
-            scoring = FoldScoring(checked, labels, weight, nus, scorer, taken)
+            scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
             self.scores_ = self._fold_scores(scoring, splits, encoder)
         self._choose(allowed)
         close_fit(self, context, X, y)

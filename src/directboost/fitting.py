@@ -1,6 +1,6 @@
 """From rows to a certified model: what every estimator of the package does to fit one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -64,11 +64,13 @@ class Fitter(Predictor, BaseEstimator):
         refuse_many_levels(rows.levels, request.max_bins, feature_names(self))
         rows = replace(rows, signs=self._signs(rows))
         refuse_signs(rows.signs, request)
-        with self._team(rows.X.size * rows.classes.size) as team:
-            yield task_of(request, rows, costs, team)
-        for callback in request.callbacks:
-            if isinstance(callback, Progress):
-                callback.finish()
+        try:
+            with self._team(rows.X.size * rows.classes.size) as team:
+                yield task_of(request, rows, costs, team)
+        finally:  # also where a path ends early
+            for callback in request.callbacks:
+                if isinstance(callback, Progress):
+                    callback.finish()
 
     def _models(
         self,
@@ -77,9 +79,15 @@ class Fitter(Predictor, BaseEstimator):
         sample_weight: Any,
         nus: Sequence[float],
         callbacks: Sequence[Callback] = (),
-    ) -> Iterator[Self]:
-        """Yield fitted estimators of falling nu, in its scale; each starts from the one before."""
+        features: Ints | None = None,
+    ) -> Generator[Self, None, None]:
+        """Yield fitted estimators of falling nu, in its scale; each starts from the one before.
+
+        With `features` the models read these alone, and so say their certificates.
+        """
         rows, encoder = self._rows(X, y, sample_weight)
+        if features is not None:
+            rows = _with_features_alone(rows, features)
         costs = feature_costs(self.feature_costs, feature_names(self))
         with self._task(rows, costs, callbacks) as task:
             walk = Walk(task)
@@ -88,7 +96,10 @@ class Fitter(Predictor, BaseEstimator):
                 for name in ("n_features_in_", "feature_names_in_"):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
-                model._store(walk.to(task.absolute(nu)), rows, costs, encoder)
+                trained = walk.to(task.absolute(nu))
+                if features is not None:
+                    trained = _over_features_alone(trained, features)
+                model._store(trained, rows, costs, encoder)
                 yield model
                 if walk.ended:
                     return
@@ -189,6 +200,25 @@ class Fitter(Predictor, BaseEstimator):
         if loss.temper is not None:
             return loss.temper
         return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
+
+
+def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
+    """Return rows in which all other features are constant, so that no weak classifier reads them.
+
+    The features keep their places, and with them their names and costs.
+    """
+    kept = np.isin(np.arange(rows.X.shape[1]), features)
+    X = np.zeros_like(rows.X)
+    X[:, kept] = rows.X[:, kept]
+    return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
+
+
+def _over_features_alone(trained: Trained, features: Ints) -> Trained:
+    """Return the model with a certificate that names what it holds for."""
+    proof = trained.certificate
+    words = "1 feature" if features.size == 1 else f"{features.size} features"
+    named = replace(proof, dictionary=f"{proof.dictionary} of {words}")
+    return replace(trained, certificate=named)
 
 
 def _validation_loss(objective: Objective, validation: ValidationRows, trained: Trained) -> float:

@@ -1,12 +1,14 @@
 """Scores of the models of a path, trained on one part of the rows and scored on the other."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
 from .arrays import Array, Ints, Scores
+from .budgets import walk_within
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
 
@@ -22,6 +24,8 @@ class FoldScoring:
     weight : (m,) array or None
     nus : (n,) array
         The points of the path, falling.
+    budgets : dict
+        What the models of every fold keep to, as those of all rows do.
     scorer : callable
     metadata : dict
         What the scorer takes besides, by name: arrays with one entry per row, or None.
@@ -31,6 +35,7 @@ class FoldScoring:
     y: Any
     weight: Array | None
     nus: Array
+    budgets: dict[str, float]
     scorer: Any
     metadata: dict[str, Any]
 
@@ -43,8 +48,8 @@ class FoldScoring:
         weight = None if self.weight is None else self.weight[train]
         classes = np.unique(self.y)
         scores = np.full(self.nus.size, np.nan)  # where the user ended a fit there are fewer
-        models = estimator._models(self.X[train], self.y[train], weight, self.nus.tolist())
-        for place, model in enumerate(models):
+        walk = partial(estimator._models, self.X[train], self.y[train], weight)
+        for place, model in enumerate(walk_within(walk, self.nus.tolist(), self.budgets)):
             fold = FoldModel(model, classes)
             scores[place] = self.scorer(fold, self.X[test], self.y[test], **here)
         return scores
