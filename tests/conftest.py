@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from directboost import DirectBoostClassifier
+
 settings.register_profile(
     "quick",
     deadline=None,
@@ -61,3 +63,17 @@ def blobs(request: pytest.FixtureRequest) -> Data:
 def blobs_missing(request: pytest.FixtureRequest) -> Data:
     """Return the same clouds with one value in eight missing in all features but the first."""
     return make_blobs(request.param, missing=0.125)
+
+
+@pytest.fixture(params=["pandas", "polars", "pyarrow"])
+def library(request: pytest.FixtureRequest) -> str:
+    """Return the name of a library of frames, a key of `tests.frame_data.FRAMES`."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def plain_model() -> DirectBoostClassifier:
+    """Return the model of `tests.frame_data` as numbers, its last column declared a category."""
+    from tests.frame_data import ENCODED, LABELS, WEIGHTS
+
+    return DirectBoostClassifier(nu=0.02, categorical_features=[5]).fit(ENCODED, LABELS, WEIGHTS)

@@ -38,7 +38,8 @@ LAYERS = [
     ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",
-        *("canvas", "reading", "convergence", "feature", "margins", "path", "regions", "sharing"),
+        *("canvas", "reading", "convergence", "levels", "feature", "margins", "path", "regions"),
+        "sharing",
     ),
     ["binning"],
     ["tree_growth"],
@@ -62,9 +63,11 @@ LAYERS = [
     ["solving", "compaction"],
     ["training", "prediction"],
     ["path"],
+    ["fitting"],
     ["estimators"],
     ["fold_model", "model_path", "multi_label", "presets", "datasets"],
     ["budgets"],
+    ["fold_scores"],
     ["cross_validation"],
     [""],  # the public names
     folder(
@@ -164,7 +167,7 @@ def test_the_certificate_knows_no_solver():
 
 def test_the_estimators_are_on_top():
     public = {"", "presets", "estimators", "fold_model", "model_path", "cross_validation"}
-    public |= {"multi_label", "budgets"}
+    public |= {"multi_label", "budgets", "fold_scores"}
     above = {name for name in FILES if name.split(".")[0] in ("bench", "cli", "__main__")}
     for name in FILES.keys() - public - above:
         assert not imports_of(name) & public, name

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import f1_score
+from sklearn.model_selection import cross_val_score
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier, Status
 from tests.reference.stumps import enumerate_dictionary
@@ -92,12 +93,46 @@ def test_weights_equal_repetition():
     assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-6)
 
 
-def test_one_label_is_two_classes():
+@pytest.mark.parametrize("names", [(0, 1), ("no", "yes")])
+def test_one_label_is_two_classes(names):
     """A single column of labels is a two-class problem with one-vs-all margins."""
     X, Y = make_labels()
-    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y[:, :1])
-    assert model.predict(X).shape == (len(X), 1)
-    assert (model.predict(X) == Y[:, :1]).mean() > 0.8
+    y = np.array(names)[Y[:, 0]]
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, y[:, None])
+    plain = DirectBoostClassifier(nu=0.05, margin="one-vs-all").fit(X, y)
+    np.testing.assert_array_equal(model.classes_, names)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X)[:, None])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
+def test_one_label_is_the_label_of_two_equal_ones():
+    """Both problems have the same optimum but for scale, so the scores rank rows alike."""
+    X, Y = make_labels()
+    one = DirectBoostMultiLabelClassifier(nu=0.05, tol=1e-6).fit(X, Y[:, :1])
+    two = DirectBoostMultiLabelClassifier(nu=0.05, tol=1e-6).fit(X, Y[:, [0, 0]])
+    np.testing.assert_array_equal(one.predict(X)[:, 0], two.predict(X)[:, 0])
+    twice = two.decision_function(X)[:, 0]
+    np.testing.assert_allclose(one.decision_function(X), 2.0 * twice, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["f1", "f1_micro", "roc_auc", "average_precision", "neg_log_loss", "accuracy"]
+)
+def test_one_label_is_scored_as_two_classes_are(scoring):
+    X, Y = make_labels()
+    settings = {"cv": 3, "scoring": scoring, "error_score": "raise"}
+    found = cross_val_score(DirectBoostMultiLabelClassifier(nu=0.05), X, Y[:, :1], **settings)
+    plain = DirectBoostClassifier(nu=0.05, margin="one-vs-all")
+    np.testing.assert_array_equal(found, cross_val_score(plain, X, Y[:, 0], **settings))
+
+
+def test_several_labels_are_scored():
+    X, Y = make_labels()
+    for scoring in ("f1_micro", "roc_auc"):
+        model = DirectBoostMultiLabelClassifier(nu=0.05)
+        assert cross_val_score(model, X, Y, cv=3, scoring=scoring).min() > 0.75
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -144,6 +179,7 @@ def test_a_coarse_start_and_a_budget():
     [
         ({}, lambda Y: Y + np.arange(len(Y))[:, None] % 3, "column 0 of y holds 4 values"),
         ({}, lambda Y: Y + 0.5, "Unknown label type"),
+        ({}, lambda Y: np.ones((len(Y), 1)), "y has one class only"),
         ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
     ],
 )

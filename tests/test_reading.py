@@ -36,40 +36,29 @@ from tests.frame_data import (
 )
 
 
-@pytest.fixture(params=MAKERS, name="library")
-def _library(request):
-    return request.param
-
-
-@pytest.fixture(scope="module", name="reference")
-def _reference():
-    """Return the model of the array of numbers, with its last column declared."""
-    return DirectBoostClassifier(nu=0.02, categorical_features=[5]).fit(ENCODED, LABELS, WEIGHTS)
-
-
-def test_the_same_model_from_every_library(library, reference):
+def test_the_same_model_from_every_library(library, plain_model):
     """Nulls, whole numbers with nulls, truth values and categories; y and weights as series."""
     X, series = FRAMES[library], SERIES[library]
     y, weight = series(LABELS), series(WEIGHTS.astype(float))
     model = DirectBoostClassifier(nu=0.02).fit(X, y, weight)
-    assert_same(model, reference)
+    assert_same(model, plain_model)
     assert model.feature_names_in_.tolist() == NAMES
     assert model.categories_[:5] == [None] * 5
     assert model.categories_[5].tolist() == ["a", "b", "c"]
     for method in ("predict", "predict_proba", "decision_function", "explain"):
         np.testing.assert_array_equal(
-            getattr(model, method)(X), getattr(reference, method)(ENCODED)
+            getattr(model, method)(X), getattr(plain_model, method)(ENCODED)
         )
-    score = reference.score(ENCODED, LABELS, WEIGHTS)
+    score = plain_model.score(ENCODED, LABELS, WEIGHTS)
     assert model.score(X, y, sample_weight=weight) == score
 
 
-def test_the_same_model_from_objects(reference):
+def test_the_same_model_from_objects(plain_model):
     """Without frames: an array of objects, or lists, with the column declared."""
     model = DirectBoostClassifier(nu=0.02, categorical_features=[5])
     for X in (OBJECTS, OBJECTS.tolist()):
-        assert_same(model.fit(X, LABELS, WEIGHTS), reference)
-        np.testing.assert_array_equal(model.predict(X), reference.predict(ENCODED))
+        assert_same(model.fit(X, LABELS, WEIGHTS), plain_model)
+        np.testing.assert_array_equal(model.predict(X), plain_model.predict(ENCODED))
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
@@ -114,13 +103,13 @@ def test_columns_named_by_numbers_have_no_names():
         model.predict(pd.DataFrame({0: [1.0], 1: ["much"], 2: [1.0]}))
 
 
-def test_libraries_may_differ_between_fit_and_predict(library, reference):
+def test_libraries_may_differ_between_fit_and_predict(library, plain_model):
     """Names and levels are what counts."""
     model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS, WEIGHTS)
     for X in FRAMES.values():
-        np.testing.assert_array_equal(model.predict(X), reference.predict(ENCODED))
+        np.testing.assert_array_equal(model.predict(X), plain_model.predict(ENCODED))
     with pytest.warns(UserWarning, match="X does not have valid feature names"):
-        np.testing.assert_array_equal(model.predict(OBJECTS), reference.predict(ENCODED))
+        np.testing.assert_array_equal(model.predict(OBJECTS), plain_model.predict(ENCODED))
 
 
 def test_a_fit_forgets_the_names_of_the_last(library):
@@ -136,7 +125,7 @@ def test_an_infinite_number_in_a_frame(library):
         DirectBoostClassifier().fit(X, LABELS)
 
 
-def test_paths_of_frames(library, reference):
+def test_paths_of_frames(library, plain_model):
     path = directboost_path(FRAMES[library], SERIES[library](LABELS), nus=[0.1, 0.02])
     plain = directboost_path(ENCODED, LABELS, nus=[0.1, 0.02], categorical_features=[5])
     for model, other in zip(path, plain, strict=True):
@@ -255,6 +244,23 @@ def test_sparse_matrices_are_refused():
     for asked in (None, [0]):
         with pytest.raises(TypeError, match="Sparse data was passed"):
             DirectBoostClassifier(categorical_features=asked).fit(sparse.eye(6).tocsr(), [0, 1] * 3)
+
+
+def test_lazy_frames_are_refused():
+    """A frame without rows says what to give instead, in one line."""
+    X = FRAMES["polars"]
+    estimators = (DirectBoostClassifier, DirectBoostClassifierCV, DirectBoostMultiLabelClassifier)
+    refused = r"X is a lazy LazyFrame, which holds no rows yet: give X.collect\(\)"
+    for estimator in estimators:
+        with pytest.raises(TypeError, match=refused):
+            estimator().fit(X.lazy(), LABELS)
+    model = DirectBoostClassifier(nu=0.02).fit(X, LABELS)
+    for method in (model.predict, model.predict_proba, model.explain):
+        with pytest.raises(TypeError, match=refused):
+            method(X.lazy())
+    np.testing.assert_array_equal(model.predict(X.lazy().collect()), model.predict(X))
+    with pytest.raises(TypeError, match=r"give y.collect\(\)"):
+        model.fit(X, pl.LazyFrame({"y": LABELS}))
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])

@@ -1,12 +1,20 @@
 """Budgets: how many features, weak classifiers or costs a model may have."""
 
-from typing import Any
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Bools
+from .arrays import Bools, Ints
+from .estimators import DirectBoostClassifier
 from .inputs import check_number
 from .model_path import ModelPath
+from .solving import ENDED_BY_USER
+
+Models = Generator[DirectBoostClassifier, None, None]
+
+_FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
 #: By parameter: what of a path is limited, and how it is called.
 BUDGETS = {
@@ -32,6 +40,73 @@ def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:
     for name, most in budgets.items():
         allowed &= getattr(path, BUDGETS[name][0]) <= most
     return allowed
+
+
+class Descent(Protocol):
+    """Gives the fitted models of falling points, of all features or of some alone."""
+
+    def __call__(self, nus: Sequence[float], *, features: Ints | None = None) -> Models:
+        """Yield a model per point."""
+
+
+def walk_within(
+    walk: Descent, grid: Sequence[float], budgets: dict[str, float]
+) -> Iterator[DirectBoostClassifier]:
+    """Yield a model per point; from where the features end on, with those of the last model alone.
+
+    Such a model has few features because nu is large, which also keeps its weights small: at
+    smaller nus the same features say more. Where the first model has too many, they stand. How
+    many weak classifiers there are does not matter here: no choice of features limits them.
+    """
+    limits = {name: most for name, most in budgets.items() if name != "max_learners"}
+    inside, outside = _until_outside(walk(grid), limits)
+    yield from inside
+    if outside is not None and not _ended(outside):
+        last = inside[-1] if inside and inside[-1].n_learners_ else outside
+        yield from walk(grid[len(inside) :], features=last.features_used_)
+
+
+def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
+    """Return the models of a grid that keep to the budgets, and more where a budget ends.
+
+    First those of all features, with points between the last and the first that breaks a budget;
+    then, at smaller nus, those of the features of the last one alone. Where none but the empty
+    model keeps to the budgets, the smallest that was found is at the end.
+    """
+    inside, outside = _until_outside(walk(grid), budgets)
+    for _ in range(_FINER):
+        if outside is None or not inside or _ended(inside[-1], outside):
+            break
+        between = np.geomspace(inside[-1].nu, outside.nu, _POINTS + 2)[1:-1].tolist()
+        grid = sorted({*grid, *between}, reverse=True)
+        more, nearer = _until_outside(walk(between), budgets)
+        inside, outside = [*inside, *more], nearer or outside
+        if inside[-1].n_learners_:
+            break
+    if outside is None:
+        return ModelPath(inside)
+    if not inside or not inside[-1].n_learners_ or _ended(inside[-1], outside):
+        return ModelPath([*inside, outside])
+    rest = [nu for nu in grid if nu < inside[-1].nu]
+    refitted, _ = _until_outside(walk(rest, features=inside[-1].features_used_), budgets)
+    return ModelPath([*inside, *refitted])
+
+
+def _ended(*models: DirectBoostClassifier) -> bool:
+    return any(model.status_ in ENDED_BY_USER for model in models)
+
+
+def _until_outside(
+    models: Models, budgets: dict[str, float]
+) -> tuple[list[DirectBoostClassifier], DirectBoostClassifier | None]:
+    """Return the models before the first that breaks a budget, and that one, if any."""
+    inside: list[DirectBoostClassifier] = []
+    with closing(models):  # what is not fitted any more needs no threads
+        for model in models:
+            if not keep_to(ModelPath([model]), budgets)[0]:
+                return inside, model
+            inside.append(model)
+    return inside, None
 
 
 def within(path: ModelPath, budgets: dict[str, float]) -> Bools:

@@ -1,13 +1,13 @@
 """The estimator that chooses nu itself: cross-validation down the path, within a budget."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -16,31 +16,28 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Bools, Scores
-from .budgets import budgets_of, keep_to, within
-from .callbacks import Callback
+from .arrays import Array, Bools
+from .budgets import budgets_of, path_within, within
 from .encoding import Encoder
 from .estimators import DirectBoostClassifier
-from .fold_model import FoldModel
+from .fold_scores import FoldScoring, mean_and_error
 from .inputs import feature_costs
-from .model_path import ModelPath, nu_grid
+from .model_path import nu_grid
 from .monotone import by_index, names_class
 from .prediction import one_blas_thread
 from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
-from .solving import ENDED_BY_USER
-
-_FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):
     """`DirectBoostClassifier` with nu by cross-validation, and the best model within a budget.
 
     All rows walk down the path of nu from the empty model, each point started from the one before,
-    so that every model of `path_`, and with it the one that is chosen, has its own certificate;
-    where a budget ends between two points there are more between them. Every fold then walks down
-    the same path. The choice is the largest nu whose mean score is
-    within one standard error of the best.
+    so that every model of `path_`, and with it the one that is chosen, has its own certificate.
+    Where a budget ends between two points there are more between them; from there on the path goes
+    on with the features of the last model within the budget alone, and the certificates say so.
+    Every fold then walks down the same path, with features of its own. The choice is the largest
+    nu whose mean score is within one standard error of the best.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     chosen_index_ : int
         The point of the model.
     path_ : ModelPath
-        The models of all rows.
+        The models of all rows, those within the budgets.
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
 
@@ -174,47 +171,16 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         context = open_fit(self, X, y)
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
-            self.path_ = self._whole_path((X, y, sample_weight), grid, budgets, bridge)
+            whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+            walk = partial(whole._models, X, y, sample_weight, callbacks=bridge)
+            self.path_ = path_within(walk, grid, budgets)
             allowed = within(self.path_, budgets)
-            grid = self.path_.nus.tolist()
-            rows = (checked, labels, weight)
-            folds = [
-                delayed(_score_fold)(
-                    self._of_fold(encoder, np.unique(labels[split[0]])),
-                    rows,
-                    split,
-                    grid,
-                    scorer,
-                    routed,
-                )
-                for split in splits
-            ]
-            self.scores_ = np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
+            nus, taken = self.path_.nus, routed.scorer.score
+            scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
+            self.scores_ = self._fold_scores(scoring, splits, encoder)
         self._choose(allowed)
         close_fit(self, context, X, y)
         return self
-
-    def _whole_path(
-        self,
-        rows: tuple[Any, Any, Any],
-        grid: Sequence[float],
-        budgets: dict[str, float],
-        bridge: Sequence[Callback],
-    ) -> ModelPath:
-        """Fit all rows; where a budget ends between two points, more finely between them."""
-        whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-        path = ModelPath(list(whole._models(*rows, grid, bridge)))
-        for _ in range(_FINER if budgets else 0):
-            outside = np.flatnonzero(~keep_to(path, budgets))
-            if outside.size == 0 or outside[0] == 0 or path[-1].status_ in ENDED_BY_USER:
-                break
-            high, low = path.nus[outside[0] - 1], path.nus[outside[0]]
-            between = np.geomspace(high, low, _POINTS + 2)[1:-1].tolist()
-            models = [*path, *whole._models(*rows, between, bridge)]
-            path = ModelPath(sorted(models, key=lambda model: -model.nu))
-            if (keep_to(path, budgets) & (path.n_learners > 0)).any():
-                break
-        return path
 
     def _inner(
         self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
@@ -224,6 +190,14 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         shared = {name: getattr(self, name) for name in names - {"max_learners"}}
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
         return DirectBoostClassifier(**shared)
+
+    def _fold_scores(self, scoring: FoldScoring, splits: list[Any], encoder: Encoder) -> Array:
+        """Return the score of every point on every fold, (n, folds)."""
+        folds = []
+        for train, test in splits:
+            estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
+            folds.append(delayed(scoring.scores)(estimator, train, test))
+        return np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
 
     def _of_fold(self, encoder: Encoder, classes: Any) -> DirectBoostClassifier:
         """Return the estimator of a fold, whose rows are numbers without names.
@@ -275,7 +249,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     def _choose(self, allowed: Bools) -> None:
         """Take the model of the best score within the budgets, or the smallest nearly as good."""
         self.nus_ = self.path_.nus
-        self.mean_scores_, self.standard_errors_ = _mean_and_error(self.scores_)
+        self.mean_scores_, self.standard_errors_ = mean_and_error(self.scores_)
         scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
         if not np.isfinite(scores).any():
             raise ValueError(
@@ -288,35 +262,3 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         chosen = self.path_[self.chosen_index_]
         for name in vars(chosen).keys() - chosen.get_params():
             setattr(self, name, getattr(chosen, name))
-
-
-def _score_fold(
-    estimator: DirectBoostClassifier,
-    rows: tuple[Scores, Any, Array | None],
-    split: Any,
-    grid: Sequence[float],
-    scorer: Any,
-    routed: Bunch,
-) -> Array:
-    """Return the score of every point, trained on one part and scored on the other, (n,)."""
-    (X, y, weight), (train, test) = rows, split
-    here = {
-        name: value if value is None else _safe_indexing(value, test)
-        for name, value in routed.scorer.score.items()
-    }
-    some = None if weight is None else weight[train]
-    classes = np.unique(y)
-    scores = np.full(len(grid), np.nan)  # where the user ended a fit there are fewer
-    for place, model in enumerate(estimator._models(X[train], y[train], some, grid)):
-        scores[place] = scorer(FoldModel(model, classes), X[test], y[test], **here)
-    return scores
-
-
-def _mean_and_error(scores: Array) -> tuple[Array, Array]:
-    """Return mean and standard error of every row over the folds that gave a number, (n,)."""
-    known = np.isfinite(scores)
-    count = np.maximum(known.sum(axis=1), 1)
-    mean = np.where(known, scores, 0.0).sum(axis=1) / count
-    squares = np.where(known, (scores - mean[:, None]) ** 2, 0.0).sum(axis=1)
-    error = np.sqrt(squares / np.maximum(count - 1, 1) / count)
-    return np.where(known.any(axis=1), mean, np.nan), error

@@ -1,39 +1,14 @@
 """The public estimator."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import ClassifierMixin
 
-from .arrays import Array, Ints, Scores
-from .callbacks import Callback, Progress
-from .encoding import Encoder
-from .ensemble import Ensemble
-from .inputs import (
-    TrainingRows,
-    ValidationRows,
-    feature_costs,
-    refuse_infinite,
-    refuse_many_levels,
-    training_rows,
-    validation_rows,
-    with_levels,
-)
-from .learners import WeakClassifier
-from .losses import Rows
-from .monotone import monotone_signs
-from .path import until_no_better, within
-from .prediction import Predictor, one_blas_thread
-from .probabilities import fit_factor
-from .problem import Objective
-from .reading import feature_names, read_rows, read_training
-from .request import refuse_signs, request_of
-from .settings import resolve_parts, takes_missing
+from .fitting import Fitter
+from .inputs import feature_costs
+from .prediction import one_blas_thread
+from .reading import feature_names
+from .settings import takes_missing
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -41,11 +16,9 @@ from .sklearn_callbacks import (
     round_callback,
     with_callbacks,
 )
-from .task import Task
-from .training import Trained, Walk, task_of
 
 
-class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
     """Multi-class boosting of decision stumps, solved to a certified optimum.
 
     All classes are trained in one convex problem over the dictionary of all stumps::
@@ -259,147 +232,8 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         close_fit(self, context, X, y)
         return self
 
-    @contextmanager
-    def _task(
-        self, rows: TrainingRows, costs: Array, callbacks: Sequence[Callback] = ()
-    ) -> Iterator[Task]:
-        """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
-        request = request_of(self, callbacks)
-        refuse_many_levels(rows.levels, request.max_bins, feature_names(self))
-        rows = replace(rows, signs=self._signs(rows))
-        refuse_signs(rows.signs, request)
-        with self._team(rows.X.size * rows.classes.size) as team:
-            yield task_of(request, rows, costs, team)
-        for callback in request.callbacks:
-            if isinstance(callback, Progress):
-                callback.finish()
-
-    def _models(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        nus: Sequence[float],
-        callbacks: Sequence[Callback] = (),
-    ) -> "Iterator[DirectBoostClassifier]":
-        """Yield fitted estimators of falling nu, in its scale; each starts from the one before."""
-        rows, encoder = self._rows(X, y, sample_weight)
-        costs = feature_costs(self.feature_costs, feature_names(self))
-        with self._task(rows, costs, callbacks) as task:
-            walk = Walk(task)
-            for nu in nus:
-                model = type(self)(**self.get_params(deep=False) | {"nu": nu})
-                for name in ("n_features_in_", "feature_names_in_"):
-                    if hasattr(self, name):
-                        setattr(model, name, getattr(self, name))
-                model._store(walk.to(task.absolute(nu)), rows, costs, encoder)
-                yield model
-                if walk.ended:
-                    return
-
-    def _signs(self, rows: TrainingRows) -> Ints | None:
-        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
-        """Return the rows a model is trained on, and how they became numbers."""
-        X, y, encoder = self._read(X, y)
-        return with_levels(training_rows(X, y, sample_weight, self.class_weight), encoder)
-
-    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Scores, Any, Encoder]:
-        X, y, encoder = read_training(self, X, y, **checks)
-        with self._team(X.size) as team:
-            refuse_infinite(X, team)
-        check_classification_targets(y)
-        return X, y, encoder
-
-    def _earlier(self) -> tuple[list[WeakClassifier], Array] | None:
-        """Return the model a warm start begins with."""
-        if not self.warm_start or not hasattr(self, "learners_"):
-            return None
-        return self.learners_, self.coef_
-
-    def _validation(
-        self, rows: tuple[Any, Any, Any], classes: Any, encoder: Encoder
-    ) -> ValidationRows | None:
-        X, y, sample_weight = rows
-        if X is None and y is None:
-            return None
-        if X is None or y is None or self.n_iter_no_change is None:
-            raise ValueError(
-                "X_val, y_val and n_iter_no_change go together: give the rows to fit and say after "
-                "how many points without a better loss to stop"
-            )
-        if self.max_learners is not None:
-            raise ValueError(
-                f"max_learners={self.max_learners!r} does not go with X_val: choose the size by "
-                "one of them"
-            )
-        X = read_rows(self, X, encoder)
-        refuse_infinite(X)
-        return validation_rows(X, y, sample_weight, classes)
-
-    def _train(
-        self,
-        task: Task,
-        earlier: tuple[list[WeakClassifier], Array] | None,
-        validation: ValidationRows | None,
-    ) -> Trained:
-        """Fit at the nu that was asked for, or as far down the path as it pays."""
-        patience, most = task.request.patience, task.request.most_learners
-        if validation is not None and patience is not None:
-            loss = partial(_validation_loss, task.objective, validation)
-            trained, self.validation_path_ = until_no_better(task, loss, patience)
-            return trained
-        if most is not None:
-            return within(task, lambda trained: len(trained.learners) <= most)
-        before = None
-        if earlier is not None and earlier[1].shape[1] == task.k:
-            before = task.oracle.recall(*earlier)
-        return Walk(task, before).to(task.objective.nu)
-
-    def _store(self, trained: Trained, rows: TrainingRows, costs: Array, encoder: Encoder) -> None:
-        self.classes_ = rows.classes
-        self.learners_ = trained.learners
-        self.coef_ = trained.coef
-        self.ensemble_ = Ensemble(trained.learners, trained.coef)
-        self.intercept_ = self.ensemble_.intercept
-        self.mean_contributions_ = trained.means
-        self.certificate_ = trained.certificate
-        self.history_ = trained.history
-        self.status_ = trained.status
-        self.n_iter_ = max(len(trained.history), 1)
-        self.missing_ = trained.missing
-        self.nu_ = trained.nu
-        self.nu_max_ = trained.nu_max
-        self.n_learners_ = len(trained.learners)
-        self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
-        self.n_features_used_ = int(self.features_used_.size)
-        self.class_sharing_ = (trained.coef > 0.0).sum(axis=1)
-        self.cost_ = float(costs[self.features_used_].sum())
-        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
-        self.categories_ = list(encoder.categories)
-        self._encoder = encoder
-        self._stages = trained.stages
-        self._prior = rows.prior
-        self._factor = self._probability_factor(trained, rows)
-
-    def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
-        loss = resolve_parts(self.loss, self.margin, self.penalty).loss
-        if loss.temper is not None:
-            return loss.temper
-        return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing values are welcome, where the weak learner takes them."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_missing(self.learner)
         return tags
-
-
-def _validation_loss(objective: Objective, validation: ValidationRows, trained: Trained) -> float:
-    """Return the loss of a model on other rows."""
-    k = objective.margin.k
-    margin = type(objective.margin).from_codes(validation.codes, k)
-    rows = Rows.weighted(validation.weight, k, margin.own)
-    F = Ensemble(trained.learners, trained.coef).scores(validation.X)
-    return replace(objective, margin=margin, rows=rows).loss_value(F)

@@ -49,6 +49,21 @@ def is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
+def refuse_lazy(name: str, values: Any) -> None:
+    """Refuse a frame that is only a plan of its rows: when to run it is for the user to say."""
+    if isinstance(values, np.ndarray | Sequence):
+        return
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.LazyFrame):
+        plan = name if frame.implementation.is_polars() else f"narwhals.from_native({name})"
+        raise TypeError(
+            f"{name} is a lazy {type(values).__name__}, which holds no rows yet: give "
+            f"{plan}.collect()"
+        )
+
+
 def table_of(X: Any) -> Table:
     """Return the columns of a frame or of an array (m, d)."""
     return Frame(X) if is_frame(X) else Matrix(X)

@@ -23,9 +23,11 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     The problem is that of `DirectBoostClassifier` with one-vs-all margins t_il F_il, where
     t_il = 1 if row i has label l and -1 if not; a mixed-norm penalty makes labels share stumps.
     `fit` takes y (m, labels) with 1 where a row has a label and 0 where not; a label that all rows
-    have, or none, is allowed. `predict` answers in kind: labels with a positive score. Classes
-    (m,), one per row, are taken too: the model is then that of `DirectBoostClassifier` with
-    one-vs-all margins, and so is what it predicts.
+    have, or none, is allowed beside others. `predict` answers in kind: labels with a positive
+    score. Classes (m,), one per row, are taken too: the model is then that of
+    `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts. A single column
+    (m, 1) is read as scikit-learn reads it, as two classes, without the label and with it:
+    `decision_function` is (m,), `predict_proba` (m, 2), and `predict` (m, 1), in kind.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     Attributes
     ----------
     classes_ : (labels,) array
-        The numbers of the labels. All other attributes are those of `DirectBoostClassifier`.
+        The numbers of the labels; of a single column its two values. All other attributes are
+        those of `DirectBoostClassifier`.
 
     Examples
     --------
@@ -99,9 +102,10 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
         y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-        self._several = y.ndim == 2 and not (y.shape[1] == 1 and np.unique(y).size > 2)
+        self._several = y.ndim == 2 and y.shape[1] > 1
+        self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
         if not self._several:
-            return super()._rows(X, y, sample_weight)
+            return super()._rows(X, y[:, 0] if self._single else y, sample_weight)
         X, Y, encoder = self._read(X, y, multi_output=True)
         self._values = label_values(Y)
         return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
@@ -133,12 +137,13 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
 
     def _answers(self, F: Array) -> Any:
         if not self._several:
-            return super()._answers(F)
+            answers = super()._answers(F)
+            return answers[:, None] if self._single else answers
         pairs = zip(self._values, (F > 0.0).astype(np.int64).T, strict=True)
         return np.column_stack([pair[np.minimum(has, pair.size - 1)] for pair, has in pairs])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every label, (m, labels).
+        """Return the probability of every label, (m, labels); of a single one both ways, (m, 2).
 
         The logistic function of F for the logistic loss and of 2 F for the exponential one; for
         the others of F / T, with T fitted to the likelihood of the training rows.

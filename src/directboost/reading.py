@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from .arrays import Scores
 from .encoding import Encoder, by_dtype, learn_encoder, numeric_encoder
-from .frames import count_missing, is_frame
+from .frames import count_missing, is_frame, refuse_lazy
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
@@ -43,6 +43,8 @@ def read_training(
     **checks
         Of `check_X_y`, for y.
     """
+    refuse_lazy("X", X)
+    refuse_lazy("y", y)
     _refuse_missing_labels(y)
     categorical = estimator.categorical_features
     if by_dtype(categorical) and not is_frame(X):
@@ -56,6 +58,7 @@ def read_training(
 
 def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Scores:
     """Return X as numbers (m, d), in the way it was done in training."""
+    refuse_lazy("X", X)
     if not encoder.categorical.any() and not is_frame(X):
         return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
     numbers = encoder.encode(_columns(estimator, X, reset=False))

@@ -33,6 +33,11 @@ def tidy(ax: Any) -> None:
     ax.grid(alpha=0.25)
 
 
+def others_text(count: int) -> str:
+    """Return how the legend calls the classes that are grey."""
+    return "1 other class" if count == 1 else f"{count} other classes"
+
+
 def add_legend(ax: Any, beside: bool) -> None:
     """Put the legend beside axes of our own, which make room, and else where it fits best."""
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if beside else {"loc": "best"}

@@ -1,4 +1,4 @@
-"""The step functions of one feature."""
+"""What the values of one feature add to the scores: step functions, or the levels of a category."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..reading import feature_names
-from .canvas import COLOURS, DASHES, add_legend, new_axes, tidy
+from .canvas import COLOURS, DASHES, add_legend, new_axes, others_text, tidy
+from .levels import draw_levels
 from .reading import check_model, find_classes, find_feature, read_rows
 
 _MARGIN = 0.12  # share of the range of the thresholds that is drawn on either side of it
@@ -18,7 +19,8 @@ def plot_feature(
 ) -> Any:
     """Draw what each value of a feature adds to the score of every class.
 
-    The score of a class is the sum of such step functions, one per feature, and `intercept_`.
+    The score of a class is the sum of such step functions, one per feature, and `intercept_`. The
+    levels of a category have no order: each has bars of its own, at most the 30 that stand out.
     Where the feature had missing values in training, what a missing one adds is at the right.
 
     Parameters
@@ -31,7 +33,7 @@ def plot_feature(
         are no more; the other classes are grey.
     ax : matplotlib axes, optional
     X : array-like (m, d), optional
-        Rows whose values are marked on the axis, and whose range it covers.
+        Rows whose values, if they are numbers, are marked on the axis, and whose range it covers.
 
     Returns
     -------
@@ -45,19 +47,18 @@ def plot_feature(
     values = np.empty(0) if X is None else read_rows(model, X)[:, place].astype(np.float64)
     beside = ax is None
     ax = new_axes(7.0, 3.8) if ax is None else ax
-    levels = model.categories_[place]
-    low, high = _range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
-    if levels is not None:
-        low, high = -0.5, len(levels) - 0.5
-        cuts, table = _between(cuts, table, low, high)
-        ax.set_xticks(np.arange(len(levels)), [str(level) for level in levels])
-    _draw_lines(ax, model, table, np.concatenate([[low], cuts, [high]]), chosen)
-    _mark_values(ax, values)
-    ax.set_xlim(low, high)
-    if model.missing_[place]:
-        _draw_missing(ax, table[-1], chosen, (low, high), levels is not None)
-    ax.set(xlabel=name, ylabel="added to the score")
     tidy(ax)
+    if model.categories_[place] is None:
+        low, high = _range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
+        _draw_lines(ax, model, table, np.concatenate([[low], cuts, [high]]), chosen)
+        ax.set_xlim(low, high)
+        if model.missing_[place]:
+            _draw_missing(ax, table[-1], chosen, (low, high))
+        _mark_values(ax, values)
+        ax.set_xlabel(name)
+    else:
+        draw_levels(ax, model, place, (cuts, table), chosen)
+    ax.set_ylabel("added to the score")
     add_legend(ax, beside)
     return ax
 
@@ -78,13 +79,6 @@ def _steps(model: Any, place: int, name: str) -> tuple[Array, Array]:
         )
     used = read.index(place)
     return model.ensemble_.thresholds[used], model.ensemble_.tables[used]
-
-
-def _between(cuts: Array, table: Array, low: float, high: float) -> tuple[Array, Array]:
-    """Leave out the thresholds at the ends: a category has nothing beyond its levels."""
-    first, last = np.searchsorted(cuts, [low, high], side="right")
-    last -= int(last > first and cuts[last - 1] == high)
-    return cuts[first:last], np.vstack([table[first : last + 1], table[-1:]])
 
 
 def _strongest(table: Array) -> list[int]:
@@ -116,8 +110,7 @@ def _draw_lines(ax: Any, model: Any, table: Array, edges: Array, chosen: list[in
             color=COLOURS[place % len(COLOURS)], ls=DASHES[place // len(COLOURS) % len(DASHES)],
         )  # fmt: skip
     if others.size:
-        text = "1 other class" if others.size == 1 else f"{others.size} other classes"
-        ax.plot([], [], color="0.75", lw=1.0, label=text)
+        ax.plot([], [], color="0.75", lw=1.0, label=others_text(others.size))
 
 
 def _mark_values(ax: Any, values: Array) -> None:
@@ -128,17 +121,11 @@ def _mark_values(ax: Any, values: Array) -> None:
         )  # fmt: skip
 
 
-def _draw_missing(
-    ax: Any, heights: Array, chosen: list[int], ends: tuple[float, float], every_tick: bool
-) -> None:
-    """Mark what a missing value adds in a strip of its own, with a tick that says so.
-
-    Ticks near it go, unless all are needed.
-    """
+def _draw_missing(ax: Any, heights: Array, chosen: list[int], ends: tuple[float, float]) -> None:
+    """Mark what a missing value adds in a strip of its own, with a tick that says so."""
     low, high = ends
     strip = _STRIP * (high - low)
-    last = high if every_tick else high - 0.5 * strip
-    ticks = [tick for tick in ax.get_xticks() if low <= tick <= last]
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high - 0.5 * strip]
     texts = ax.xaxis.get_major_formatter().format_ticks(ticks)
     others = np.setdiff1d(np.arange(heights.size), chosen)
     middle = high + 0.5 * strip

@@ -1,0 +1,58 @@
+"""The pictures of a path are its models."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from directboost import DirectBoostClassifierCV, directboost_path
+from directboost.plotting import plot_path
+from tests.plotting.drawn import NAMES, WINE, lines_by_label
+
+
+@pytest.fixture(scope="module")
+def path():
+    return directboost_path(WINE.data, NAMES, nus=6, nu_min=0.01)
+
+
+def test_path_draws_error_and_features(path):
+    error, features = plot_path(path, WINE.data, NAMES)
+    np.testing.assert_allclose(error.lines[0].get_ydata(), 1.0 - path.scores(WINE.data, NAMES))
+    np.testing.assert_array_equal(features.lines[0].get_ydata(), path.n_features_used)
+    for ax in (error, features):
+        np.testing.assert_array_equal(ax.lines[0].get_xdata(), path.nus)
+        assert ax.get_xscale() == "log"
+        assert ax.get_xlim()[0] > ax.get_xlim()[1]
+    assert [ax.get_ylabel() for ax in plot_path(path)] == ["features used"]
+
+
+def test_path_draws_the_cost_where_features_have_one():
+    costs = np.arange(1.0, 14.0)
+    path = directboost_path(WINE.data, NAMES, nus=4, nu_min=0.05, feature_costs=costs)
+    axes = plot_path(path)
+    assert [ax.get_ylabel() for ax in axes] == ["features used", "cost of the features"]
+    np.testing.assert_array_equal(axes[1].lines[0].get_ydata(), path.costs)
+
+
+def test_path_marks_the_choice_of_cross_validation():
+    model = DirectBoostClassifierCV(nus=6, cv=3).fit(WINE.data, NAMES)
+    (ax,) = plot_path(model)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), model.nus_)
+    assert lines_by_label(ax)["chosen"].get_xdata()[0] == model.nus_[model.chosen_index_]
+
+
+def test_path_draws_into_given_axes(path):
+    axes = plt.subplots(1, 2)[1]
+    assert list(plot_path(path, WINE.data, NAMES, axes=axes)) == list(axes)
+    plot_path(path, WINE.data, NAMES, axes=axes)
+    assert axes[0].get_xlim()[0] > axes[0].get_xlim()[1]
+    ax = plt.subplots()[1]
+    assert plot_path(path, axes=ax)[0] is ax
+
+
+def test_path_refuses_what_does_not_fit(path, wine):
+    with pytest.raises(TypeError, match="path is a DirectBoostClassifier; it takes"):
+        plot_path(wine)
+    with pytest.raises(ValueError, match="X is given without y"):
+        plot_path(path, WINE.data)
+    with pytest.raises(ValueError, match="axes holds 1 axes, but there are 2 panels"):
+        plot_path(path, WINE.data, NAMES, axes=plt.subplots()[1])

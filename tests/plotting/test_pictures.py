@@ -1,0 +1,71 @@
+"""What all pictures share: labels as classes, given axes, what is refused."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from directboost import DirectBoostClassifier, DirectBoostClassifierCV
+from directboost.plotting import (
+    plot_convergence,
+    plot_feature,
+    plot_margins,
+    plot_regions,
+    plot_sharing,
+)
+from tests.plotting.drawn import height_at, lines_by_label
+
+
+def test_pictures_of_several_labels(labels):
+    """Feature and sharing speak of labels where they speak of classes."""
+    model, X, _ = labels
+    lines = lines_by_label(plot_feature(model, 1, X=X))
+    np.testing.assert_allclose(height_at(lines["2"], X[:, 1]), model.explain(X)[:, 1, 2])
+    assert plot_sharing(model).images[0].get_array().shape[1] == 3
+    assert len(plot_convergence(model)) == 2
+
+
+PICTURES = [
+    pytest.param(lambda m, ax: plot_feature(m, 0, ax=ax), id="feature"),
+    pytest.param(lambda m, ax: plot_sharing(m, ax=ax), id="sharing"),
+    pytest.param(lambda m, ax: plot_regions(m, *ROWS, ax=ax), id="regions"),
+    pytest.param(lambda m, ax: plot_margins(m, *ROWS, ax=ax), id="margins"),
+]
+ROWS = (pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0] * 9, "b": [0.0, 1.0] * 18}), [0, 1, 1, 2] * 9)
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_given_axes_are_used(draw):
+    model = DirectBoostClassifierCV(nus=4, cv=3).fit(*ROWS)
+    ax = plt.subplots()[1]
+    assert draw(model, ax) is ax
+    assert plt.get_fignums() == [ax.figure.number]
+    assert ax.get_xlabel()
+
+
+@pytest.mark.parametrize("draw", PICTURES)
+def test_other_models_are_refused(draw):
+    with pytest.raises(ValueError, match="not fitted"):
+        draw(DirectBoostClassifier(), None)
+    other = LogisticRegression().fit(*ROWS)
+    with pytest.raises(TypeError, match="model is a LogisticRegression, not an estimator"):
+        draw(other, None)
+    with pytest.raises(TypeError, match=r"model is a Pipeline.*fitted estimator itself"):
+        draw(make_pipeline(DirectBoostClassifier(nu=0.1)).fit(*ROWS), None)
+
+
+def test_without_matplotlib_the_error_names_the_extra():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from directboost import DirectBoostClassifier, plotting\n"
+        "model = DirectBoostClassifier(nu=0.1).fit([[0.0], [1.0]] * 9, [0, 1] * 9)\n"
+        "try: plotting.plot_sharing(model)\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "directboost[plot]"' in done.stdout

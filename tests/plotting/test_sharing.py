@@ -1,0 +1,38 @@
+"""The picture of the rules is the weights."""
+
+import numpy as np
+import pytest
+
+from directboost import DirectBoostClassifier
+from directboost.plotting import plot_sharing
+from tests.plotting.drawn import NAMES, WINE
+
+
+def test_sharing_draws_the_weights(wine):
+    ax = plot_sharing(wine, most=7)
+    order = np.argsort(-wine.coef_.sum(axis=1), kind="stable")[:7]
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(0.0), wine.coef_[order])
+    rules = [text.get_text() for text in ax.get_yticklabels()]
+    told = wine.summary(max_rules=7).splitlines()[5:12]
+    assert all(line.strip().startswith(rule) for rule, line in zip(rules, told, strict=True))
+    assert [text.get_text() for text in ax.get_xticklabels()] == list(wine.classes_)
+    assert ax.get_title() == f"7 of {wine.n_learners_} rules, strongest first"
+
+
+def test_sharing_hides_zeros_and_takes_all_rules(many):
+    model, _, _ = many
+    shown = plot_sharing(model, most=10_000).images[0].get_array()
+    assert shown.shape == model.coef_.shape
+    assert (~shown.mask).sum() == np.count_nonzero(model.coef_)
+
+
+@pytest.mark.parametrize("most", [0, 2.5, None])
+def test_sharing_refuses_a_wrong_number(wine, most):
+    with pytest.raises(ValueError, match=f"most={most!r} does not fit"):
+        plot_sharing(wine, most=most)
+
+
+def test_sharing_refuses_the_empty_model():
+    model = DirectBoostClassifier(nu=1.0).fit(WINE.data, NAMES)
+    with pytest.raises(ValueError, match=r"the model is empty.*smaller nu than 1 "):
+        plot_sharing(model)
