@@ -2,24 +2,23 @@
 
 For every number of leaves the settings of either method that fit into it are compared on a fifth
 of the training rows, those of least error are fitted to all of them, and the test error is printed
-as a Markdown table. LightGBM: rounds by leaves per tree, rates 0.1 and 0.3. Ours: leaves per tree
-by nu. A leaf counts that the model has to store, with weight or without.
+as a Markdown table. LightGBM: leaves per tree by rate, with the rounds the number of leaves allows.
+Ours: leaves per tree by nu, down a path of nu that ends when the models are too large. A leaf
+counts that the model has to store, with weight or without.
 """
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 import lightgbm
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from directboost import DirectBoostClassifier, datasets
+from directboost import DirectBoostClassifier, datasets, directboost_path
 from directboost.oracles import TreeOracle
 
 BUDGETS = (500, 3000)
-NUS = (0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
-TREE_SIZES = (4, 8, 16)
+NUS = np.geomspace(0.03, 1e-5, 25)
 PEER_SIZES = (2, 4, 8, 16, 31)
 RATES = (0.1, 0.3)
 MOST_ROWS = 100_000
@@ -31,9 +30,14 @@ def count_leaves(model: DirectBoostClassifier) -> int:
     return sum(trees.values())
 
 
-def ours(size: int, nu: float, tol: float) -> DirectBoostClassifier:
-    """Return our estimator, not fitted."""
-    return DirectBoostClassifier(learner=TreeOracle(max_leaves=size), nu=nu, tol=tol, n_jobs=2)
+def our_path(X: Any, y: Any, size: int, last: float, tol: float) -> list[DirectBoostClassifier]:
+    """Return the models down to the nu `last`, or until they have far too many leaves."""
+    too_many = 1.5 * max(BUDGETS) / size
+    path = directboost_path(
+        X, y, nus=NUS[last <= NUS], tol=tol, learner=TreeOracle(max_leaves=size), n_jobs=2,
+        callbacks=[lambda record: record.columns > too_many],
+    )  # fmt: skip
+    return [model for model in path if model.status_ == "optimal"]
 
 
 def peer(size: int, rate: float, budget: int, k: int) -> Any:
@@ -68,25 +72,23 @@ class Contest:
         """Fit on all training rows; return the test error."""
         return float(1.0 - model.fit(self.X, self.y).score(*self.test))
 
-    def our_trials(self) -> list[tuple[float, int, Callable[[], Any]]]:
-        """Return validation error, leaves and maker of every setting of ours."""
-        trials = []
-        for size in TREE_SIZES:
-            for nu in NUS:
-                model = ours(size, nu, self.tol)
-                error = self.tried(model)
-                make = lambda size=size, nu=nu: ours(size, nu, self.tol)  # noqa: E731
-                trials.append((error, count_leaves(model), make))
-        return trials
+    def our_trials(self, size: int) -> list[tuple[float, int, int, float]]:
+        """Return validation error, leaves of all trees and of one, and nu of the models of ours."""
+        X, X_check, y, y_check = self.parts
+        return [
+            (1.0 - model.score(X_check, y_check), count_leaves(model), size, model.nu)
+            for model in our_path(X, y, size, 0.0, self.tol)
+        ]
 
     def our_row(self, trials: list[Any], budget: int) -> tuple[float, int]:
-        """Return test error and leaves of the best setting that keeps the budget on all rows."""
-        for _, _, make in sorted((t for t in trials if t[1] <= budget), key=lambda t: t[0]):
-            model = make()
-            error = self.error(model)
-            if count_leaves(model) <= budget:
-                return error, count_leaves(model)
-        return float("nan"), 0
+        """Return test error and leaves of the best setting.
+
+        Where the model of all rows breaks the budget, one before it on the path takes its place.
+        """
+        _, _, size, nu = min(trial for trial in trials if trial[1] <= budget)
+        path = our_path(self.X, self.y, size, nu, self.tol)
+        model = [model for model in path if count_leaves(model) <= budget][-1]
+        return float(1.0 - model.score(*self.test)), count_leaves(model)
 
     def peer_row(self, budget: int) -> tuple[float, str]:
         """Return test error and setting of LightGBM's best within the budget."""
@@ -99,13 +101,14 @@ def main() -> None:
     """Measure the data sets named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=["digits"])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[4, 8, 16], help="of our trees")
     parser.add_argument("--tol", type=float, default=0.02, help="certified gap of ours")
     arguments = parser.parse_args()
     print("| data | at most | ours: error | leaves | LightGBM: error | setting |")
     print("|---|---:|---:|---:|---:|---|")
     for name in arguments.names:
         contest = Contest(name, arguments.tol)
-        trials = contest.our_trials()
+        trials = [trial for size in arguments.sizes for trial in contest.our_trials(size)]
         for budget in BUDGETS:
             error, leaves = contest.our_row(trials, budget)
             other, setting = contest.peer_row(budget)
