@@ -224,6 +224,24 @@ class TestBudgets:
         outcome = boost(goal=objective(nu=0.9), max_columns=1)
         assert outcome.status is Status.OPTIMAL
 
+    def test_the_rounds_aim_at_more_than_the_tolerance(self):
+        outcome = boost_features(tol=1e-2, aim=0.01)
+        assert outcome.status is Status.OPTIMAL
+        assert outcome.certificate.relative_gap <= 1e-4
+
+    def test_a_start_within_the_tolerance_is_enough(self):
+        before = boost_features(tol=1e-2).state
+        plan = Plan(objective(), StumpOracle(BINNED, COSTS), FeatureBlocks(), 1e-2, aim=0.01)
+        outcome = run(plan, before.columns, before.W)
+        assert (outcome.status, len(outcome.state.history)) == (Status.OPTIMAL, 1)
+
+    @pytest.mark.parametrize("end", [{"max_rounds": 30}, {"callbacks": [lambda r: r.round > 29]}])
+    def test_an_end_within_the_tolerance_is_optimal(self, end):
+        """Whatever ends the rounds before they reach what they aim at."""
+        outcome = boost_features(tol=1e-2, aim=0.0, **end)
+        assert outcome.status is Status.OPTIMAL
+        assert 0.0 < outcome.certificate.relative_gap <= 1e-2
+
     def test_max_rounds(self):
         outcome = boost(columns_per_round=1, max_rounds=3)
         assert outcome.status is Status.MAX_ITER

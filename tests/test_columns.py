@@ -209,13 +209,12 @@ class TestFeatureColumns:
         )
         np.testing.assert_allclose(lookup, F, atol=1e-12)
 
-    def test_add_scores_adds_in_the_precision_of_the_scores(self, binned, rng):
+    def test_scores_come_in_the_precision_asked_for(self, binned, rng):
         columns, W = self.make(binned, 1)
         W[0][:] = rng.normal(size=W[0].shape)
-        F = np.ones((binned.n_rows, 3), dtype=np.float32)
-        columns.add_scores(W, F)
+        F = columns.rounded_scores(W, np.float32)
         assert F.dtype == np.float32
-        np.testing.assert_allclose(F, 1.0 + columns.scores(W), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(F, columns.scores(W), rtol=1e-5, atol=1e-5)
 
     def test_prune_drops_features_without_weight(self, binned):
         columns, W = self.make(binned, 0, 1, 2)

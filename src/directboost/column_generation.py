@@ -41,6 +41,8 @@ class Plan:
         Stop after so many generated columns (the paper's T).
     max_rounds : int or None
         Stop after so many rounds.
+    aim : float
+        Share of tol that the rounds should reach; all of it will do where they end before.
     keep_stages : bool
         Whether the weights of every round are kept, for staged predictions.
     team : Team or None
@@ -56,6 +58,7 @@ class Plan:
     first_columns: int | None = None
     max_columns: int | None = None
     max_rounds: int | None = None
+    aim: float = 1.0
     keep_stages: bool = False
     callbacks: Sequence[Callback] = ()
     team: Team | None = None
@@ -213,8 +216,15 @@ def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Recor
 def _end(plan: Plan, state: State, record: Record) -> Status | None:
     """Return why the loop should end after this record, or None."""
     wishes = [callback(record) for callback in plan.callbacks]
-    if record.relative_gap <= plan.tol:
+    within = record.relative_gap <= plan.tol
+    # A start within the tolerance is enough; who has to solve aims at more.
+    if within and (state.round == 0 or record.relative_gap <= plan.aim * plan.tol):
         return Status.OPTIMAL
+    status = _other_end(plan, state, record, wishes)
+    return Status.OPTIMAL if within and status is not None else status
+
+
+def _other_end(plan: Plan, state: State, record: Record, wishes: Sequence[Any]) -> Status | None:
     for wish in wishes:
         if wish:
             return wish if isinstance(wish, Status) else Status.STOPPED

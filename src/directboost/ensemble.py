@@ -125,10 +125,11 @@ class Ensemble:
 
     def importances(self, d: int) -> Array:
         """Return the share of each of d features in the sum of all weights, (d,)."""
-        shares = np.zeros(d)
-        for learner, weight in zip(self.learners, self.coef.sum(axis=1), strict=True):
-            if learner.features:
-                shares[list(learner.features)] += weight / len(learner.features)
+        counts = [len(learner.features) for learner in self.learners]
+        read = [feature for learner in self.learners for feature in learner.features]
+        parts = self.coef.sum(axis=1) / np.maximum(counts, 1)
+        places = np.array(read, dtype=np.int64)
+        shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
 

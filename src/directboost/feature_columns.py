@@ -7,7 +7,7 @@ import numpy as np
 from .arrays import Array, Ints, Scores
 from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
-from .kernels.jumps import apart, tables_of
+from .kernels.jumps import apart, has_weight, tables_of
 from .kernels.team import Team
 from .learners import WeakClassifier
 
@@ -56,7 +56,7 @@ class FeatureColumns(Columns):
 
     def extend(self, proposals: Proposals, W: Jumps) -> int:
         """Let the worst violators in, at most twice as many as carry weight already."""
-        active = sum(bool(jumps.any()) for jumps in W)
+        active = sum(has_weight(jumps) for jumps in W)
         few = _FEW_OF_MANY if self.binned.n_bins.size > _MANY_FEATURES else _FEW
         known = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in known))
@@ -71,7 +71,7 @@ class FeatureColumns(Columns):
 
     def prune(self, W: Jumps) -> Jumps:
         """Drop the features without weight; they come back when they violate."""
-        alive = [bool(jumps.any()) for jumps in W]
+        alive = [has_weight(jumps) for jumps in W]
         if not all(alive):
             self.features = [f for f, a in zip(self.features, alive, strict=True) if a]
             self.generation += 1
@@ -142,15 +142,13 @@ class FeatureColumns(Columns):
         """
         if not self.features:
             return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))
-        counts = [jumps.shape[0] for jumps in W]
-        place = np.repeat(np.arange(len(W)), counts)
-        jump = np.concatenate([np.arange(n) for n in counts])
         joined = np.concatenate(W)
-        signs = (joined > 0.0).any(axis=1), (joined < 0.0).any(axis=1)
-        found = np.concatenate([np.flatnonzero(sign) for sign in signs])
-        polarity = np.repeat([1, -1], [int(sign.sum()) for sign in signs])
-        order = np.lexsort((jump[found], -polarity, place[found]))
+        plus, minus = (np.flatnonzero(part.any(axis=1)) for part in (joined > 0.0, joined < 0.0))
+        found = np.concatenate([plus, minus])
+        polarity = np.repeat([1, -1], [plus.size, minus.size])
+        starts = np.cumsum([0, *(jumps.shape[0] for jumps in W)])
+        place = np.searchsorted(starts, found, side="right") - 1
+        names = np.column_stack([np.array(self.features)[place], found - starts[place], polarity])
+        order = np.lexsort((found, -polarity, place))
         found, polarity = found[order], polarity[order]
-        features = np.array(self.features)[place[found]]
-        names = np.column_stack([features, jump[found], polarity])
-        return Stumps(names, np.maximum(polarity[:, None] * joined[found], 0.0))
+        return Stumps(names[order], np.maximum(polarity[:, None] * joined[found], 0.0))

@@ -18,7 +18,7 @@ from .task import Task
 _MOST_ROUNDS = 150  # rounds block descent gets where an exact solver may finish the work
 _FINISHABLE = 20_000  # pairs up to which a solver on columns may go on where smoothing ends
 _SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
-_AIM = 0.9  # share of the tolerance to reach: a model that just keeps it cannot be made smaller
+_AIM = 0.8  # share of the tolerance to reach: with nothing left no model can be made smaller
 ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
 
 
@@ -98,19 +98,18 @@ def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
 
     The proof is always made in double precision: where it does not hold, double takes over.
     """
-    tol = task.request.tol
-    single = tol >= 1e-3 and not task.small and task.single
+    single = task.request.tol >= 1e-3 and not task.small and task.single
     most = _MOST_ROUNDS if task.small else None
     precisions = (np.float32, np.float64) if single else (np.float64,)
     plans = [
-        task.plan(FeatureBlocks(precision), columns_per_round=None, max_rounds=most, tol=_AIM * tol)
+        task.plan(FeatureBlocks(precision), columns_per_round=None, max_rounds=most, aim=_AIM)
         for precision in precisions
     ]
-    outcome = _judged(_run(task, plans[0], begin, FeatureBlocks(precisions[0]), seconds), tol)
+    outcome = _run(task, plans[0], begin, FeatureBlocks(precisions[0]), seconds)
     for plan in plans[1:]:
         if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
             break
-        outcome = _judged(run(plan, begin.columns, outcome.state.W, outcome), tol)
+        outcome = run(plan, begin.columns, outcome.state.W, outcome)
     return outcome
 
 
@@ -119,14 +118,11 @@ def _descend_smoothed(task: Task, begin: _Start, seconds: float) -> Outcome:
     tol = max(task.request.tol, _SMOOTHABLE)
     precision = np.float32 if task.single else np.float64
     plan = task.plan(Smoothing(precision), columns_per_round=None, tol=tol)
-    return _judged(_run(task, plan, begin, Smoothing(precision), seconds), task.request.tol)
-
-
-def _judged(outcome: Outcome, tol: float) -> Outcome:
-    """Return the answer of a run that had another tolerance, judged by this one."""
-    converged, status = outcome.certificate.relative_gap <= tol, outcome.status
-    if status in (Status.OPTIMAL, Status.MAX_ITER):
-        status = Status.OPTIMAL if converged else Status.MAX_ITER
+    outcome = _run(task, plan, begin, Smoothing(precision), seconds)
+    converged = outcome.certificate.relative_gap <= task.request.tol
+    status = outcome.status
+    if status is Status.OPTIMAL and not converged:
+        status = Status.MAX_ITER
     certificate = replace(outcome.certificate, converged=converged)
     return replace(outcome, certificate=certificate, status=status)
 

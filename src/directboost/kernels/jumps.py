@@ -13,6 +13,11 @@ def apart(stacked: Array, ends: Ints) -> list[Array]:
     return [stacked[i:j] for i, j in zip([0, *places[:-1]], places, strict=True)]
 
 
+def has_weight(jumps: Array) -> bool:
+    """Return whether any of the jumps is not zero."""
+    return bool(np.count_nonzero(jumps))
+
+
 def live_jumps(jumps: Array) -> Bools:
     """Return which jumps are not zero, (n_jumps,)."""
     return np.asarray((jumps != 0.0).any(axis=1))

@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.jumps import has_weight
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
@@ -179,4 +180,4 @@ def _same(known: Jumps, W: Jumps) -> bool:
     before, after = {id(jumps) for jumps in known}, {id(jumps) for jumps in W}
     gone = [jumps for jumps in known if id(jumps) not in after]
     new = [jumps for jumps in W if id(jumps) not in before]
-    return not any(jumps.any() for jumps in gone + new)
+    return not any(has_weight(jumps) for jumps in gone + new)

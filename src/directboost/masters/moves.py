@@ -71,7 +71,7 @@ def all_moves(work: ModelWork) -> Moves:
 
 def count_stumps(V: Array) -> int:
     """Return of how many stumps the jumps V (n, k) consist."""
-    return int(_Signs(V).stumps.sum())
+    return sum(int(np.count_nonzero(part.any(axis=1))) for part in (V > 0.0, V < 0.0))
 
 
 class _Signs:
@@ -79,8 +79,8 @@ class _Signs:
 
     def __init__(self, V: Array) -> None:
         self.parts = np.maximum(V, 0.0), np.maximum(-V, 0.0)
-        self.there = np.stack([part.any(axis=1) for part in self.parts])
-        self.stumps: Ints = self.there.sum(axis=0)
+        self.there = (V > 0.0).any(axis=1), (V < 0.0).any(axis=1)
+        self.stumps: Ints = np.add(*self.there, dtype=np.int64)
 
     def norms(self, p: float) -> tuple[Array, Array]:
         """Return the p-norms of both parts, (n,) each."""

@@ -80,7 +80,8 @@ class QuadraticModel:
         D *= _factor(objective)
         D += ridge
         coupling, H, weight = row_curvature(objective, point, sample)
-        H = np.pad(H, ((0, 0), (0, padded_width(H.shape[1]) - H.shape[1])))
+        wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
+        wide[:, : H.shape[1]] = H
         self.work = ModelWork(
             codes=codes,
             features=places,
@@ -94,9 +95,9 @@ class QuadraticModel:
             change=np.zeros_like(G),
             coupling=coupling,
             labels=None if objective.margin.own is None else sample.pick(objective.margin.own),
-            H=H,
+            H=wide,
             weight=weight,
-            Q=np.zeros_like(H),
+            Q=np.zeros_like(wide),
             p=float(objective.penalty.p or 0.0),
             sweeps=_SWEEPS,
             signs=None if columns.signs is None else columns.signs[features],
