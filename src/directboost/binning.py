@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
+from .arrays import Array, Bools, Ints, Numbers
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
 from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
 from .kernels.team import Team
 from .kernels.work import Cuts, SparseCodes
 from .learners import Constant, Learner, Level, Stump
+from .matrices import dense
 from .memory import MOST_LISTED
 
 
@@ -171,7 +172,7 @@ class BinnedData:
 
 
 def bin_features(
-    X: Scores,
+    X: Numbers,
     sample_weight: Array,
     max_bins: int | None,
     team: Team | None = None,
@@ -188,12 +189,14 @@ def bin_features(
     most = m if max_bins is None else min(m, max_bins)
     # The kernel leaves room for the most thresholds a feature may have: so many features at once.
     step = max(_ROOM // max(most, 1), 8)
-    cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
+    blocks = [slice(f, min(f + step, d)) for f in range(0, d, step)]
+    cuts = [find_cuts(dense(X[:, block]), weight, max_bins, team) for block in blocks]
     thresholds = [t for c in cuts for t in _split(_between(c.before, c.after), c.counts)]
     missing = np.concatenate([*(c.missing for c in cuts), [False]])
     n_bins = np.array([t.size + 1 for t in thresholds] + [2], dtype=np.int32) + missing
     codes = np.empty((d + 1, m), dtype=_code_type(int(n_bins.max())))
-    encode(X, thresholds, n_bins[:d] - 1, codes[:d], team)
+    for block in blocks:
+        encode(dense(X[:, block]), thresholds[block], n_bins[block] - 1, codes[block], team)
     codes[d] = 1
     centre = np.concatenate([c.centre for c in cuts])
     exact = all(bool(c.exact.all()) for c in cuts)

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Bools, Scores
+from .arrays import Array, Bools, Numbers
 from .budgets import budgets_of, keep_to, within
 from .callbacks import Callback
 from .encoding import Encoder
@@ -292,7 +292,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
 
 def _score_fold(
     estimator: DirectBoostClassifier,
-    rows: tuple[Scores, Any, Array | None],
+    rows: tuple[Numbers, Any, Array | None],
     split: Any,
     grid: Sequence[float],
     scorer: Any,

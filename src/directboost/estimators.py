@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Ints, Numbers
 from .callbacks import Callback, Progress
 from .encoding import Encoder
 from .ensemble import Ensemble
@@ -26,6 +26,7 @@ from .inputs import (
 )
 from .learners import WeakClassifier
 from .losses import Rows
+from .matrices import is_sparse
 from .monotone import monotone_signs
 from .path import until_no_better, within
 from .prediction import Predictor, one_blas_thread
@@ -33,7 +34,7 @@ from .probabilities import fit_factor
 from .problem import Objective
 from .reading import feature_names, read_rows, read_training
 from .request import refuse_signs, request_of
-from .settings import resolve_parts, takes_missing
+from .settings import refuse_sparse, resolve_parts, takes_missing, takes_sparse
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -230,9 +231,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
 
         Parameters
         ----------
-        X : array-like or frame (m, d)
+        X : array-like, sparse matrix or frame (m, d)
             Numbers and, by `categorical_features`, categories. NaN and null are missing values.
             Frames are those of pandas, polars, pyarrow (tables) and what else narwhals reads.
+            What a sparse matrix or array of scipy does not store is 0, a number like others.
         y : array-like (m,)
             Class labels, numbers or strings.
         sample_weight : array-like (m,), optional
@@ -305,7 +307,9 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         X, y, encoder = self._read(X, y)
         return with_levels(training_rows(X, y, sample_weight, self.class_weight), encoder)
 
-    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Scores, Any, Encoder]:
+    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, Encoder]:
+        if is_sparse(X):
+            refuse_sparse(self.learner)
         X, y, encoder = read_training(self, X, y, **checks)
         with self._team(X.size) as team:
             refuse_infinite(X, team)
@@ -390,9 +394,10 @@ class DirectBoostClassifier(Predictor, CallbackSupportMixin, ClassifierMixin, Ba
         return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing values are welcome, where the weak learner takes them."""
+        """Tell scikit-learn that missing values and sparse X are welcome where `learner` is fit."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_missing(self.learner)
+        tags.input_tags.sparse = takes_sparse(self.learner)
         return tags
 
 

@@ -29,6 +29,7 @@ class BinnedOracle(Oracle):
     """
 
     whole_features: ClassVar[bool] = True
+    takes_sparse = True
     binned: Bins
     _team: Team | None = None
 
