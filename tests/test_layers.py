@@ -17,7 +17,7 @@ def folder(name, *files):
 #: listed before it; other modules of one layer meet as arguments, never as imports.
 LAYERS = [
     ["arrays", "status", "history", "memory"],
-    ["matrices"],
+    ["matrices", "thresholds"],
     folder(
         "kernels",
         *("kinds", "work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
@@ -41,6 +41,8 @@ LAYERS = [
         "plotting",
         *("canvas", "reading", "convergence", "feature", "margins", "path", "regions", "sharing"),
     ),
+    ["code_lists", "sparse_cuts"],
+    ["sparse_binning"],
     ["binning"],
     ["tree_growth"],
     ["feature_columns", "problem"],
