@@ -10,6 +10,7 @@ from .kernels.work import LIST_ROWS, SparseCodes
 
 _WIDEST = 1 << 16  # rows of a block: they are counted in sixteen bits
 _SOME = 1 << 20  # entries that are looked at together
+_PER_BLOCK = 8  # entries from which on a block costs little beside them
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def lists_of(entries: Entries, m: int, usual: Ints, places: Ints) -> SparseCodes
 
 
 def _block_rows(listed: int, features: int, m: int) -> int:
-    """Return so many rows that there are not more blocks than entries, where that can be."""
+    """Return so many rows that blocks have some entries on average, where that can be."""
     block = LIST_ROWS
-    while block < _WIDEST and features * -(-m // block) > max(listed, features):
+    while block < min(m, _WIDEST) and features * -(-m // block) * _PER_BLOCK > listed:
         block *= 2
     return block
 
