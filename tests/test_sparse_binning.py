@@ -16,6 +16,7 @@ from directboost.learners import Stump
 from directboost.masters.row_sample import RowSample
 from directboost.oracles import StumpOracle
 from directboost.penalties import L1, GroupNorm
+from tests.kernels.draws import native_test
 from tests.test_sparse import GAPS, WEIGHT, X, Y
 
 
@@ -108,10 +109,11 @@ def test_pricing_reads_what_is_stored():
 def peak_of(function, *arguments):
     """Return the most bytes that a call held at once."""
     tracemalloc.start()
-    function(*arguments)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
+    try:
+        function(*arguments)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_binning_holds_what_is_stored():
@@ -125,6 +127,7 @@ def test_binning_holds_what_is_stored():
     assert taller <= 1.5 * few
 
 
+@native_test
 def test_a_fit_holds_no_matrix_of_the_size_of_the_data():
     m, d = 4000, 20_000
     held = rare_words(m, d, 40_000).tocsr()
@@ -174,6 +177,7 @@ def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
     assert (lists.codes != listed).all()
 
 
+@native_test
 def test_a_large_fit_starts_with_a_part_of_the_rows(monkeypatch):
     """The model is as good as the proof says, whatever the start."""
     for name, value in (("_ROWS", 80), ("_ENOUGH_ROWS", 200), ("_MANY_BINS", 16), ("_BINS", 8)):
