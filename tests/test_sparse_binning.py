@@ -49,6 +49,20 @@ def test_codes_are_those_of_the_array(numbers, weight, max_bins, monkeypatch):
     assert_same_codes(bin_features(sparse.csc_array(numbers), weight, max_bins), expected)
 
 
+def test_ties_of_weights_are_ties(rng):
+    """Medians and quantiles that fall on a value do so whichever way the weights are summed."""
+    for _ in range(100):
+        numbers = np.where(rng.random((30, 4)) < 0.6, rng.integers(-3, 12, (30, 4)), 0).astype(
+            float
+        )
+        weight = rng.integers(1, 4, 30) / 3.0
+        found = bin_features(sparse.csc_array(numbers), weight, 4)
+        assert_same_codes(found, bin_features(numbers, weight, 4))
+        order = rng.permutation(30)
+        shuffled = bin_features(numbers[order], weight[order], 4)
+        np.testing.assert_array_equal(shuffled.centre, found.centre)
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     m=st.integers(1, 1300),

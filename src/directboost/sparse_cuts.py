@@ -115,10 +115,11 @@ class _Distinct:
 
     def median(self) -> Ints:
         """Return the place of the weighted median of every column that has a value, (d,)."""
-        up_to = np.cumsum(self.mass)
-        base = np.append(0.0, up_to)[self.first]
-        total = np.append(0.0, up_to)[self.first + self.n] - base
-        below = up_to - base[self.owner] < 0.5 * total[self.owner]
+        # Sums over many columns: the wider type, where there is one, keeps the slack for ties.
+        up_to = np.append(0.0, np.cumsum(self.mass, dtype=np.longdouble))
+        base = up_to[self.first]
+        middle = 0.5 * (up_to[self.first + self.n] - base) * (1.0 - 1e-12)
+        below = up_to[1:] - base[self.owner] < middle[self.owner]
         return self.first + np.bincount(self.owner[below], minlength=self.n.size)
 
 

@@ -168,7 +168,7 @@ def _cut_column(x: Scores, weight: Array, max_bins: int) -> tuple[Array, Array, 
     mass: Array = np.cumsum(np.bincount(inverse, weights=weight[present]))
     exact = values.size <= max_bins
     after = np.arange(values.size - 1) if exact else quantile_cuts(mass, max_bins)
-    median = np.searchsorted(mass, 0.5 * mass[-1])
+    median = np.searchsorted(mass, 0.5 * mass[-1] * (1.0 - 1e-12))  # see `quantile_cuts`
     return values[after], values[after + 1], int(np.searchsorted(after, median)), exact
 
 
