@@ -19,6 +19,7 @@ from directboost import (
     directboost_path,
 )
 from directboost.oracles import Oracle, PoolOracle
+from directboost.plotting.reading import read_rows
 
 FORMATS = {
     "csr_matrix": sparse.csr_matrix,
@@ -264,6 +265,12 @@ def test_costs_and_directions():
     """Parameters by feature, which has the names x0, x1 and so on."""
     same(*fit_both(feature_costs={"x0": 3.0}))
     same(*fit_both(monotonic_cst={"x5": (2, 1), "x18": (2, 1)}))
+
+
+def test_pictures_read_the_columns_they_show():
+    model = DirectBoostClassifier(nu=0.1).fit(X, Y)
+    for held in (X, sparse.csr_array(X)):
+        np.testing.assert_array_equal(read_rows(model, held, [18, 5]), X[:, [18, 5]])
 
 
 def test_in_a_pipeline():
