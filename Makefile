@@ -39,7 +39,7 @@ test-bench: $(VENV)/.test $(VENV)/.bench
 # What runs on the kernels, against an install without a compiler; that the package says so is no
 # failure. The rest of the suite is too slow there, or does not touch them.
 FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py masters/test_quadratic.py test_binning.py \
-	test_columns.py test_certificate.py test_ensemble.py test_staged.py test_bad_input.py)
+	test_columns.py test_sparse_binning.py test_certificate.py test_ensemble.py test_staged.py test_bad_input.py)
 
 test-fallback: $(FALLBACK)/.installed
 	$(FALLBACK)/bin/python -m pytest $(FALLBACK_TESTS) -n $(JOBS) -m "not slow and not native" \

@@ -56,6 +56,15 @@ def test_the_need_counts_codes_scores_and_columns(monkeypatch):
             check_memory(1000, 9, 4, 1, dense)
 
 
+def test_sparse_data_count_by_their_entries(monkeypatch):
+    """A million columns are no reason to refuse, as long as little of them is stored."""
+    monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "400MB")
+    check_memory(100_000, 1_000_000, 2, 1, False, stored=100_000)
+    for stored in (None, 10_000_000):
+        with pytest.raises(MemoryError, match="1000000 features"):
+            check_memory(100_000, 1_000_000, 2, 1, False, stored)
+
+
 def test_a_fit_refuses_and_says_what_helps(monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "10KB")
     X = np.arange(200.0).reshape(100, 2)

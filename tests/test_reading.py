@@ -239,11 +239,20 @@ def test_after_a_transformer_that_hands_on_frames(container):
     np.testing.assert_array_equal(cross_val_score(scaled, ENCODED, LABELS, cv=2), scores)
 
 
-def test_sparse_matrices_are_refused():
-    """In scikit-learn's words, whatever is said of categories."""
-    for asked in (None, [0]):
-        with pytest.raises(TypeError, match="Sparse data was passed"):
-            DirectBoostClassifier(categorical_features=asked).fit(sparse.eye(6).tocsr(), [0, 1] * 3)
+@pytest.mark.parametrize("asked", [[0], [True] + [False] * 5, ["x0"]], ids=str)
+def test_categories_in_a_sparse_matrix_are_refused(asked):
+    """By the name of the parameter; a list that names none is no harm."""
+    X, y = sparse.eye(6).tocsr(), [0, 1] * 3
+    with pytest.raises(ValueError, match=r"categorical_features=.* sparse X.*array or a frame"):
+        DirectBoostClassifier(categorical_features=asked).fit(X, y)
+    assert DirectBoostClassifier(categorical_features=[]).fit(X, y).categories_ == [None] * 6
+
+
+def test_a_model_of_categories_refuses_a_sparse_matrix():
+    """Its columns could not hold the levels."""
+    model = DirectBoostClassifier(categorical_features=[0]).fit(np.eye(6), [0, 1] * 3)
+    with pytest.raises(ValueError, match="fitted to categories"):
+        model.predict(sparse.eye(6).tocsr())
 
 
 def test_lazy_frames_are_refused():

@@ -9,3 +9,5 @@ Array: TypeAlias = npt.NDArray[np.float64]
 Scores: TypeAlias = npt.NDArray[np.floating[Any]]
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
+#: Rows of numbers (m, d): an array, or a sparse one of scipy; see `matrices`.
+Numbers: TypeAlias = Any

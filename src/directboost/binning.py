@@ -1,18 +1,21 @@
 """From a matrix of numbers to codes: the dictionary of stumps, made once per fit."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
+from .arrays import Array, Bools, Ints, Numbers
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
 from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
 from .kernels.team import Team
-from .kernels.work import Cuts, SparseCodes
+from .kernels.work import Cuts, SparseCodes, codes_of
 from .learners import Constant, Learner, Level, Stump
+from .matrices import is_sparse, tidy
 from .memory import MOST_LISTED
+from .sparse_binning import hold_codes
+from .sparse_cuts import code_entries
+from .thresholds import between, code_type, split
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class BinnedData:
     Attributes
     ----------
     codes : (d + 1, m) array of uint8, uint16 or uint32
+        Of a sparse X only features without a list have a row; see `SparseCodes.places`.
     n_bins : (d + 1,) int32 array
     kinds : (d + 1,) uint8 array
         What the codes are; see `kernels.kinds`.
@@ -88,7 +92,11 @@ class BinnedData:
     def response(self, feature: int, jump: int, polarity: int) -> Array:
         """Return the answers +1 and -1 of one stump to the training rows, (m,)."""
         right = side(int(self.n_bins[feature]), int(self.kinds[feature]), jump)
-        return np.where(right[self.codes[feature]], float(polarity), -float(polarity))
+        return np.where(right[self.codes_of(feature)], float(polarity), -float(polarity))
+
+    def codes_of(self, feature: int) -> Ints:
+        """Return the codes of all rows of one feature, (m,)."""
+        return codes_of(self.codes, self.sparse, feature)
 
     def stumps_of(self, learners: list[Learner], rows: Array) -> Stumps:
         """Return weak classifiers with weights (n, k) as columns of these codes, each once."""
@@ -171,7 +179,7 @@ class BinnedData:
 
 
 def bin_features(
-    X: Scores,
+    X: Numbers,
     sample_weight: Array,
     max_bins: int | None,
     team: Team | None = None,
@@ -183,31 +191,55 @@ def bin_features(
     threshold between neighbours; the others a subset at weighted quantiles. Those that are
     `categories`, (d,), have no order, and no more values than `max_bins`.
     """
-    m, d = X.shape
     weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
+    if is_sparse(X):
+        return _bin_sparse(tidy(X), weight, max_bins)
+    m, d = X.shape
     most = m if max_bins is None else min(m, max_bins)
     # The kernel leaves room for the most thresholds a feature may have: so many features at once.
     step = max(_ROOM // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
-    thresholds = [t for c in cuts for t in _split(_between(c.before, c.after), c.counts)]
-    missing = np.concatenate([*(c.missing for c in cuts), [False]])
-    n_bins = np.array([t.size + 1 for t in thresholds] + [2], dtype=np.int32) + missing
-    codes = np.empty((d + 1, m), dtype=_code_type(int(n_bins.max())))
+    thresholds = [t for c in cuts for t in split(between(c.before, c.after), c.counts)]
+    n_bins = _n_bins(cuts)
+    codes = np.empty((d + 1, m), dtype=code_type(int(n_bins.max())))
     encode(X, thresholds, n_bins[:d] - 1, codes[:d], team)
     codes[d] = 1
-    centre = np.concatenate([c.centre for c in cuts])
-    exact = all(bool(c.exact.all()) for c in cuts)
-    sparse = _sparse(codes, n_bins, team)
     levels = _levels(cuts, np.zeros(d, dtype=bool) if categories is None else categories)
-    kinds = _kinds(n_bins, missing, levels)
-    n_bins = n_bins.astype(np.int32)
-    return BinnedData(codes, n_bins, kinds, missing, thresholds, centre, exact, levels, sparse)
+    return _binned(cuts, codes, _sparse(codes, n_bins, team), levels, thresholds)
+
+
+def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
+    coded = code_entries(X, weight, max_bins)
+    cuts = [part.cuts for part in coded]
+    thresholds = [t for c in cuts for t in split(between(c.before, c.after), c.counts)]
+    return _binned(cuts, *hold_codes(X, coded), [np.empty(0)] * X.shape[1], thresholds)
+
+
+def _n_bins(cuts: list[Cuts]) -> Ints:
+    """Return the number of codes of every feature, and of the constant at the end, (d + 1,)."""
+    counts = [c.counts + 1 + c.missing for c in cuts]
+    return np.concatenate([*counts, [2]]).astype(np.int32)
+
+
+def _binned(
+    cuts: list[Cuts],
+    codes: Ints,
+    sparse: SparseCodes | None,
+    levels: list[Array],
+    thresholds: list[Array],
+) -> BinnedData:
+    n_bins, missing = _n_bins(cuts), np.concatenate([*(c.missing for c in cuts), [False]])
+    return BinnedData(
+        codes, n_bins, _kinds(n_bins, missing, levels), missing, thresholds,
+        np.concatenate([c.centre for c in cuts]), all(bool(c.exact.all()) for c in cuts),
+        levels, sparse,
+    )  # fmt: skip
 
 
 def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
     """Return the distinct values of the categories by code, and nothing for other features."""
-    before = [part for c in cuts for part in _split(c.before, c.counts)]
-    after = [part for c in cuts for part in _split(c.after, c.counts)]
+    before = [part for c in cuts for part in split(c.before, c.counts)]
+    after = [part for c in cuts for part in split(c.after, c.counts)]
     none = np.empty(0)
     return [
         np.concatenate([low[:1], high]) if category and low.size else none
@@ -232,20 +264,3 @@ def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:
 
 
 _ROOM = 1 << 20  # thresholds for which there is room at once
-
-
-def _split(joined: Array, counts: Ints) -> list[Array]:
-    ends = np.cumsum(counts).tolist()
-    return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
-
-
-def _between(low: Array, high: Array) -> Array:
-    """Return t with low <= t < high: the midpoint, or `low` where rounding forbids it."""
-    middle = 0.5 * low + 0.5 * high
-    return np.where((low <= middle) & (middle < high), middle, low)
-
-
-def _code_type(bins: int) -> type[np.unsignedinteger[Any]]:
-    if bins <= 1 << 8:
-        return np.uint8
-    return np.uint16 if bins <= 1 << 16 else np.uint32

@@ -79,7 +79,7 @@ class Bins(Source, Protocol):
 
     @property
     def codes(self) -> Ints:
-        """Codes of the rows, (features, m)."""
+        """Codes of the rows, (features, m), or of those features that have more than a list."""
         ...
 
     @property
@@ -100,6 +100,10 @@ class Bins(Source, Protocol):
     @property
     def constant(self) -> int:
         """The feature that is the constant classifier."""
+        ...
+
+    def codes_of(self, feature: int) -> Ints:
+        """Return the codes of all rows of one feature, (m,)."""
         ...
 
     def n_jumps(self, feature: int) -> int:

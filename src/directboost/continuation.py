@@ -11,9 +11,11 @@ import numpy as np
 from .arrays import Array, Ints
 from .binning import BinnedData
 from .callbacks import TimeLimit
+from .code_lists import take_rows
 from .column_generation import Plan, run
 from .feature_columns import FeatureColumns, Jumps
 from .kernels.kinds import LEVELS
+from .kernels.work import SparseCodes
 from .losses import Rows
 from .masters import Master
 from .masters.row_sample import RowSample
@@ -47,8 +49,7 @@ class Coarse:
 def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
     """Keep the given rows, and merge neighbouring bins of the features with many."""
     n_bins, centre = binned.n_bins.copy(), binned.centre.copy()
-    jumps, thresholds = [], []
-    codes = np.array(binned.codes[:, rows], order="C")
+    jumps, thresholds, new_codes = [], [], {}
     for f, bins in enumerate(binned.n_bins.tolist()):
         gone = int(binned.missing[f])
         last = np.arange(bins - gone)  # the last bin of every group
@@ -59,15 +60,32 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
         if bins > _MANY_BINS:
             group = last * _BINS // last.size
             last = np.flatnonzero(np.diff(group, append=_BINS))
-            codes[f] = np.append(group, _BINS).astype(codes.dtype)[codes[f]]
+            new_codes[f] = np.append(group, _BINS).astype(binned.codes.dtype)
             n_bins[f], centre[f] = _BINS + gone, group[centre[f]]
         jumps.append(np.concatenate([last, bins - 1 + last[:-1]]) if gone else last[:-1])
         thresholds.append(binned.thresholds[f][last[:-1]] if f < binned.n_features else last)
+    codes, sparse = _taken(binned, rows, new_codes)
     coarse = replace(
         binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], centre=centre,
-        exact=False, sparse=None,
+        exact=False, sparse=sparse,
     )  # fmt: skip
     return Coarse(coarse, jumps)
+
+
+def _taken(
+    binned: BinnedData, rows: Ints, new_codes: dict[int, Ints]
+) -> tuple[Ints, SparseCodes | None]:
+    """Return codes and lists of some rows; where every feature has a row, lists do not pay."""
+    lists = binned.sparse
+    places = None if lists is None else lists.places
+    codes = np.array(binned.codes[:, rows], order="C")
+    for f, new in new_codes.items():
+        place = f if places is None else places[f]
+        if place >= 0:
+            codes[place] = new[codes[place]]
+    if lists is None or places is None:
+        return codes, None
+    return codes, take_rows(lists, binned.n_rows, rows, new_codes)
 
 
 def start(

@@ -118,6 +118,11 @@ def by_dtype(categorical_features: Any) -> bool:
     return categorical_features is None
 
 
+def names_categories(categorical_features: Any, names: list[str]) -> bool:
+    """Tell whether a feature is asked to hold categories, whatever the types of the columns."""
+    return bool(_chosen(categorical_features, names, np.zeros(len(names), dtype=bool)).any())
+
+
 def _chosen(categorical_features: Any, names: list[str], from_dtype: Bools) -> Bools:
     """Return which features hold categories, (d,), or refuse by name what cannot tell."""
     if by_dtype(categorical_features):

@@ -1,17 +1,18 @@
 """A fitted model: weak classifiers with weights, compiled into one table per used feature."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
+from .arrays import Array, Bools, Ints, Numbers
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
 from .learners import Constant, Level, Stump, WeakClassifier
+from .matrices import column, is_sparse, row_parts, stored
 from .trees import Leaf, Tree
 
 _READ = Stump | Level  # what a table of one feature holds
@@ -70,18 +71,29 @@ class Ensemble:
         values = np.concatenate([*self.tables, np.empty((0, self.k))])
         return Tables(self.stump_features, counts, cuts, values, self.intercept)
 
-    def scores(self, X: Scores, team: Team | None = None) -> Array:
+    def scores(self, X: Numbers, team: Team | None = None) -> Array:
         """Return F, (m, k)."""
         return self.checked_scores(X, team)[0]
 
-    def checked_scores(self, X: Scores, team: Team | None = None) -> tuple[Array, bool]:
+    def checked_scores(self, X: Numbers, team: Team | None = None) -> tuple[Array, bool]:
         """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
-        F, infinite = predict(X, self._joined, team)
+        if is_sparse(X):
+            F, infinite = self._look_up_sparse(X, team), bool(np.isinf(stored(X)).any())
+        else:
+            F, infinite = predict(X, self._joined, team)
         if self._others and not infinite:
             F = F + self._other_scores(X)
         return F, infinite
 
-    def _other_scores(self, X: Scores) -> Array:
+    def _look_up_sparse(self, X: Numbers, team: Team | None) -> Array:
+        """Return what stumps and constants add, (m, k); only columns they read are made dense."""
+        tables = replace(self._joined, features=np.arange(self.stump_features.size, dtype=np.int32))
+        F = np.empty((X.shape[0], self.k))
+        for rows, part in row_parts(X, self.stump_features):
+            F[rows] = predict(part, tables, team)[0]
+        return F
+
+    def _other_scores(self, X: Numbers) -> Array:
         """Return what the weak classifiers without a table add; a tree is gone down once."""
         F = np.zeros((X.shape[0], self.k))
         for tree, table in self._forest:
@@ -104,7 +116,7 @@ class Ensemble:
                 table[learner.number] += 2.0 * votes
         return list(found.values())
 
-    def contributions(self, X: Scores) -> Array:
+    def contributions(self, X: Numbers) -> Array:
         """Return what every feature adds to every score, (m, d, k); one feature at a time."""
         for learner in self._others:
             if len(learner.features) > 1:
@@ -117,8 +129,9 @@ class Ensemble:
         for feature, cuts, table in zip(
             self.stump_features, self.thresholds, self.tables, strict=True
         ):
-            codes = np.searchsorted(cuts, X[:, feature].astype(np.float64))
-            out[:, feature] = table[np.where(np.isnan(X[:, feature]), cuts.size + 1, codes)]
+            x = column(X, feature)
+            codes = np.searchsorted(cuts, x.astype(np.float64))
+            out[:, feature] = table[np.where(np.isnan(x), cuts.size + 1, codes)]
         for learner, votes in zip(self._others, self._other_votes, strict=True):
             out[:, learner.features[0]] += np.outer(learner.predict(X), votes)
         return out

@@ -8,7 +8,7 @@ from .fitting import Fitter
 from .inputs import feature_costs
 from .prediction import one_blas_thread
 from .reading import feature_names
-from .settings import takes_missing
+from .settings import takes_missing, takes_sparse
 from .sklearn_callbacks import (
     CallbackSupportMixin,
     close_fit,
@@ -203,9 +203,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
 
         Parameters
         ----------
-        X : array-like or frame (m, d)
+        X : array-like, sparse matrix or frame (m, d)
             Numbers and, by `categorical_features`, categories. NaN and null are missing values.
             Frames are those of pandas, polars, pyarrow (tables) and what else narwhals reads.
+            What a sparse matrix or array of scipy does not store is 0, a number like others.
         y : array-like (m,)
             Class labels, numbers or strings.
         sample_weight : array-like (m,), optional
@@ -233,7 +234,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing values are welcome, where the weak learner takes them."""
+        """Tell scikit-learn that missing values and sparse X are welcome where `learner` is fit."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_missing(self.learner)
+        tags.input_tags.sparse = takes_sparse(self.learner)
         return tags

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Ints, Numbers
 from .callbacks import Callback, Progress
 from .encoding import Encoder
 from .ensemble import Ensemble
@@ -26,6 +26,7 @@ from .inputs import (
 )
 from .learners import WeakClassifier
 from .losses import Rows
+from .matrices import is_sparse, with_columns_alone
 from .monotone import monotone_signs
 from .path import until_no_better, within
 from .prediction import Predictor
@@ -33,7 +34,7 @@ from .probabilities import fit_factor
 from .problem import Objective
 from .reading import feature_names, read_rows, read_training
 from .request import refuse_signs, request_of
-from .settings import resolve_parts
+from .settings import refuse_sparse, resolve_parts
 from .task import Task
 from .training import Trained, Walk, task_of
 
@@ -113,8 +114,10 @@ class Fitter(Predictor, BaseEstimator):
         X, y, encoder = self._read(X, y)
         return with_levels(training_rows(X, y, sample_weight, self.class_weight), encoder)
 
-    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Scores, Any, Encoder]:
+    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, Encoder]:
         """Return X as numbers (m, d), the labels, and how X became numbers."""
+        if is_sparse(X):
+            refuse_sparse(self.learner)
         X, y, encoder = read_training(self, X, y, **checks)
         with self._team(X.size) as team:
             refuse_infinite(X, team)
@@ -208,8 +211,7 @@ def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
     The features keep their places, and with them their names and costs.
     """
     kept = np.isin(np.arange(rows.X.shape[1]), features)
-    X = np.zeros_like(rows.X)
-    X[:, kept] = rows.X[:, kept]
+    X = with_columns_alone(rows.X, kept)
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Ints, Numbers
 from .budgets import walk_within
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
@@ -19,7 +19,7 @@ class FoldScoring:
 
     Attributes
     ----------
-    X : (m, d) array
+    X : (m, d) array or sparse matrix
     y : (m,) array
     weight : (m,) array or None
     nus : (n,) array
@@ -31,7 +31,7 @@ class FoldScoring:
         What the scorer takes besides, by name: arrays with one entry per row, or None.
     """
 
-    X: Scores
+    X: Numbers
     y: Any
     weight: Array | None
     nus: Array

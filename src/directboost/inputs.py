@@ -11,10 +11,11 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Ints, Scores
+from .arrays import Array, Ints, Numbers
 from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
+from .matrices import is_sparse, stored
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 
@@ -38,7 +39,7 @@ class TrainingRows:
         Signs that the weights of features and classes must keep.
     """
 
-    X: Scores
+    X: Numbers
     codes: Ints
     weight: Array
     total_weight: float
@@ -56,18 +57,21 @@ class TrainingRows:
         return np.asarray(share / share.sum())
 
 
-def refuse_infinite(X: Scores, team: Team | None = None) -> None:
+def refuse_infinite(X: Numbers, team: Team | None = None) -> None:
     """Refuse infinite values in scikit-learn's words; missing ones are welcome.
 
     The extremes of the columns come from one pass on all threads, several times faster than the
     sum that scikit-learn would take first.
     """
+    if is_sparse(X):
+        assert_all_finite(stored(X), allow_nan=True, input_name="X")
+        return
     low, high, _ = ranges(X, team)
     if (low == -np.inf).any() or (high == np.inf).any():
         assert_all_finite(X, allow_nan=True, input_name="X")
 
 
-def training_rows(X: Scores, y: Any, sample_weight: Any, class_weight: Any) -> TrainingRows:
+def training_rows(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingRows:
     """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
     weight = _checked_weights(X, sample_weight)
     name = "sample_weight"
@@ -104,7 +108,7 @@ def label_values(Y: Any) -> list[npt.NDArray[Any]]:
 
 
 def label_rows(
-    X: Scores, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
+    X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
 ) -> TrainingRows:
     """Drop rows of weight zero; code the labels of Y (m, k) as +1 and -1."""
     X, Y, weight, largest = _weighted(X, Y, _checked_weights(X, sample_weight), "sample_weight")
@@ -135,11 +139,11 @@ def refuse_many_levels(levels: Ints, max_bins: int | None, names: list[str]) -> 
         )
 
 
-def _no_levels(X: Scores) -> Ints:
+def _no_levels(X: Numbers) -> Ints:
     return np.zeros(X.shape[1], dtype=np.int32)
 
 
-def _checked_weights(X: Scores, sample_weight: Any) -> Array:
+def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weight < 0.0).any():
         raise ValueError(
@@ -149,7 +153,7 @@ def _checked_weights(X: Scores, sample_weight: Any) -> Array:
     return np.asarray(weight)
 
 
-def _weighted(X: Scores, y: Any, weight: Array, name: str) -> tuple[Scores, Any, Array, float]:
+def _weighted(X: Numbers, y: Any, weight: Array, name: str) -> tuple[Numbers, Any, Array, float]:
     """Return the rows with weight, their weights over the largest, and that."""
     largest = float(weight.max())
     weight = weight / (largest if largest > 0.0 else 1.0)
@@ -166,12 +170,12 @@ def _weighted(X: Scores, y: Any, weight: Array, name: str) -> tuple[Scores, Any,
 class ValidationRows:
     """Rows that are not trained on, with classes coded as in training."""
 
-    X: Scores
+    X: Numbers
     codes: Ints
     weight: Array
 
 
-def validation_rows(X: Scores, y: Any, sample_weight: Any, classes: Any) -> ValidationRows:
+def validation_rows(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> ValidationRows:
     """Code the labels of other rows by the classes of training; refuse labels it did not have."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     y = column_or_1d(y)

@@ -78,6 +78,10 @@ class LeafBins:
         self.costs.append(cost)
         return self.n_features
 
+    def codes_of(self, feature: int) -> Ints:
+        """Return the leaf of every row in one tree, (m,)."""
+        return np.asarray(self._codes[feature])
+
     def n_jumps(self, feature: int) -> int:
         """Return the number of jumps of a tree."""
         return n_jumps(self._bins[feature], self._kind(feature))

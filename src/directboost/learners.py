@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Array, Scores
+from .arrays import Array, Numbers
+from .matrices import column
 
 
 class WeakClassifier(Protocol):
@@ -16,7 +17,7 @@ class WeakClassifier(Protocol):
         """The features it reads, ascending."""
         ...
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return its responses in [-1, 1] to the rows of X, (m,)."""
         ...
 
@@ -43,9 +44,9 @@ class Stump:
         """The one feature it reads."""
         return (self.feature,)
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
-        x = X[:, self.feature]
+        x = column(X, self.feature)
         right = np.where(np.isnan(x), self.missing_right, x > self.threshold)
         return np.where(right, float(self.polarity), -float(self.polarity))
 
@@ -73,9 +74,9 @@ class Level:
         """The one feature it reads."""
         return (self.feature,)
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
-        own = X[:, self.feature] == self.level
+        own = column(X, self.feature) == self.level
         return np.where(own, float(self.polarity), -float(self.polarity))
 
     def describe(self, name: str, level: str | None = None) -> str:
@@ -95,7 +96,7 @@ class Constant:
         """Nothing."""
         return ()
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return `polarity` for every row of X, (m,)."""
         return np.full(X.shape[0], float(self.polarity))
 
@@ -121,7 +122,7 @@ class FittedClassifier:
     classifier: Any
     features: tuple[int, ...]
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the predicted classes -1 and +1 of the rows of X, (m,)."""
         return np.asarray(self.classifier.predict(X), dtype=np.float64)
 
@@ -141,9 +142,9 @@ class PoolColumn:
         """The column it is."""
         return (self.column,)
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the column; refuse values outside [-1, 1]."""
-        x = X[:, self.column].astype(np.float64)
+        x: Array = column(X, self.column).astype(np.float64)
         outside = ~(np.abs(x) <= 1.0)
         if outside.any():
             raise ValueError(
@@ -168,7 +169,7 @@ class Opposite:
         """The features the other one reads."""
         return tuple(self.learner.features)
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the negated responses to the rows of X, (m,)."""
         return -np.asarray(self.learner.predict(X), dtype=np.float64)
 

@@ -35,16 +35,28 @@ def parse_bytes(text: str) -> float:
     return size
 
 
-def check_memory(rows: int, features: int, k: int, code_bytes: int, dense: bool) -> None:
+#: Bytes that binning needs for a stored entry, besides its codes, and for a feature.
+_ENTRY, _FEATURE = 32, 300
+
+
+def check_memory(
+    rows: int, features: int, k: int, code_bytes: int, dense: bool, stored: int | None = None
+) -> None:
     """Refuse a fit whose arrays would not fit.
 
     Counted are the codes, lists of the rows without the commonest code for all features, about
     eight matrices (rows, k) of doubles, the histograms of a group of features and, for masters on
-    single columns, a matrix of 128 of them.
+    single columns, a matrix of 128 of them. Of a sparse matrix so many `stored` entries have codes,
+    twice, and columns that are nearly full a row of them.
     """
     bins = min(rows, 256 ** min(code_bytes, 2))
-    need = rows * (features + 1) * code_bytes + 8 * 8 * rows * k + 8 * 8 * bins * k
-    need += int(MOST_LISTED * rows) * features * (code_bytes + 2)
+    need = 8 * 8 * rows * k + 8 * 8 * bins * k
+    if stored is None:
+        need += rows * (features + 1) * code_bytes
+        need += int(MOST_LISTED * rows) * features * (code_bytes + 2)
+    else:
+        need += stored * (_ENTRY + int(2 * code_bytes + code_bytes / MOST_LISTED))
+        need += features * _FEATURE
     need += 8 * 128 * rows if dense else 0
     limit = memory_limit()
     if need > limit:

@@ -9,12 +9,13 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from .arrays import Array, Scores
+from .arrays import Array, Numbers
 from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.team import Team
 from .learners import WeakClassifier
+from .matrices import dense
 from .probabilities import class_probabilities
 from .reading import feature_names, read_rows
 from .settings import penalty_name, resolve_penalty
@@ -66,7 +67,7 @@ class Predictor:
         """Hand out threads for one public call, where there is enough to do for them."""
         return Team(effective_n_jobs(self.n_jobs) if size >= enough else 1)
 
-    def _checked(self, X: Any) -> Scores:
+    def _checked(self, X: Any) -> Numbers:
         """Return X as the kernels read it; `_scores` refuses infinite values."""
         check_is_fitted(self)
         if self._is_plain(X):
@@ -86,7 +87,7 @@ class Predictor:
             and not self._encoder.categorical.any()
         )
 
-    def _scores(self, X: Scores, ensemble: Ensemble) -> Array:
+    def _scores(self, X: Numbers, ensemble: Ensemble) -> Array:
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
         if not ensemble.learners:
             refuse_infinite(X)
@@ -186,7 +187,7 @@ class Predictor:
         return explanation(
             values,
             base_values=np.repeat(base, m, axis=0),
-            data=X,
+            data=dense(X),
             feature_names=[str(name) for name in feature_names(self)],
             output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
         )

@@ -1,7 +1,7 @@
 """Reads what users hand in as scikit-learn does, and frames of other libraries as it reads pandas.
 
 Names of columns are set by a fit and checked at prediction. Plain arrays of floats are never
-copied.
+copied, and sparse matrices never made dense.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .arrays import Scores
-from .encoding import Encoder, by_dtype, learn_encoder, numeric_encoder
+from .arrays import Numbers
+from .encoding import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import count_missing, is_frame, refuse_lazy
+from .matrices import is_sparse, tidy
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+_SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}
 _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
 
 
@@ -32,7 +34,7 @@ def feature_names(estimator: Any) -> list[str]:
 
 def read_training(
     estimator: Any, X: Any, y: Any, **checks: Any
-) -> tuple[Scores, npt.NDArray[Any], Encoder]:
+) -> tuple[Numbers, npt.NDArray[Any], Encoder]:
     """Return X as numbers (m, d), y, and how X became numbers.
 
     Parameters
@@ -47,6 +49,8 @@ def read_training(
     refuse_lazy("y", y)
     _refuse_missing_labels(y)
     categorical = estimator.categorical_features
+    if is_sparse(X):
+        return _read_sparse(estimator, X, y, **checks)
     if by_dtype(categorical) and not is_frame(X):
         X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
         return _aligned(X), y, numeric_encoder(feature_names(estimator))
@@ -56,9 +60,29 @@ def read_training(
     return _aligned(X), y, encoder
 
 
-def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Scores:
+def _read_sparse(
+    estimator: Any, X: Any, y: Any, **checks: Any
+) -> tuple[Numbers, npt.NDArray[Any], Encoder]:
+    X, y = validate_data(estimator, X, y, **_SPARSE, **checks)
+    names, categorical = feature_names(estimator), estimator.categorical_features
+    if names_categories(categorical, names):
+        raise ValueError(
+            f"categorical_features={categorical!r} does not fit a sparse X, whose columns hold "
+            "numbers: give X as an array or a frame, or one column of 0 and 1 per level"
+        )
+    return tidy(X), y, numeric_encoder(names)
+
+
+def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Numbers:
     """Return X as numbers (m, d), in the way it was done in training."""
     refuse_lazy("X", X)
+    if is_sparse(X):
+        if encoder.categorical.any():
+            raise ValueError(
+                "X is sparse, but the model was fitted to categories, which a sparse matrix "
+                "cannot hold: give X as the frame or array it was fitted to"
+            )
+        return tidy(validate_data(estimator, X, **_SPARSE, reset=False))
     if not encoder.categorical.any() and not is_frame(X):
         return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
     numbers = encoder.encode(_columns(estimator, X, reset=False))

@@ -85,6 +85,23 @@ def takes_missing(learner: Any) -> bool:
     return bool(get_tags(learner).input_tags.allow_nan) if foreign else True
 
 
+def takes_sparse(learner: Any) -> bool:
+    """Tell whether weak classifiers of that kind can be found and used on a sparse X."""
+    if isinstance(learner, Oracle):
+        return learner.takes_sparse
+    foreign = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
+    return bool(get_tags(learner).input_tags.sparse) if foreign else True
+
+
+def refuse_sparse(learner: Any) -> None:
+    """Refuse a sparse X for weak classifiers that cannot read it."""
+    if not takes_sparse(learner):
+        raise ValueError(
+            f"learner={learner!r} does not take a sparse X: give X.toarray(), or another learner, "
+            "such as 'stump' or 'tree'"
+        )
+
+
 def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Master] | Master:
     """Return the master of a name, or the fastest one that fits for "auto"."""
     if isinstance(solver, Master):

@@ -13,6 +13,7 @@ from .kernels.team import Team
 from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master
+from .matrices import is_sparse
 from .memory import check_memory
 from .oracles import BinnedOracle, Oracle, OracleData
 from .problem import Objective
@@ -120,7 +121,8 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     k = rows.classes.size
     dense = request.master is not FeatureBlocks
     code_bytes = 1 if request.max_bins is not None and request.max_bins <= 255 else 4
-    check_memory(rows.X.shape[0], rows.X.shape[1], k, code_bytes, dense)
+    (m, d), stored = rows.X.shape, int(rows.X.nnz) if is_sparse(rows.X) else None
+    check_memory(m, d, k, code_bytes, dense, stored)
     oracle = request.learner(
         OracleData(rows.X, rows.weight, rows.total_weight, costs, request.max_bins,
             request.random_state, team, rows.levels, rows.signs)

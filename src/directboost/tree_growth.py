@@ -113,6 +113,8 @@ class Grower:
 
     def _sums(self, values: Scores, features: Ints, rows: Ints) -> Array:
         codes, every = self._binned.codes, rows.size == self._binned.n_rows
+        if codes.shape[0] < self._binned.n_bins.size:
+            return self._sums_of_lists(values, features, rows)
         if every:
             used = features.astype(np.int32)
             return histograms(codes, used, self._binned.n_bins[features], values, self._team)
@@ -120,6 +122,14 @@ class Grower:
         used = np.arange(features.size, dtype=np.int32)
         chosen = np.ascontiguousarray(values[rows])
         return histograms(part, used, self._binned.n_bins[features], chosen, self._team)
+
+    def _sums_of_lists(self, values: Scores, features: Ints, rows: Ints) -> Array:
+        """Return the sums where some features have lists only: other rows count as zero."""
+        own = np.zeros_like(values)
+        own[rows] = values[rows]
+        binned, used = self._binned, features.astype(np.int32)
+        n_bins = binned.n_bins[features]
+        return histograms(binned.codes, used, n_bins, own, self._team, binned.sparse)
 
     def _part(
         self, node: _Node, draft: _Draft, values: Scores, features: Ints, search: "_Search"
@@ -146,7 +156,7 @@ def _widest(nodes: list[_Node]) -> _Node:
 
 def goes_right(binned: BinnedData, split: Any, rows: Ints) -> Bools:
     """Return which of the rows a split sends to the right."""
-    codes, kind = binned.codes[split.feature][rows], binned.kinds[split.feature]
+    codes, kind = binned.codes_of(split.feature)[rows], binned.kinds[split.feature]
     if kind == LEVELS:
         return np.asarray(codes != split.bin)
     if kind == GAPS and split.missing_left:

@@ -5,8 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
+from .arrays import Array, Bools, Ints, Numbers
 from .learners import WeakClassifier
+from .matrices import some_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +43,14 @@ class Tree:
         """The features the tree reads, ascending."""
         return tuple(np.unique(self.feature).tolist())
 
-    def apply(self, X: Scores) -> Ints:
+    def apply(self, X: Numbers) -> Ints:
         """Return the leaf of every row of X, (m,)."""
+        values, feature = some_columns(X, self.feature)
         place = np.full(X.shape[0], 0 if self.feature.size else ~0, dtype=np.int64)
         going = np.flatnonzero(place >= 0)
         while going.size:
             split = place[going]
-            x = X[going, self.feature[split]]
+            x = values[going, feature[split]]
             right = np.where(self.is_level[split], x != self.value[split], x > self.value[split])
             right = np.where(np.isnan(x), ~self.missing_left[split], right)
             place[going] = np.where(right, self.right[split], self.left[split])
@@ -104,7 +106,7 @@ class Leaf:
         """The features the tree reads."""
         return self.tree.features
 
-    def predict(self, X: Scores) -> Array:
+    def predict(self, X: Numbers) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
         own = self.tree.apply(X) == self.number
         return np.where(own, float(self.polarity), -float(self.polarity))

@@ -1,5 +1,7 @@
 """Lists of the rows without the commonest code: what is in them, and that they change nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from directboost.kernels import native, reference
 from directboost.kernels.team import Team
-from directboost.kernels.work import LIST_ROWS
+from directboost.kernels.work import LIST_ROWS, SparseCodes, codes_of
 from tests.kernels.draws import CODES, REALS, Coded, both, native_test
 
 NEAR = {np.float64: {"rtol": 1e-11, "atol": 1e-11}, np.float32: {"rtol": 1e-4, "atol": 1e-3}}
@@ -162,3 +164,37 @@ def test_any_densities(seed, m, share, features):
     found = everything(native, coded, A, tables, lists=lists)
     for one, two in zip(found, everything(native, coded, A, tables), strict=True):
         np.testing.assert_allclose(one, two, **NEAR[np.float64])
+
+
+def without_rows(coded, lists, m, block):
+    """Return the rows of codes of features that have no list, and lists in blocks of that size."""
+    bare = np.flatnonzero(lists.usual < 0)
+    places = np.full(lists.usual.size, -1, dtype=np.int32)
+    places[bare] = np.arange(bare.size)
+    listed = codes_from_lists(lists, lists.usual.size, m)
+    feature, row = np.nonzero((listed != lists.usual[:, None]) & (lists.usual[:, None] >= 0))
+    blocks = -(-m // block)
+    counts = np.bincount(feature * blocks + row // block, minlength=lists.usual.size * blocks)
+    return coded.codes[bare], SparseCodes(
+        lists.usual, np.append(0, np.cumsum(counts)), (row % block).astype(np.uint16),
+        listed[feature, row].astype(coded.codes.dtype), places, block,
+    )  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("block", [512, 2048, 65536])
+@pytest.mark.parametrize("m", [1, 700, 5000])
+def test_lists_alone_are_enough(kernels, m, block, real, rng):
+    """Features with a list need no row of codes, whatever the blocks; no bit is another."""
+    coded, A = draw(rng, m, np.uint16, 2 * FEATURES), rng.normal(size=(m, 5)).astype(real)
+    tables = draw_tables(rng, coded, [8, 4, 17, 2, 0, 7, 6, 13], 5)
+    lists = kernels.list_codes(coded.codes, int(0.4 * m))
+    expected = everything(kernels, coded, A, tables, lists=lists)
+    codes, alone = without_rows(coded, lists, m, block)
+    found = everything(kernels, replace(coded, codes=codes), A, tables, lists=alone)
+    for one, two in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, two)
+    for f, row in enumerate(coded.codes):
+        np.testing.assert_array_equal(codes_of(codes, alone, f), row)
+        np.testing.assert_array_equal(codes_of(coded.codes, lists, f), row)

@@ -77,3 +77,21 @@ def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
         table[1:present] += 2.0 * np.cumsum(left, axis=0)
         table -= left.sum(axis=0)
     return table
+
+
+def edges_of(sums: Array, kind: int) -> Array:
+    """Return the edges (n_jumps, k) of the jumps of a feature from sums over its bins (n_bins, k).
+
+    They are the sum over the bins that a jump answers +1 minus the rest: the total less twice that.
+    """
+    n_bins = sums.shape[0]
+    if n_bins < 2:
+        return np.zeros((0, sums.shape[1]))
+    total = sums.sum(axis=0)
+    if kind == LEVELS:
+        return np.asarray(total - 2.0 * sums)
+    prefix = np.cumsum(sums, axis=0)
+    right = np.asarray(total - 2.0 * prefix[:-1])
+    if kind != GAPS:
+        return right
+    return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])

@@ -74,7 +74,10 @@ class ModelRecord(Structure):
 class SparseRecord(Structure):
     """Lists of rows, as directboost.h has it."""
 
-    _fields_ = [(name, c_void_p) for name in ("usual", "starts", "rows", "codes")]
+    _fields_ = [
+        *((name, c_void_p) for name in ("usual", "starts", "rows", "codes", "places")),
+        ("block", c_int64),
+    ]
 
 
 class TablesRecord(Structure):

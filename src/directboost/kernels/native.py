@@ -41,8 +41,8 @@ def _handle(team: Team | None) -> int | None:
 def _lists(sparse: SparseCodes | None) -> Any:
     if sparse is None:
         return None
-    arrays = (sparse.usual, sparse.starts, sparse.rows, sparse.codes)
-    return byref(SparseRecord(*(_at(array) for array in arrays)))
+    arrays = (sparse.usual, sparse.starts, sparse.rows, sparse.codes, sparse.places)
+    return byref(SparseRecord(*(_at(array) for array in arrays), sparse.block))
 
 
 def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
@@ -69,7 +69,7 @@ def price(
     sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
     """Return the best price, jump and polarity of every feature; see `reference.price`."""
-    d, m = codes.shape
+    d, m = n_bins.size, codes.shape[1]
     best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
     tie = 1e-12 if A.dtype == np.float64 else 1e-6
     bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)

@@ -1,14 +1,14 @@
 """NumPy twins of the native kernels: specification, test oracle and fallback.
 
-Same names and signatures as in `native`; threads and lists are accepted and not used.
+Same names and signatures as in `native`; threads are accepted and not used, and lists only where
+they are all there is of the codes of a feature.
 """
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
-from .jumps import jump_penalty
-from .kinds import GAPS, LEVELS
+from .jumps import edges_of, jump_penalty
 from .reference_block import solve_block
 from .reference_lists import list_codes
 from .reference_model import model_epoch
@@ -25,6 +25,7 @@ from .work import (
     Tables,
     Team,
     Way,
+    codes_of,
     own_dual,
 )
 
@@ -58,7 +59,10 @@ def histograms(
     sparse: SparseCodes | None = None,
 ) -> Array:
     """Return the sums of the rows of A (m, k) per code of the listed features, (all bins, k)."""
-    sums = [_histogram(codes[f], int(n), A) for f, n in zip(features, n_bins, strict=True)]
+    sums = [
+        _histogram(codes_of(codes, sparse, int(f)), int(n), A)
+        for f, n in zip(features, n_bins, strict=True)
+    ]
     return np.concatenate(sums) if sums else np.empty((0, A.shape[1]))
 
 
@@ -74,17 +78,7 @@ def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     The edges of a jump are the sum of A over the rows it answers +1 minus the sum over the rest:
     the total less twice the rest. `kinds.answers` says which these are.
     """
-    sums = _histogram(codes, n_bins, A)
-    if n_bins < 2:
-        return np.zeros((0, A.shape[1]))
-    total = sums.sum(axis=0)
-    if kind == LEVELS:
-        return np.asarray(total - 2.0 * sums)
-    prefix = np.cumsum(sums, axis=0)
-    right = np.asarray(total - 2.0 * prefix[:-1])
-    if kind != GAPS:
-        return right
-    return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])
+    return edges_of(_histogram(codes, n_bins, A), kind)
 
 
 def dual_norm(E: Array, q: float) -> Array:
@@ -109,10 +103,10 @@ def price(
     precision) are ties: the first jump wins, then polarity +1. Features without a jump have
     price 0.
     """
-    d, tie = codes.shape[0], 1e-12 if A.dtype == np.float64 else 1e-6
+    d, tie = n_bins.size, 1e-12 if A.dtype == np.float64 else 1e-6
     best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
     for f in range(d):
-        E = edges(codes[f], int(n_bins[f]), int(kinds[f]), A)
+        E = edges(codes_of(codes, sparse, f), int(n_bins[f]), int(kinds[f]), A)
         if E.shape[0]:
             prices = np.stack([dual_norm(E, q), dual_norm(-E, q)], axis=1).ravel()
             first = int(np.argmax(prices >= prices.max() * (1.0 - tie)))
@@ -131,7 +125,7 @@ def add_tables(
 ) -> None:
     """Add to F (m, k), in place, the table row of every listed feature at the row's code."""
     for feature, table in zip(features, tables, strict=True):
-        F += table[codes[feature]].astype(F.dtype)
+        F += table[codes_of(codes, sparse, int(feature))].astype(F.dtype)
 
 
 def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
@@ -174,7 +168,7 @@ def _cut_column(x: Scores, weight: Array, max_bins: int) -> tuple[Array, Array, 
     mass: Array = np.cumsum(np.bincount(inverse, weights=weight[present]))
     exact = values.size <= max_bins
     after = np.arange(values.size - 1) if exact else quantile_cuts(mass, max_bins)
-    median = np.searchsorted(mass, 0.5 * mass[-1])
+    median = np.searchsorted(mass, 0.5 * mass[-1] * (1.0 - 1e-12))  # see `quantile_cuts`
     return values[after], values[after + 1], int(np.searchsorted(after, median)), exact
 
 

@@ -68,7 +68,7 @@ class SparseCodes:
     """Features most of whose rows have one code: the rows with another one, listed.
 
     Sums and scores of such a feature touch the listed rows only. Lists go through the rows in
-    blocks of `LIST_ROWS`; those of a feature follow one another, and so do the features.
+    blocks; those of a feature follow one another, and so do the features.
 
     Attributes
     ----------
@@ -80,12 +80,37 @@ class SparseCodes:
         Ascending, counted from the start of the block.
     codes : (all listed,) array
         The codes of these rows.
+    places : (d,) int32 array or None
+        The row that a feature has in the matrix of codes, -1 where the list is all there is; None
+        where every feature has the row of its number.
+    block : int
+        Rows of a block: `LIST_ROWS` times a power of two, at most 65536.
     """
 
     usual: Ints
     starts: Ints
     rows: Ints
     codes: Ints
+    places: Ints | None = None
+    block: int = LIST_ROWS
+
+    def written_out(self, feature: int, m: int) -> Ints:
+        """Return the codes of all m rows of a feature that has a list, (m,)."""
+        blocks = -(-m // self.block)
+        starts = self.starts[feature * blocks : (feature + 1) * blocks + 1]
+        own = slice(starts[0], starts[-1])
+        begins = np.repeat(np.arange(blocks) * self.block, np.diff(starts))
+        codes = np.full(m, self.usual[feature], dtype=self.codes.dtype)
+        codes[begins + self.rows[own]] = self.codes[own]
+        return codes
+
+
+def codes_of(codes: Ints, sparse: SparseCodes | None, feature: int) -> Ints:
+    """Return the codes of one feature, (m,), from the matrix of codes (n, m) or from its list."""
+    if sparse is None or sparse.places is None:
+        return np.asarray(codes[feature])
+    place = int(sparse.places[feature])
+    return codes[place] if place >= 0 else sparse.written_out(feature, codes.shape[1])
 
 
 @dataclass(frozen=True)

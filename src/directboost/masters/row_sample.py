@@ -59,7 +59,7 @@ class RowSample:
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return codes of the sampled rows, and which row of them belongs to each feature."""
-        if self.rows is None:
+        if self.rows is None and self._binned.codes.shape[0] == self._binned.n_bins.size:
             return self._binned.codes, np.array(features, dtype=np.int32)
         new = [f for f in features if f not in self._place]
         if new:
@@ -73,7 +73,7 @@ class RowSample:
             grown[:filled] = self._codes[:filled]
             self._codes = grown
         for place, f in enumerate(features, start=filled):
-            self._codes[place] = self.pick(self._binned.codes[f])
+            self._codes[place] = self.pick(self._binned.codes_of(f))
             self._place[f] = place
 
 

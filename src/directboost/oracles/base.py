@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints, Scores
+from ..arrays import Array, Bools, Ints, Numbers, Scores
 from ..columns import Costs, Proposals, Source, Stumps
 from ..kernels import ranges
 from ..kernels.team import Team
 from ..learners import WeakClassifier
+from ..matrices import is_sparse, sparse_ranges
 from ..penalties import Penalty
 
 
@@ -41,8 +42,9 @@ class OracleData:
 
     Attributes
     ----------
-    X : (m, d) array
-        Without infinite values; NaN is a missing value.
+    X : (m, d) array or csc_array
+        Without infinite values; NaN is a missing value. Sparse only for an oracle that
+        `takes_sparse`.
     weight : (m,) array, > 0
         Weights of the rows over the largest one.
     total_weight : float
@@ -63,7 +65,7 @@ class OracleData:
         against it, 0 where both are allowed.
     """
 
-    X: Scores
+    X: Numbers
     weight: Array
     total_weight: float
     costs: Array
@@ -72,6 +74,14 @@ class OracleData:
     team: Team | None = None
     levels: Ints | None = None
     signs: Ints | None = None
+
+
+def column_ranges(data: OracleData) -> tuple[Array, Array, Bools]:
+    """Return smallest and largest value of every column, and which have missing values, (d,).
+
+    Columns without a value have infinity as smallest and minus infinity as largest one.
+    """
+    return sparse_ranges(data.X) if is_sparse(data.X) else ranges(data.X, data.team)
 
 
 class Oracle(ABC):
@@ -103,13 +113,15 @@ class Oracle(ABC):
     grows: ClassVar[bool] = False
     #: Whether the weak classifiers have an answer to missing values.
     takes_missing: ClassVar[bool] = True
+    #: Whether X may be sparse, in `start` and for the weak classifiers it finds.
+    takes_sparse: bool = False
     #: The signs that weights must keep, as `OracleData` has them, or None.
     signs: Ints | None = None
 
     def on(self, data: OracleData) -> "Oracle":
         """Return a copy of the oracle at work on these rows."""
         oracle = copy(self)
-        oracle.missing = ranges(data.X, data.team)[2]
+        oracle.missing = column_ranges(data)[2]
         oracle.start(data)
         return oracle
 

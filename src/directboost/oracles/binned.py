@@ -1,18 +1,21 @@
 """Exact pricing of all columns on codes: thresholds, levels or leaves."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from ..columns import Bins, Proposals
-from ..kernels import edges, price
+from ..kernels import edges, histograms, price
+from ..kernels.jumps import edges_of
 from ..kernels.team import Team
 from ..penalties import L1, Penalty
 from .base import Oracle, Pricing
 from .ranking import ranking, rounding_of, tie_width
 
 _AS_GOOD = 1e-6  # relative price by which the constant may fall behind and still come first
+_TOGETHER = 256  # features whose sums are taken in one call
 _NATIVE_NORMS = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}
 
 
@@ -29,6 +32,7 @@ class BinnedOracle(Oracle):
     """
 
     whole_features: ClassVar[bool] = True
+    takes_sparse = True
     binned: Bins
     _team: Team | None = None
 
@@ -56,14 +60,29 @@ class BinnedOracle(Oracle):
                 data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
             )
             apart = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
-        for f in apart.tolist():
-            best[f], jump[f], polarity[f] = self._best_by_edges(f, A, penalty)
+        for f, E in self._edges(apart, A):
+            best[f], jump[f], polarity[f] = self._best_by_edges(f, E, A, penalty)
         return best, jump, polarity
 
-    def _best_by_edges(self, f: int, A: Scores, penalty: Penalty) -> tuple[float, int, int]:
+    def _edges(self, features: Ints, A: Scores) -> Iterator[tuple[int, Array]]:
+        """Yield features and the edges of their jumps, (n_jumps, k)."""
+        data, lists = self.binned, self.binned.sparse
+        places = features if lists is None or lists.places is None else lists.places[features]
+        for f, place in zip(features[places >= 0].tolist(), places[places >= 0], strict=True):
+            yield f, edges(data.codes[place], int(data.n_bins[f]), int(data.kinds[f]), A)
+        listed = features[places < 0]
+        for first in range(0, listed.size, _TOGETHER):
+            group = listed[first : first + _TOGETHER]
+            n_bins = data.n_bins[group]
+            sums = histograms(data.codes, group, n_bins, A, self._team, lists)
+            parts = np.split(sums, np.cumsum(n_bins)[:-1])
+            for f, part in zip(group.tolist(), parts, strict=True):
+                yield f, edges_of(part, int(data.kinds[f]))
+
+    def _best_by_edges(
+        self, f: int, E: Array, A: Scores, penalty: Penalty
+    ) -> tuple[float, int, int]:
         """Price one feature from its edges, for norms and signs the kernel does not know."""
-        binned = self.binned
-        E = edges(binned.codes[f], int(binned.n_bins[f]), int(binned.kinds[f]), A)
         if not E.shape[0]:
             return 0.0, 0, 1
         signs = np.zeros(A.shape[1]) if self.signs is None else self.signs[f]

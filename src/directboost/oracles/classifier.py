@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Array, Scores
@@ -48,6 +48,7 @@ class ClassifierOracle(Oracle):
     def __init__(self, classifier: Any) -> None:
         _refuse_unfit(classifier)
         self.classifier = classifier
+        self.takes_sparse = bool(get_tags(classifier).input_tags.sparse)
 
     def start(self, data: OracleData) -> None:
         """Begin with the constant alone."""

@@ -7,10 +7,10 @@ import numpy as np
 
 from ..arrays import Array, Scores
 from ..columns import Stumps
-from ..kernels import ranges
 from ..learners import Constant, Opposite, PoolColumn, WeakClassifier
+from ..matrices import column
 from ..penalties import Penalty
-from .base import Oracle, OracleData, Pricing
+from .base import Oracle, OracleData, Pricing, column_ranges
 from .ranking import price_both_signs
 
 
@@ -38,6 +38,7 @@ class PoolOracle(Oracle):
 
     dictionary = "whole pool"
     takes_missing: ClassVar[bool] = False
+    takes_sparse = True
 
     def start(self, data: OracleData) -> None:
         """Take the columns of X as responses."""
@@ -47,16 +48,16 @@ class PoolOracle(Oracle):
                 "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
                 "[-1, 1]"
             )
-        low, high, gone = ranges(data.X, data.team)
+        low, high, gone = column_ranges(data)
         outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
         if outside.size:
-            values = data.X[:, outside[0]]
+            values = column(data.X, int(outside[0]))
             raise ValueError(
                 f"X holds {values[~(np.abs(values) <= 1.0)][0]} in column {outside[0]}: with "
                 "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
                 "[-1, 1]"
             )
-        self._responses = np.asarray(data.X, dtype=np.float64)
+        self._responses = data.X.astype(np.float64, copy=False)
         self.costs = data.costs
         self.source = self
 
@@ -70,11 +71,11 @@ class PoolOracle(Oracle):
         E = np.vstack([self._responses.T @ A, A.sum(axis=0)])
         return price_both_signs(E, self.costs, A, penalty, rule)
 
-    def response(self, column: int, jump: int, polarity: int) -> Array:
+    def response(self, number: int, jump: int, polarity: int) -> Array:
         """Return the responses of a column, or of the constant at the end, (m,)."""
-        if column == self._responses.shape[1]:
+        if number == self._responses.shape[1]:
             return np.full(self.n_rows, float(polarity))
-        return polarity * self._responses[:, column]
+        return polarity * np.asarray(column(self._responses, number), dtype=np.float64)
 
     def learner(self, column: int, jump: int, polarity: int) -> WeakClassifier:
         """Return a column as a weak classifier."""

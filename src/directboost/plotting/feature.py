@@ -44,7 +44,7 @@ def plot_feature(
     name = feature_names(model)[place]
     cuts, table = _steps(model, place, name)
     chosen = _strongest(table) if classes is None else find_classes(model, classes)
-    values = np.empty(0) if X is None else read_rows(model, X)[:, place].astype(np.float64)
+    values = np.empty(0) if X is None else read_rows(model, X, [place])[:, 0]
     beside = ax is None
     ax = new_axes(7.0, 3.8) if ax is None else ax
     tidy(ax)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from ..arrays import Array, Ints, Scores
+from ..arrays import Array, Ints
+from ..matrices import some_columns
 from ..reading import feature_names
 
 
@@ -61,9 +62,10 @@ def _some(names: list[Any], most: int = 12) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def read_rows(model: Any, X: Any) -> Scores:
-    """Return X as the model reads it, (m, d)."""
-    return np.asarray(model._checked(X))
+def read_rows(model: Any, X: Any, features: list[int]) -> Array:
+    """Return the columns `features` (n,) of X as the model reads it, (m, n)."""
+    values, place = some_columns(model._checked(X), np.array(features))
+    return np.asarray(values[:, place], dtype=np.float64)
 
 
 def has_several_labels(model: Any) -> bool:

@@ -46,7 +46,7 @@ def plot_regions(model: Any, X: Any, y: Any, features: Any = None, ax: Any = Non
                          "class per row to draw regions")  # fmt: skip
     pair = _two_features(model, features)
     codes = class_codes(model, X, y)
-    rows = read_rows(model, X)[:, pair].astype(np.float64)
+    rows = read_rows(model, X, pair)
     beside = ax is None
     ax = new_axes(6.4, 4.6) if ax is None else ax
     edges = [_edges(model, f, rows[:, axis]) for axis, f in enumerate(pair)]

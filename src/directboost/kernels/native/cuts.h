@@ -15,13 +15,13 @@ struct Cuts {
 };
 
 // Cuts between n > 0 ascending distinct values; mass is that of all values up to each. The slack
-// keeps a quantile that falls on a value there whatever the rounding. Quantiles on the largest
-// value cut before it: a feature whose mass sits there keeps a threshold.
+// keeps a quantile or a median that falls on a value there whatever the rounding. Quantiles on the
+// largest value cut before it: a feature whose mass sits there keeps a threshold.
 inline void choose_cuts(const double* values, const double* mass, int64_t n, int32_t f,
                         const Cuts& out) {
   double* before = out.before + f * out.width;
   double* after = out.after + f * out.width;
-  const double total = mass[n - 1], middle = 0.5 * total;
+  const double total = mass[n - 1], middle = 0.5 * total * (1.0 - 1e-12);
   int64_t median = 0, cuts = 0, centre = 0, last = -1;
   while (mass[median] < middle) ++median;
   const auto cut = [&](int64_t j) {

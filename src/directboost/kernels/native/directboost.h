@@ -81,13 +81,17 @@ struct DbTables {
   int32_t k;
 };
 
-// Features most of whose rows have one code: the rows with another one, in blocks of DB_LIST_ROWS.
+// Features most of whose rows have one code: the rows with another one, in blocks of `block` rows,
+// DB_LIST_ROWS times a power of two.
 #define DB_LIST_ROWS 512
 struct DbSparse {
   const int32_t* usual;    // (features,) the commonest code, or -1 where a feature has no list
   const int64_t* starts;   // (features * blocks + 1,) where the list of a feature and block begins
   const uint16_t* rows;    // (all listed,) ascending, counted from the start of their block
   const void* codes;       // (all listed,) their codes
+  const int32_t* places;   // (features,) rows of the matrix of codes, -1 where there is a list only;
+                           // null where feature f has row f
+  int64_t block;
 };
 
 struct DbTeam;

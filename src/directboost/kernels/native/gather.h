@@ -90,12 +90,13 @@ struct Rows {
   int32_t k;
   const double* total;
 
-  const Code* codes_of(int32_t f) const { return codes + static_cast<size_t>(f) * m; }
+  const Code* codes_of(int32_t f) const { return codes + lists.place(f) * m; }
 
   // Adds the rows begin..begin+n-1 to the histogram of a feature that has a list.
   void add_listed(int32_t f, int64_t begin, int64_t n, Real* hist) const {
-    for (int64_t first = begin; first < begin + n; first += kListRows)
-      histogram_listed(lists.at(f, first / kListRows), k, A + first * k, hist);
+    const int64_t block = lists.block_rows();
+    for (int64_t first = begin; first < begin + n; first += block)
+      histogram_listed(lists.at(f, first / block), k, A + first * k, hist);
   }
 
   // The same for all features; of those without a list, two are taken together.
@@ -123,8 +124,9 @@ struct Rows {
   // the rows in order.
   void gather(const int32_t* features, const int32_t* n_bins, int32_t count, size_t stride,
               Real* hist) const {
-    const int64_t blocks = static_cast<int64_t>(kRowBytes / (sizeof(Real) * k)) / kListRows;
-    const int64_t rows = (blocks > 0 ? blocks : 1) * kListRows;
+    const int64_t block = lists.block_rows();
+    const int64_t blocks = static_cast<int64_t>(kRowBytes / (sizeof(Real) * k)) / block;
+    const int64_t rows = (blocks > 0 ? blocks : 1) * block;
     for (int64_t begin = 0; begin < m; begin += rows)
       add_rows(features, count, begin, begin + rows < m ? rows : m - begin, stride, hist);
     for (int32_t j = 0; j < count; ++j)

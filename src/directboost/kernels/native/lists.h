@@ -21,10 +21,18 @@ struct Listed {
 template <class Code>
 class Lists {
  public:
-  Lists(const DbSparse* sparse, int64_t m) : sparse_(sparse), blocks_(list_blocks(m)) {}
+  Lists(const DbSparse* sparse, int64_t m)
+      : sparse_(sparse),
+        block_(sparse == nullptr ? kListRows : sparse->block),
+        blocks_((m + block_ - 1) / block_) {}
+  int64_t block_rows() const { return block_; }
   bool any() const { return sparse_ != nullptr; }
   bool has(int32_t f) const { return any() && sparse_->usual[f] >= 0; }
   int32_t usual(int32_t f) const { return sparse_->usual[f]; }
+  // The row of the matrix of codes that a feature has.
+  size_t place(int32_t f) const {
+    return static_cast<size_t>(any() && sparse_->places != nullptr ? sparse_->places[f] : f);
+  }
   Listed<Code> at(int32_t f, int64_t block) const {
     const int64_t* start = sparse_->starts + f * blocks_ + block;
     return {sparse_->rows + start[0], static_cast<const Code*>(sparse_->codes) + start[0],
@@ -33,7 +41,7 @@ class Lists {
 
  private:
   const DbSparse* sparse_;
-  int64_t blocks_;
+  int64_t block_, blocks_;
 };
 
 }  // namespace DB_SPACE

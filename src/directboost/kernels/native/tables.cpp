@@ -4,7 +4,7 @@
 
 namespace DB_SPACE {
 
-constexpr int64_t kTableRows = 8 * kListRows;  // rows per piece
+constexpr int64_t kTableRows = 8 * kListRows;  // rows per piece, where a block is not larger
 
 // Turns the tables of features with a list into what a code adds to the commonest one, and sums up
 // what that one adds in all of them, `base` (k,).
@@ -45,15 +45,15 @@ template <int K, class Code, class Real>
 void add_block_of_tables(const Code* codes, const Lists<Code>& lists, int64_t m, int64_t first,
                          const int32_t* features, const int32_t* n_bins, int32_t n_work,
                          const Real* table, const Real* base, int32_t k, Real* F) {
-  const int64_t n = m - first < kListRows ? m - first : kListRows;
+  const int64_t block = lists.block_rows(), n = m - first < block ? m - first : block;
   if (lists.any())
     for (int64_t i = 0; i < n; ++i) add_row<K>(F + i * k, base, k);
   for (int32_t w = 0; w < n_work; ++w) {
     const int32_t f = features[w];
     if (lists.has(f)) {
-      add_listed<K>(lists.at(f, first / kListRows), table, k, F);
+      add_listed<K>(lists.at(f, first / block), table, k, F);
     } else {
-      add_feature<K>(codes + static_cast<size_t>(f) * m + first, n, table, k, F);
+      add_feature<K>(codes + lists.place(f) * m + first, n, table, k, F);
     }
     table += static_cast<size_t>(n_bins[w]) * k;
   }
@@ -73,10 +73,11 @@ DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code
     Real* table = static_cast<Real*>(tables);
     Scratch<Real> base(k);
     split_off_base(lists, features, n_bins, n_work, k, table, base.get());
+    const int64_t block = lists.block_rows(), rows = block > kTableRows ? block : kTableRows;
     with_width(k, [&](auto width) {
-      share(team, static_cast<int32_t>((m + kTableRows - 1) / kTableRows), [&](int32_t piece) {
-        const int64_t begin = piece * kTableRows;
-        for (int64_t i = begin; i < begin + kTableRows && i < m; i += kListRows)
+      share(team, static_cast<int32_t>((m + rows - 1) / rows), [&](int32_t piece) {
+        const int64_t begin = piece * rows;
+        for (int64_t i = begin; i < begin + rows && i < m; i += block)
           add_block_of_tables<decltype(width)::value>(
               static_cast<const Code*>(codes), lists, m, i, features, n_bins, n_work, table,
               base.get(), k, static_cast<Real*>(F) + i * k);
