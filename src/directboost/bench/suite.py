@@ -47,7 +47,7 @@ class Suite:
     names: Sequence[str] = ()
     parts: Sequence[str] = ()
     threads: int = 2
-    repeats: int = 3
+    repeats: int = 5
     quick: bool = False
     limit: float = 120.0
 

@@ -31,7 +31,7 @@ def bench(
     threads: Annotated[int, typer.Option(min=1, help="Threads, the same for everyone.")] = 2,
     repeats: Annotated[
         int, typer.Option(min=1, help="Fits of small data, for everyone; the fastest counts.")
-    ] = 3,
+    ] = 5,
     only: Annotated[
         list[str] | None,
         typer.Option(

@@ -16,7 +16,7 @@ from .quadratic import Point, QuadraticModel
 from .row_sample import RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
-_FIRST_ITERATIONS, _ITERATIONS = 10, 14  # of conjugate gradients in a Newton step
+_FIRST_ITERATIONS, _ITERATIONS = 7, 14  # of conjugate gradients in a Newton step
 _SAMPLE_ITERATIONS = 20  # on a sample, whose passes are cheap beside those on all rows
 _LAST_ITERATIONS, _NEAR = 28, 0.002  # from this accuracy on, where every round counts
 _FORCING = 0.1  # share of the whole gain below which another round is not worth it
