@@ -32,7 +32,7 @@ def count_leaves(model: DirectBoostClassifier) -> int:
 
 def our_path(X: Any, y: Any, size: int, last: float, tol: float) -> list[DirectBoostClassifier]:
     """Return the models down to the nu `last`, or until they have far too many leaves."""
-    too_many = 1.5 * max(BUDGETS) / size
+    too_many = max(BUDGETS) / 3  # trees: those that stay have four leaves or so left
     path = directboost_path(
         X, y, nus=NUS[last <= NUS], tol=tol, learner=TreeOracle(max_leaves=size), n_jobs=2,
         callbacks=[lambda record: record.columns > too_many],

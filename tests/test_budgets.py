@@ -35,18 +35,23 @@ class Point:
 
 @dataclass
 class Path:
-    """Reads features 1, 2 and so on as nu falls, two stumps each; remembers what it was asked."""
+    """Reads features 1, 2 and so on as nu falls, two stumps each; remembers what it was asked.
+
+    All models have the constants besides.
+    """
 
     ends: float = 0.0
+    constants: int = 0
     asked: list = field(default_factory=list)
 
-    def __call__(self, nus, *, features=None):
+    def __call__(self, nus, *, alone=None):
+        features = None if alone is None else alone.features_used_
         self.asked.append((list(nus), None if features is None else features.tolist()))
         for nu in nus:
             count = int(1.0 / nu) - 1
             used = np.arange(1, count + 1) if features is None else features
             status = Status.STOPPED if nu <= self.ends else Status.OPTIMAL
-            yield Point(nu, 2 * count, used, status)
+            yield Point(nu, 2 * count + self.constants, used, status)
             if status is Status.STOPPED:
                 return
 
@@ -66,6 +71,24 @@ def test_folds_go_on_with_the_features_of_the_last_model_within(budgets):
 def test_folds_take_the_first_features_where_all_are_too_many():
     models = list(walk_within(Path(), [1.0, 0.25, 0.1], {"max_features_used": 2}))
     assert [model.features_used_.tolist() for model in models] == [[], [1, 2, 3], [1, 2, 3]]
+
+
+def test_constants_read_no_feature_to_go_on_with():
+    """The last model within the budget may hold nothing else."""
+    models = list(walk_within(Path(constants=1), [1.0, 0.25, 0.1], {"max_features_used": 2}))
+    assert [model.features_used_.tolist() for model in models] == [[], [1, 2, 3], [1, 2, 3]]
+    walk = Path(constants=1)
+    path = path_within(walk, [1.0, 0.25, 0.1], {"max_features_used": 1})
+    assert path.n_features_used.tolist()[-1] == 1
+    assert walk.asked[-1][1] == [1]
+
+
+@pytest.mark.parametrize("constants", [0, 1])
+def test_few_weak_classifiers_are_no_choice_of_features(constants):
+    walk = Path(constants=constants)
+    path = path_within(walk, GRID, {"max_learners": 4})
+    assert path.n_learners.max() <= 4
+    assert all(features is None for _, features in walk.asked)
 
 
 @pytest.mark.parametrize("budgets", [{}, {"max_learners": 1}])
@@ -112,6 +135,24 @@ def test_the_smallest_model_stands_where_nothing_keeps_a_budget():
     assert path.n_learners[:-1].max() == 0
 
 
+def test_nu_keeps_its_unit_where_the_strongest_feature_is_not_kept():
+    X, y = WINE
+    model = DirectBoostClassifierCV(**QUICK, max_features_used=2).fit(X, y)
+    assert len({m.nu_max_ for m in model.path_}) == 1
+    for m in model.path_:
+        assert m.nu_ == pytest.approx(m.nu * m.nu_max_)
+
+
+def test_one_feature_and_unbalanced_classes():
+    """The constants come first; the folds then go on with a feature, not without any."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X.sum(axis=1) + rng.normal(size=400) > 1.5).astype(int)
+    model = DirectBoostClassifierCV(nus=4, nu_min=0.01, cv=3, max_features_used=1).fit(X, y)
+    assert model.n_features_used_ == 1
+    assert np.unique(model.scores_[-1]).size > 1 or model.scores_[-1].max() > 1.0 - y.mean()
+
+
 @pytest.mark.parametrize("settings", [{}, {"penalty": "l1", "margin": "one-vs-all"}])
 def test_the_certificate_holds_for_the_features_it_names(settings):
     """An independent fit to these columns alone lies between its bounds."""
@@ -148,7 +189,7 @@ def test_features_left_out_keep_names_levels_and_costs():
     costs = dict(zip("abcdef", [1.0, 2.0, 3.0, 4.0, 0.1, 2.0], strict=True))
     model = DirectBoostClassifierCV(**QUICK, max_cost=4.0, feature_costs=costs).fit(frame, y)
     last = model.path_[-1]
-    assert last.certificate_.dictionary.endswith("features")
+    assert "features, levels one" in last.certificate_.dictionary
     assert last.certificate_.converged
     used = [list("abcdef")[f] for f in last.features_used_]
     assert last.cost_ == pytest.approx(sum(costs[name] for name in used))

@@ -268,8 +268,9 @@ def test_lazy_frames_are_refused():
         with pytest.raises(TypeError, match=refused):
             method(X.lazy())
     np.testing.assert_array_equal(model.predict(X.lazy().collect()), model.predict(X))
-    with pytest.raises(TypeError, match=r"give y.collect\(\)"):
-        model.fit(X, pl.LazyFrame({"y": LABELS}))
+    for estimator in estimators:
+        with pytest.raises(TypeError, match=r"give y.collect\(\)"):
+            estimator().fit(X, pl.LazyFrame({"y": LABELS}))
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Bools, Ints
+from .arrays import Bools
 from .estimators import DirectBoostClassifier
 from .inputs import check_number
 from .model_path import ModelPath
@@ -43,9 +43,11 @@ def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:
 
 
 class Descent(Protocol):
-    """Gives the fitted models of falling points, of all features or of some alone."""
+    """Gives the fitted models of falling points, of all features or of those of a model alone."""
 
-    def __call__(self, nus: Sequence[float], *, features: Ints | None = None) -> Models:
+    def __call__(
+        self, nus: Sequence[float], *, alone: DirectBoostClassifier | None = None
+    ) -> Models:
         """Yield a model per point."""
 
 
@@ -58,20 +60,20 @@ def walk_within(
     smaller nus the same features say more. Where the first model has too many, they stand. How
     many weak classifiers there are does not matter here: no choice of features limits them.
     """
-    limits = {name: most for name, most in budgets.items() if name != "max_learners"}
-    inside, outside = _until_outside(walk(grid), limits)
+    inside, outside = _until_outside(walk(grid), _of_features(budgets))
     yield from inside
     if outside is not None and not _ended(outside):
-        last = inside[-1] if inside and inside[-1].n_learners_ else outside
-        yield from walk(grid[len(inside) :], features=last.features_used_)
+        last = inside[-1] if inside and inside[-1].n_features_used_ else outside
+        yield from walk(grid[len(inside) :], alone=last)
 
 
 def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
     """Return the models of a grid that keep to the budgets, and more where a budget ends.
 
     First those of all features, with points between the last and the first that breaks a budget;
-    then, at smaller nus, those of the features of the last one alone. Where none but the empty
-    model keeps to the budgets, the smallest that was found is at the end.
+    then, at smaller nus, those of the features of the last one alone, where features or costs are
+    limited. Where no model that reads a feature keeps to the budgets, the smallest that was found
+    is at the end.
     """
     inside, outside = _until_outside(walk(grid), budgets)
     for _ in range(_FINER):
@@ -81,15 +83,22 @@ def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float])
         grid = sorted({*grid, *between}, reverse=True)
         more, nearer = _until_outside(walk(between), budgets)
         inside, outside = [*inside, *more], nearer or outside
-        if inside[-1].n_learners_:
+        if inside[-1].n_features_used_:
             break
     if outside is None:
         return ModelPath(inside)
-    if not inside or not inside[-1].n_learners_ or _ended(inside[-1], outside):
+    if not inside or not inside[-1].n_features_used_ or _ended(inside[-1], outside):
         return ModelPath([*inside, outside])
+    if not _of_features(budgets):
+        return ModelPath(inside)
     rest = [nu for nu in grid if nu < inside[-1].nu]
-    refitted, _ = _until_outside(walk(rest, features=inside[-1].features_used_), budgets)
+    refitted, _ = _until_outside(walk(rest, alone=inside[-1]), budgets)
     return ModelPath([*inside, *refitted])
+
+
+def _of_features(budgets: dict[str, float]) -> dict[str, float]:
+    """Return the budgets that a choice of features keeps."""
+    return {name: most for name, most in budgets.items() if name != "max_learners"}
 
 
 def _ended(*models: DirectBoostClassifier) -> bool:

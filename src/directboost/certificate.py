@@ -13,7 +13,8 @@ from .kernels.team import Team
 from .oracles.base import Oracle
 from .problem import Objective
 
-_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)  # of sums over the rows, relative
+_EPS = float(np.finfo(np.float64).eps)
+_BLOCK = 4096  # rows that are summed together
 _UNIT = 1.0 / 64.0  # losses are scaled to sums of that size, though they may cancel to less
 
 
@@ -86,12 +87,21 @@ def certify(
             f"{objective.loss.name!r} breaks its contract (a conjugate or infimum that does not "
             "belong to its value)"
         )
-    dual = min(dual - _ROUNDING * max(abs(primal), _UNIT), primal)
+    dual = min(dual - _rounding(objective) * max(abs(primal), _UNIT), primal)
     gap = primal - dual
     relative = objective.relative(gap, primal)
     return Certificate(
         primal, dual, gap, relative, max_price, objective.nu, dictionary, relative <= tol
     )
+
+
+def _rounding(objective: Objective) -> float:
+    """Return a bound of the relative rounding error of a sum over all rows and classes.
+
+    A sum of blocks of rows errs by as many units in the last place as additions follow each other.
+    """
+    m, k = objective.rows.c.size, objective.margin.k
+    return _EPS * (256.0 + m / _BLOCK + k)
 
 
 def recertify(

@@ -217,11 +217,11 @@ def _end(plan: Plan, state: State, record: Record) -> Status | None:
     """Return why the loop should end after this record, or None."""
     wishes = [callback(record) for callback in plan.callbacks]
     within = record.relative_gap <= plan.tol
-    # A start within the tolerance is enough; who has to solve aims at more.
+    # A start within the tolerance is enough; who has to solve aims at more, as long as it pays.
     if within and (state.round == 0 or record.relative_gap <= plan.aim * plan.tol):
         return Status.OPTIMAL
     status = _other_end(plan, state, record, wishes)
-    return Status.OPTIMAL if within and status is not None else status
+    return Status.OPTIMAL if within and (status is not None or state.stalled) else status
 
 
 def _other_end(plan: Plan, state: State, record: Record, wishes: Sequence[Any]) -> Status | None:

@@ -23,6 +23,7 @@ _LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the toleranc
 _SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
 _WORTH = 0.1  # share of the stumps a pass has to save
+_LITTLE = 0.2  # share of the slack that is too little for another pass
 _ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 8, 0.1, 2, 0.5  # of the Newton step
 
 
@@ -85,7 +86,10 @@ class _Search:
     def smallest(self, W: Jumps) -> Jumps:
         """Return the smallest model found from W whose objective stays below the ceiling."""
         point, share = self._rows.at(self._objective, self.columns, W), _SHARE
+        least = _LITTLE * (self._ceiling - point.value)
         for _ in range(_PASSES):
+            if self._ceiling - point.value <= least:
+                break
             model = QuadraticModel(self._objective, self.columns, point, self._sample, 0.0)
             stumps = count_stumps(model.work.jumps)
             smaller = _cheapest(model, share * (self._ceiling - point.value))

@@ -108,7 +108,7 @@ def start(
         plan, objective=_on_sample(plan.objective, sample, weight),
         oracle=StumpOracle(coarse.binned, columns.feature_costs, team, signs),
         master=master,
-        tol=max(plan.tol, _GAP), max_rounds=_ROUNDS,
+        tol=max(plan.tol, _GAP), aim=1.0, max_rounds=_ROUNDS,
         callbacks=[limit for limit in plan.callbacks if isinstance(limit, TimeLimit)],
     )  # fmt: skip
     outcome = run(rough, few, [])

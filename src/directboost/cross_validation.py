@@ -75,7 +75,8 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     chosen_index_ : int
         The point of the model.
     path_ : ModelPath
-        The models of all rows, those within the budgets.
+        The models of all rows, those within the budgets; where there is none but the empty one,
+        or the fit was ended, with the first outside.
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
 

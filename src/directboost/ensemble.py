@@ -12,7 +12,7 @@ from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
 from .learners import Constant, Level, Stump, WeakClassifier
-from .matrices import column, is_sparse, row_parts, stored
+from .matrices import column, is_sparse, row_parts
 from .trees import Leaf, Tree
 
 _READ = Stump | Level  # what a table of one feature holds
@@ -78,7 +78,7 @@ class Ensemble:
     def checked_scores(self, X: Numbers, team: Team | None = None) -> tuple[Array, bool]:
         """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
         if is_sparse(X):
-            F, infinite = self._look_up_sparse(X, team), bool(np.isinf(stored(X)).any())
+            F, infinite = self._look_up_sparse(X, team), bool(np.isinf(X.data).any())
         else:
             F, infinite = predict(X, self._joined, team)
         if self._others and not infinite:

@@ -80,17 +80,19 @@ class Fitter(Predictor, BaseEstimator):
         sample_weight: Any,
         nus: Sequence[float],
         callbacks: Sequence[Callback] = (),
-        features: Ints | None = None,
+        alone: Self | None = None,
     ) -> Generator[Self, None, None]:
         """Yield fitted estimators of falling nu, in its scale; each starts from the one before.
 
-        With `features` the models read these alone, and so say their certificates.
+        They read the features of the model `alone` only, and so say their certificates; nu is a
+        fraction of its nu_max.
         """
         rows, encoder = self._rows(X, y, sample_weight)
-        if features is not None:
-            rows = _with_features_alone(rows, features)
+        if alone is not None:
+            rows = _with_features_alone(rows, alone.features_used_)
         costs = feature_costs(self.feature_costs, feature_names(self))
-        with self._task(rows, costs, callbacks) as task:
+        with self._task(rows, costs, callbacks) as whole:
+            task = whole if alone is None else replace(whole, nu_max=alone.nu_max_)
             walk = Walk(task)
             for nu in nus:
                 model = type(self)(**self.get_params(deep=False) | {"nu": nu})
@@ -98,8 +100,8 @@ class Fitter(Predictor, BaseEstimator):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
                 trained = walk.to(task.absolute(nu))
-                if features is not None:
-                    trained = _over_features_alone(trained, features)
+                if alone is not None:
+                    trained = _over_features_alone(trained, alone.n_features_used_)
                 model._store(trained, rows, costs, encoder)
                 yield model
                 if walk.ended:
@@ -202,7 +204,10 @@ class Fitter(Predictor, BaseEstimator):
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
         if loss.temper is not None:
             return loss.temper
-        return fit_factor(trained.F, rows.codes, rows.weight) if trained.learners else 1.0
+        if not trained.learners:
+            return 1.0
+        assert trained.F is not None
+        return fit_factor(trained.F, rows.codes, rows.weight)
 
 
 def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
@@ -215,11 +220,11 @@ def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(trained: Trained, features: Ints) -> Trained:
+def _over_features_alone(trained: Trained, count: int) -> Trained:
     """Return the model with a certificate that names what it holds for."""
-    proof = trained.certificate
-    words = "1 feature" if features.size == 1 else f"{features.size} features"
-    named = replace(proof, dictionary=f"{proof.dictionary} of {words}")
+    name, *more = trained.certificate.dictionary.split(", ")
+    words = f"{name} of {count} feature{'' if count == 1 else 's'}"
+    named = replace(trained.certificate, dictionary=", ".join([words, *more]))
     return replace(trained, certificate=named)
 
 

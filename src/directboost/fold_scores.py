@@ -25,7 +25,7 @@ class FoldScoring:
     nus : (n,) array
         The points of the path, falling.
     budgets : dict
-        What the models of every fold keep to, as those of all rows do.
+        What the features of the models of every fold keep to, as those of all rows do.
     scorer : callable
     metadata : dict
         What the scorer takes besides, by name: arrays with one entry per row, or None.
@@ -47,11 +47,12 @@ class FoldScoring:
         }
         weight = None if self.weight is None else self.weight[train]
         classes = np.unique(self.y)
+        X_test, y_test = self.X[test], self.y[test]
         scores = np.full(self.nus.size, np.nan)  # where the user ended a fit there are fewer
         walk = partial(estimator._models, self.X[train], self.y[train], weight)
         for place, model in enumerate(walk_within(walk, self.nus.tolist(), self.budgets)):
             fold = FoldModel(model, classes)
-            scores[place] = self.scorer(fold, self.X[test], self.y[test], **here)
+            scores[place] = self.scorer(fold, X_test, y_test, **here)
         return scores
 
 

@@ -15,7 +15,7 @@ from .arrays import Array, Ints, Numbers
 from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
-from .matrices import is_sparse, stored
+from .matrices import is_sparse
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 
@@ -64,7 +64,7 @@ def refuse_infinite(X: Numbers, team: Team | None = None) -> None:
     sum that scikit-learn would take first.
     """
     if is_sparse(X):
-        assert_all_finite(stored(X), allow_nan=True, input_name="X")
+        assert_all_finite(X.data, allow_nan=True, input_name="X")
         return
     low, high, _ = ranges(X, team)
     if (low == -np.inf).any() or (high == np.inf).any():

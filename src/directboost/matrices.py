@@ -76,11 +76,6 @@ def with_columns_alone(X: Numbers, kept: Bools) -> Numbers:
     return alone
 
 
-def stored(X: Numbers) -> Scores:
-    """Return the numbers that are stored: all of an array."""
-    return np.asarray(X.data if is_sparse(X) else X)
-
-
 def sparse_ranges(X: Numbers) -> tuple[Array, Array, Bools]:
     """Return what the kernel `ranges` says of an array for a sparse X, (d,) each."""
     d, owner = X.shape[1], np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))

@@ -36,7 +36,7 @@ def parse_bytes(text: str) -> float:
 
 
 #: Bytes that binning needs for a stored entry, besides its codes, and for a feature.
-_ENTRY, _FEATURE = 32, 300
+_ENTRY, _FEATURE = 56, 300
 
 
 def check_memory(

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import Array
 from .encoding import Encoder
 from .estimators import DirectBoostClassifier
+from .frames import refuse_lazy
 from .inputs import TrainingRows, label_rows, label_values, with_levels
 from .settings import resolve_parts
 from .training import Trained
@@ -101,6 +102,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         self.callbacks = callbacks
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
+        refuse_lazy("y", y)
         y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
         self._several = y.ndim == 2 and y.shape[1] > 1
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
@@ -117,6 +119,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
         if loss.temper is not None or rows.targets is None or not trained.learners:
             return super()._probability_factor(trained, rows)
+        assert trained.F is not None
         margins = rows.targets * trained.F
 
         def negative_log_likelihood(log_factor: float) -> float:

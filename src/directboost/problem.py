@@ -28,7 +28,7 @@ def row_blocks(m: int) -> Iterator[slice]:
 class Objective:
     """P(W) = L(rho(F)) + nu sum_j cost_j N(W_j:), F = H W, W >= 0, without any columns.
 
-    Conventions: F, U and A are (m, k) in double precision.
+    Conventions: F, U and A are (m, k), in double precision where nothing else is said.
     """
 
     margin: Margin
@@ -64,7 +64,7 @@ class Objective:
     def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossPass:
         """Return L at the scores F and the wanted ones of U, A and C, in the precision of F.
 
-        By the fused pass where the loss has one.
+        By the fused pass where the loss has one; otherwise U is in double precision.
         """
         rows = self.pass_rows(F.dtype)
         if rows is not None:

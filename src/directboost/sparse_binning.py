@@ -17,8 +17,7 @@ from .thresholds import code_type
 def hold_codes(X: Numbers, coded: list[CodedEntries]) -> tuple[Ints, SparseCodes | None]:
     """Return rows of codes (n, m) of the columns that need one, and the lists of the others.
 
-    The constant classifier follows the columns. Where no column that varies has a list there are
-    no lists, and all columns have a row.
+    The constant classifier follows the columns; it has a list where a column that varies has one.
     """
     d, n_bins = X.shape[1], np.concatenate([part.n_bins for part in coded])
     columns = [
@@ -27,7 +26,7 @@ def hold_codes(X: Numbers, coded: list[CodedEntries]) -> tuple[Ints, SparseCodes
     ]
     usual = np.append(np.concatenate([some.usual() for some in columns]), 1)
     if not (usual[:-1][n_bins > 1] >= 0).any():
-        usual[:] = -1
+        usual[-1] = -1
     codes = np.ones(
         (int((usual < 0).sum()), X.shape[0]), dtype=code_type(int(n_bins.max(initial=2)))
     )

@@ -46,7 +46,7 @@ def column_blocks(X: Numbers) -> list[slice]:
     """Return slices of the columns of X with at most so many entries, or one column, each."""
     blocks, first, d = [], 0, X.shape[1]
     while first < d:
-        last = int(np.searchsorted(X.indptr, X.indptr[first] + _SOME, side="right")) - 1
+        last = int(np.searchsorted(X.indptr, int(X.indptr[first]) + _SOME, side="right")) - 1
         blocks.append(slice(first, min(max(last, first + 1), d)))
         first = blocks[-1].stop
     return blocks

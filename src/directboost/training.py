@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import kernels
 from .arrays import Array, Bools
 from .certificate import Certificate
-from .column_generation import Outcome
+from .column_generation import Outcome, State
 from .columns import Columns, Stumps
 from .compaction import compact
 from .feature_columns import FeatureColumns
@@ -35,12 +35,13 @@ _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning shou
 class Trained:
     """The result of a fit: non-zero weak classifiers with their weights, and the proof.
 
-    `means` (d, k) is what every feature adds to the scores on average over the rows, by weight.
+    `F` (m, k) are the scores of the rows, where the loss needs them to make probabilities of
+    scores; `means` (d, k) is what every feature adds to them on average, by weight.
     """
 
     learners: list[WeakClassifier]
     coef: Array
-    F: Array
+    F: Array | None
     means: Array
     certificate: Certificate
     status: Status
@@ -94,20 +95,24 @@ def _result(task: Task, outcome: Outcome) -> Trained:
         everything = state.columns.learners(state.W)
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
+    tempered = request.parts.loss.temper is not None
     return Trained(
-        learners, coef.reshape(-1, task.k), state.columns.scores(state.W),
-        _means(task, state.columns.stumps(state.W), learners), outcome.certificate, outcome.status,
+        learners, coef.reshape(-1, task.k), None if tempered else state.columns.scores(state.W),
+        _means(task, state, learners), outcome.certificate, outcome.status,
         state.history, task.objective.nu, task.nu_max, stages, task.oracle.missing,
     )  # fmt: skip
 
 
-def _means(task: Task, stumps: Stumps, learners: list[WeakClassifier]) -> Array:
+def _means(task: Task, state: State, learners: list[WeakClassifier]) -> Array:
     """Return the means over the rows of what every feature adds to the scores, (d, k).
 
     A weak classifier that reads several features at once belongs to none of them. `learners` are
     those of the stumps with a weight.
     """
     d = task.oracle.missing.size
+    if isinstance(task.oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
+        return state.columns.means(state.W, task.weight)[:d]
+    stumps = state.columns.stumps(state.W)
     if isinstance(task.oracle, StumpOracle):
         features = FeatureColumns(task.oracle.binned, task.costs, task.k, task.team)
         return features.means(features.adopt(stumps), task.weight)[:d]

@@ -13,7 +13,7 @@ from .kernels.team import Team
 from .trees import Tree
 
 _TIE = 1e-7  # relative difference of gains that is none: the first split wins
-_NOTHING = 1e-9  # share of the weight that rounding may leave in an empty bin
+_NOTHING = 1e-6  # share of the weight that rounding may leave in an empty bin
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def codes_from_lists(lists, d, m):
     for place, (begin, end) in enumerate(zip(lists.starts[:-1], lists.starts[1:], strict=True)):
         f, block = divmod(place, blocks)
         assert (np.diff(lists.rows[begin:end].astype(int)) > 0).all()
-        found[f, block * LIST_ROWS + lists.rows[begin:end]] = lists.codes[begin:end]
+        found[f, block * LIST_ROWS + lists.rows[begin:end].astype(int)] = lists.codes[begin:end]
     return found.reshape(d, m)
 
 
@@ -162,6 +162,19 @@ def test_any_densities(seed, m, share, features):
     tables = draw_tables(rng, coded, rng.permutation(len(shapes)).tolist(), 3)
     lists = native.list_codes(coded.codes, int(share * m))
     found = everything(native, coded, A, tables, lists=lists)
+    for one, two in zip(found, everything(native, coded, A, tables), strict=True):
+        np.testing.assert_allclose(one, two, **NEAR[np.float64])
+
+
+@native_test
+def test_lists_of_many_rows_change_only_the_rounding(rng):
+    """More rows than the largest block has."""
+    m, shapes = 140_000, FEATURES[2:6]
+    coded, A = draw(rng, m, np.uint8, shapes), rng.normal(size=(m, 3))
+    tables = draw_tables(rng, coded, [3, 0, 1], 3)
+    codes, alone = without_rows(coded, native.list_codes(coded.codes, int(0.4 * m)), m, 65_536)
+    assert codes.shape[0] == 0
+    found = everything(native, replace(coded, codes=codes), A, tables, lists=alone)
     for one, two in zip(found, everything(native, coded, A, tables), strict=True):
         np.testing.assert_allclose(one, two, **NEAR[np.float64])
 

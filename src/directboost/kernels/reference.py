@@ -276,7 +276,7 @@ def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -
 
 
 _DUALS = {
-    LOGISTIC: lambda v: -(xlogy(v, v) + xlogy(1.0 - v, np.maximum(1.0 - v, 0.0))),
+    LOGISTIC: lambda v: -(xlogy(v, v) + xlogy(np.maximum(1.0 - v, 0.0), np.maximum(1.0 - v, 0.0))),
     EXPONENTIAL: lambda v: -xlogy(v, v),
     MULTINOMIAL: lambda v: -xlogy(v, v),
     SQUARED_HINGE: lambda v: v - 0.25 * v**2,
