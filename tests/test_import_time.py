@@ -58,19 +58,21 @@ def test_a_default_fit_leaves_the_solvers_alone():
 
 
 def test_import_costs_little_more_than_scikit_learn():
-    """At most 0.3 seconds on top of `import sklearn.ensemble`."""
-    assert seconds("import directboost", "import sklearn.ensemble") <= 0.3
+    """At most a third of `import sklearn.ensemble`, on top of it."""
+    whole = seconds("import sklearn.ensemble")
+    assert seconds("import directboost", "import sklearn.ensemble") <= whole / 3.0
 
 
 @pytest.mark.native
 @pytest.mark.skipif(not kernels.NATIVE, reason="the compiled kernels are not installed")
 def test_first_fit_is_fast():
-    """The first fit of a fresh process compiles nothing and needs at most 0.5 seconds."""
+    """The first fit of a fresh process compiles nothing: it takes less than the imports."""
     before = (
         "from sklearn.datasets import load_iris; from directboost import DirectBoostClassifier; "
         "X, y = load_iris(return_X_y=True)"
     )
-    assert seconds("DirectBoostClassifier().fit(X, y)", before, runs=2) <= 0.5
+    fit = seconds("DirectBoostClassifier().fit(X, y)", before, runs=2)
+    assert fit <= 0.5 * seconds("import sklearn.ensemble")
 
 
 def test_no_thread_survives_a_fit():
