@@ -73,6 +73,18 @@ def test_folds_take_the_first_features_where_all_are_too_many():
     assert [model.features_used_.tolist() for model in models] == [[], [1, 2, 3], [1, 2, 3]]
 
 
+def test_the_most_features_within_go_on():
+    """A smaller nu may read fewer again."""
+    used = {0.9: [1, 2], 0.8: [3], 0.7: [1, 2, 3]}
+
+    def walk(nus, *, alone=None):
+        for nu in nus:
+            yield Point(nu, 3, np.array(used[nu]) if alone is None else alone.features_used_)
+
+    models = list(walk_within(walk, [0.9, 0.8, 0.7], {"max_features_used": 2}))
+    assert models[-1].features_used_.tolist() == [1, 2]
+
+
 def test_constants_read_no_feature_to_go_on_with():
     """The last model within the budget may hold nothing else."""
     models = list(walk_within(Path(constants=1), [1.0, 0.25, 0.1], {"max_features_used": 2}))

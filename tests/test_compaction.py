@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from directboost import DirectBoostClassifier, compaction, training
+from directboost import DirectBoostClassifier, compaction, directboost_path, training
 from directboost.certificate import lower_bound
 from directboost.compaction import compact
 from directboost.masters.moves import count_stumps
@@ -116,3 +116,12 @@ def test_weights_are_repetitions():
     repeated = DirectBoostClassifier(nu=0.01).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert weighted.n_learners_ == repeated.n_learners_
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_near_nu_max_models_are_not_given_up():
+    """There the tolerance is worth more than the whole model; a path still grows from nothing."""
+    X, y = load_wine(return_X_y=True)
+    path = directboost_path(X, y, nus=12, nu_min=0.2)
+    empty = path.n_learners == 0
+    assert empty[0]
+    assert not empty[1:].any()

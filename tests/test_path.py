@@ -172,6 +172,12 @@ def test_patience_without_validation_rows_changes_nothing(wine):
     assert not hasattr(patient, "validation_path_")
 
 
+def test_unknown_parameters_of_a_path_are_named(wine):
+    X, _, y, _ = wine
+    with pytest.raises(TypeError, match=r"directboost_path does not know \['n'\]: it takes nus"):
+        directboost_path(X, y, n=10)
+
+
 def test_unknown_validation_labels_are_named(wine):
     X, X_val, y, y_val = wine
     with pytest.raises(ValueError, match=r"y_val has labels that y does not have: \[7\]"):

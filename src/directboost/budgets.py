@@ -54,7 +54,7 @@ class Descent(Protocol):
 def walk_within(
     walk: Descent, grid: Sequence[float], budgets: dict[str, float]
 ) -> Iterator[DirectBoostClassifier]:
-    """Yield a model per point; from where the features end on, with those of the last model alone.
+    """Yield a model per point; from where the features end on, with those of one model alone.
 
     Such a model has few features because nu is large, which also keeps its weights small: at
     smaller nus the same features say more. Where the first model has too many, they stand. How
@@ -63,8 +63,8 @@ def walk_within(
     inside, outside = _until_outside(walk(grid), _of_features(budgets))
     yield from inside
     if outside is not None and not _ended(outside):
-        last = inside[-1] if inside and inside[-1].n_features_used_ else outside
-        yield from walk(grid[len(inside) :], alone=last)
+        filled = bool(inside) and inside[-1].n_features_used_ > 0
+        yield from walk(grid[len(inside) :], alone=_fullest(inside) if filled else outside)
 
 
 def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
@@ -92,8 +92,13 @@ def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float])
     if not _of_features(budgets):
         return ModelPath(inside)
     rest = [nu for nu in grid if nu < inside[-1].nu]
-    refitted, _ = _until_outside(walk(rest, alone=inside[-1]), budgets)
+    refitted, _ = _until_outside(walk(rest, alone=_fullest(inside)), budgets)
     return ModelPath([*inside, *refitted])
+
+
+def _fullest(models: list[DirectBoostClassifier]) -> DirectBoostClassifier:
+    """Return the last of the models that read most features: fewer may come at a smaller nu."""
+    return max(reversed(models), key=lambda model: model.n_features_used_)
 
 
 def _of_features(budgets: dict[str, float]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .arrays import Array
-from .certificate import certify
+from .certificate import Certificate, certify
 from .column_generation import Outcome
 from .feature_columns import FeatureColumns, Jumps
 from .masters.line import AllRows, Line
@@ -20,6 +20,7 @@ from .task import Task
 _PASSES = 3
 _SPENT = 0.98  # share of the tolerance that may be spent: the rest is for rounding
 _LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the tolerance
+_GIVEN_BACK = 0.25  # most of what the model gains over the empty one that is given back for size
 _SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
 _WORTH = 0.1  # share of the stumps a pass has to save
@@ -39,7 +40,7 @@ def compact(task: Task, outcome: Outcome) -> Outcome:
         return outcome
     if not isinstance(columns, FeatureColumns) or not len(columns):
         return outcome
-    search = _Search(task, copy(columns), outcome.certificate.dual)
+    search = _Search(task, copy(columns), outcome.certificate)
     try:
         return _certified(task, outcome, search.columns, search.smallest(outcome.state.W))
     except KeyboardInterrupt:
@@ -67,11 +68,11 @@ class _Search:
     task : Task
     columns : FeatureColumns
         Features without weight are dropped from it.
-    dual : float
-        The lower bound of the objective.
+    proof : Certificate
+        That of the model.
     """
 
-    def __init__(self, task: Task, columns: FeatureColumns, dual: float) -> None:
+    def __init__(self, task: Task, columns: FeatureColumns, proof: Certificate) -> None:
         self.columns = columns
         objective = self._objective = task.objective
         single = task.single and task.request.tol >= 1e-3
@@ -81,7 +82,10 @@ class _Search:
         self._sample = RowSample(task.binned, groups, first_size(m))
         spent = min(_SPENT * task.request.tol, _LOOSEST)
         constant = objective.loss.constant(objective.rows)
-        self._ceiling = (dual - spent * constant) / (1.0 - spent)
+        within = (proof.dual - spent * constant) / (1.0 - spent)
+        # Near nu_max the tolerance is more than a model gains over the empty one.
+        gain = max(objective.start_value() - proof.primal, 0.0)
+        self._ceiling = min(within, proof.primal + _GIVEN_BACK * gain)
 
     def smallest(self, W: Jumps) -> Jumps:
         """Return the smallest model found from W whose objective stays below the ceiling."""

@@ -105,6 +105,12 @@ def directboost_path(
             f"max_learners={params['max_learners']!r} does not fit a path: choose among its models "
             "by n_learners, or use DirectBoostClassifierCV"
         )
+    unknown = params.keys() - DirectBoostClassifier().get_params()
+    if unknown:
+        raise TypeError(
+            f"directboost_path does not know {sorted(unknown)}: it takes nus, nu_min, "
+            "sample_weight and the parameters of DirectBoostClassifier"
+        )
     estimator = DirectBoostClassifier(**params)
     grid = nu_grid(nus, nu_min, estimator.nu_scale)
     estimator.set_params(nu=grid[0])
