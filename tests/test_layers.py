@@ -21,7 +21,8 @@ LAYERS = [
     folder(
         "kernels",
         *("kinds", "work", "row_prox", "simplex", "jumps", "reference_block", "reference_model"),
-        *("reference_newton", "reference_lists", "reference", "library", "native", "team"),
+        *("reference_newton", "reference_lists", "reference_losses", "reference"),
+        *("library", "native", "team"),
     ),
     ["frames"],
     ["encoding"],

@@ -63,17 +63,18 @@ def walk_within(
     inside, outside = _until_outside(walk(grid), _of_features(budgets))
     yield from inside
     if outside is not None and not _ended(outside):
-        filled = bool(inside) and inside[-1].n_features_used_ > 0
-        yield from walk(grid[len(inside) :], alone=_fullest(inside) if filled else outside)
+        fullest = _fullest(inside or [outside])
+        alone = fullest if fullest.n_features_used_ else outside
+        yield from walk(grid[len(inside) :], alone=alone)
 
 
 def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
     """Return the models of a grid that keep to the budgets, and more where a budget ends.
 
     First those of all features, with points between the last and the first that breaks a budget;
-    then, at smaller nus, those of the features of the last one alone, where features or costs are
-    limited. Where no model that reads a feature keeps to the budgets, the smallest that was found
-    is at the end.
+    then, at smaller nus, those of the features of the fullest one alone, where features or costs
+    are limited. Where no model that reads a feature keeps to the budgets, the smallest that was
+    found is at the end.
     """
     inside, outside = _until_outside(walk(grid), budgets)
     for _ in range(_FINER):

@@ -5,29 +5,15 @@ they are all there is of the codes of a feature.
 """
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax, xlogy
 
 from ..arrays import Array, Bools, Ints, Scores
 from .jumps import edges_of, jump_penalty
 from .reference_block import solve_block
 from .reference_lists import list_codes
+from .reference_losses import dual_pass, loss_pass
 from .reference_model import model_epoch
 from .reference_newton import model_newton
-from .work import (
-    EXPONENTIAL,
-    LOGISTIC,
-    MULTINOMIAL,
-    SQUARED_HINGE,
-    Cuts,
-    LossPass,
-    PassRows,
-    SparseCodes,
-    Tables,
-    Team,
-    Way,
-    codes_of,
-    own_dual,
-)
+from .work import Cuts, SparseCodes, Tables, Team, codes_of
 
 __all__ = [
     "add_tables",
@@ -199,55 +185,6 @@ def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
     return np.where(np.isnan(x), missing, below)
 
 
-def loss_pass(
-    rows: PassRows,
-    F: Scores,
-    wanted: str = "UA",
-    team: Team | None = None,
-    way: Way | None = None,
-    out: LossPass | None = None,
-) -> LossPass:
-    """Return the loss at F, or a way from there, and the wanted ones of F, U, A = -dL/dF and C.
-
-    C is the diagonal of the second derivative in F that the block solver uses: class r carries
-    its own term and, with pairwise margins, class y_i the sum of the terms of the others. The
-    arrays of `out` are written to where it has them.
-    """
-    if way is not None:
-        F = F + F.dtype.type(way.step) * way.change
-    index = np.arange(F.shape[0])
-    if rows.labels is not None:
-        z = (F - F[index, rows.labels][:, None]).astype(np.float64)
-    else:
-        z = (-rows.targets * F).astype(np.float64)  # type: ignore[operator]
-    limit = 88.0 if F.dtype == np.float32 else 708.0
-    if rows.loss == 1 and rows.labels is None:
-        z = np.clip(z, -limit, limit)
-    c = rows.c.astype(np.float64)
-    value, u, h = _PASSES[rows.loss](z, c, rows.labels is not None)
-    U, A, C = u.copy(), -u, h
-    if rows.labels is not None:
-        for matrix in (A, C):
-            matrix[index, rows.labels] = 0.0
-        A[index, rows.labels] = -A.sum(axis=1)
-        C[index, rows.labels] = C.sum(axis=1)
-    else:
-        A = rows.targets * u  # type: ignore[operator]
-    found = {"F": F, "U": U, "A": A, "C": C}
-    kept = {
-        n: _into(None if out is None else getattr(out, n), found[n].astype(F.dtype)) for n in wanted
-    }
-    return LossPass(value, **kept)
-
-
-def _into(place: Scores | None, values: Scores) -> Scores:
-    """Return `values`, written to `place` where there is one."""
-    if place is None:
-        return values
-    place[:] = values
-    return place
-
-
 def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
     """Return the penalty of the stacked jumps start + step (end - start), (all jumps, k).
 
@@ -257,61 +194,6 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
     jumps = end if step == 1.0 else start + step * (end - start)
     bounds = zip(nu, first[:-1], first[1:], strict=True)
     return float(sum(n * jump_penalty(jumps[a:b], p) for n, a, b in bounds))
-
-
-def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
-    """Return the dual objective at U shrunk by tau.
-
-    The entries r != y_i are multiplied by tau; those at r = y_i are set as each loss asks.
-    """
-    unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
-    v = tau * U.astype(np.float64) / unit[:, None]
-    if rows.labels is not None:
-        v[np.arange(v.shape[0]), rows.labels] = 0.0
-    terms = _DUALS[rows.loss](v)
-    if rows.loss == MULTINOMIAL:
-        own = np.maximum(1.0 - v.sum(axis=1), 0.0)
-        terms = terms - xlogy(own, own)[:, None] / rows.k
-    return float(unit @ terms.sum(axis=1)) + own_dual(rows, float(unit @ v.sum(axis=1)))
-
-
-_DUALS = {
-    LOGISTIC: lambda v: -(xlogy(v, v) + xlogy(np.maximum(1.0 - v, 0.0), np.maximum(1.0 - v, 0.0))),
-    EXPONENTIAL: lambda v: -xlogy(v, v),
-    MULTINOMIAL: lambda v: -xlogy(v, v),
-    SQUARED_HINGE: lambda v: v - 0.25 * v**2,
-}
-
-
-def _logistic(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
-    u = np.asarray(expit(z))
-    value = float(c @ np.logaddexp(0.0, z).sum(axis=1))
-    return value, c[:, None] * u, c[:, None] * u * np.asarray(expit(-z))
-
-
-def _exponential(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
-    logs = z + np.log(c)[:, None]
-    if pairwise:
-        value = float(logsumexp(logs))
-        u = np.exp(logs - value)
-        return value, u, u.copy()
-    with np.errstate(over="ignore"):
-        u = np.exp(logs)
-    return float(u.sum()), u, u.copy()
-
-
-def _multinomial(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
-    share, p = (c * z.shape[1])[:, None], np.asarray(softmax(z, axis=1))
-    return float(share[:, 0] @ logsumexp(z, axis=1)), share * p, share * p * (1.0 - p)
-
-
-def _squared_hinge(z: Array, c: Array, pairwise: bool) -> tuple[float, Array, Array]:
-    t = np.maximum(0.0, 1.0 + z)
-    value = float(c @ np.square(t).sum(axis=1))
-    return value, 2.0 * c[:, None] * t, 2.0 * c[:, None] * (t > 0.0)
-
-
-_PASSES = {0: _logistic, 1: _exponential, 2: _multinomial, 3: _squared_hinge}
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
