@@ -8,7 +8,7 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from directboost import DirectBoostClassifier, datasets, training
+from directboost import DirectBoostClassifier, datasets, walk
 
 
 def fit(data: Any, nu: float) -> tuple[DirectBoostClassifier, float]:
@@ -30,7 +30,7 @@ def main() -> None:
     for spec in parser.parse_args().names:
         name, nu = spec.split(":")
         data = datasets.load(name)
-        with patch.object(training, "compact", lambda task, outcome: outcome):
+        with patch.object(walk, "compact", lambda task, outcome, quick: outcome):
             whole = fit(data, float(nu))
         cells = []
         for model, seconds in (whole, fit(data, float(nu))):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from directboost import DirectBoostClassifier, compaction, directboost_path, training
+from directboost import DirectBoostClassifier, compaction, directboost_path, walk
 from directboost.certificate import lower_bound
 from directboost.compaction import compact
 from directboost.masters.moves import count_stumps
@@ -17,11 +17,11 @@ def answers(monkeypatch, X, y, **choices):
     """Fit; return task and answer before the model was made smaller, and the fitted model."""
     seen = []
 
-    def watch(task, outcome):
+    def watch(task, outcome, quick=False):
         seen.append((task, outcome))
-        return compact(task, outcome)
+        return compact(task, outcome, quick)
 
-    monkeypatch.setattr(training, "compact", watch)
+    monkeypatch.setattr(walk, "compact", watch)
     model = DirectBoostClassifier(**choices).fit(X, y)
     return (*seen[-1], model)
 

@@ -45,6 +45,8 @@ class Plan:
         Share of tol that the rounds should reach; all of it will do where they end before.
     keep_stages : bool
         Whether the weights of every round are kept, for staged predictions.
+    keep_dual : bool
+        Whether the dual point of the answer stays in double precision, for answers at other nus.
     team : Team or None
         The threads of the call.
     """
@@ -60,6 +62,7 @@ class Plan:
     max_rounds: int | None = None
     aim: float = 1.0
     keep_stages: bool = False
+    keep_dual: bool = False
     callbacks: Sequence[Callback] = ()
     team: Team | None = None
 
@@ -91,6 +94,16 @@ class State:
 
 
 @dataclass(frozen=True)
+class Known:
+    """Weights W of columns, where known with their loss and a dual point U, of any nu."""
+
+    columns: Columns
+    W: Any
+    U: Scores | None = None
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The best answer of a run, with its certificate."""
 
@@ -99,6 +112,11 @@ class Outcome:
     state: State
     loss: float
 
+    @property
+    def known(self) -> Known:
+        """What a run at another nu can start from."""
+        return Known(self.state.columns, self.state.W, self.state.U, self.loss)
+
 
 def run(
     plan: Plan,
@@ -106,17 +124,16 @@ def run(
     W: Any,
     before: Outcome | None = None,
     seconds: float = 0.0,
-    known: Outcome | None = None,
+    known: Known | None = None,
 ) -> Outcome:
     """Generate columns until the certified gap is at most tol, or another end comes first.
 
     Starts from the weights W of the columns, and goes on with the records and the lower bound of
-    an earlier run on the same problem. `seconds` were spent on the start. W may be the answer
-    of a `known` run at another nu, whose scores serve. Ctrl-C ends the loop with the best answer
-    so far.
+    an earlier run on the same problem. `seconds` were spent on the start. Of W more may be
+    `known`. Ctrl-C ends the loop with the best answer so far.
     Paper: Algorithms 1 and 2.
     """
-    state = _start(plan, columns, W) if known is None else _start_from(plan, known)
+    state = _start(plan, columns, W, known)
     if before is not None:
         _resume(state, before)
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
@@ -129,22 +146,16 @@ def run(
     return _finish(plan, state, status)
 
 
-def _start_from(plan: Plan, known: Outcome) -> State:
-    state = known.state
-    assert state.U is not None
-    problem = RestrictedProblem(plan.objective, state.columns)
-    value = known.loss + problem.penalty_value(state.W)
-    U = state.U.astype(plan.master.precision, copy=False)
-    return State(state.columns, state.W, U, value)
-
-
-def _start(plan: Plan, columns: Columns, W: Any) -> State:
+def _start(plan: Plan, columns: Columns, W: Any, known: Known | None) -> State:
     objective, precision = plan.objective, plan.master.precision
     if len(columns) == 0:
         return State(columns, W, objective.start(precision), objective.start_value())
+    penalty = RestrictedProblem(objective, columns).penalty_value(W)
+    if known is not None and known.U is not None and known.loss is not None:
+        U = known.U.astype(precision, copy=False)
+        return State(columns, W, U, known.loss + penalty)
     here = objective.evaluate(columns.rounded_scores(W, precision), "U", plan.team)
-    value = here.value + RestrictedProblem(objective, columns).penalty_value(W)
-    return State(columns, W, here.U, value)
+    return State(columns, W, here.U, here.value + penalty)
 
 
 def _resume(state: State, before: Outcome) -> None:
@@ -282,7 +293,7 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
     here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
     assert here.U is not None
-    state.U = here.U.astype(plan.master.precision, copy=False)
+    state.U = here.U if plan.keep_dual else here.U.astype(plan.master.precision, copy=False)
     duals: list[Array] = [here.U.astype(np.float64, copy=False)]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))

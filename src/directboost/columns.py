@@ -10,6 +10,7 @@ import numpy as np
 from .arrays import Array, Bools, Ints, Scores
 from .kernels.work import SparseCodes
 from .learners import WeakClassifier
+from .penalties import Penalty
 
 #: Penalty weights by the first number of the name of a column; a sequence may grow.
 Costs: TypeAlias = Array | Sequence[float]
@@ -153,13 +154,21 @@ class Columns(ABC):
     def rows(self, W: Any) -> tuple[Array, Array]:
         """Return the weights as rows (n, k) >= 0, one per weak classifier, and their costs."""
 
+    def penalty(self, W: Any, penalty: Penalty) -> float:
+        """Return sum_j cost_j N(W_j:)."""
+        return penalty.value(*self.rows(W))
+
     @abstractmethod
     def learners(self, W: Any) -> list[WeakClassifier]:
         """Return the weak classifiers of `rows`, in the same order."""
 
     @abstractmethod
     def stumps(self, W: Any) -> Stumps:
-        """Return the weights with the names of their columns."""
+        """Return the weights of the columns that carry any, with their names."""
+
+    @abstractmethod
+    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+        """Return the weak classifiers of the stumps, in order."""
 
     @abstractmethod
     def adopt(self, stumps: Stumps) -> Any:
@@ -259,6 +268,10 @@ class DenseColumns(Columns):
     def learners(self, W: Array | None = None) -> list[WeakClassifier]:
         """Return the columns as weak classifiers, in order."""
         return [self._source.learner(*key) for key in self._keys]
+
+    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+        """Return the weak classifiers of the stumps, in order."""
+        return [self._source.learner(*name) for name in stumps.names.tolist()]
 
     def stumps(self, W: Array) -> Stumps:
         """Return the columns that carry weight."""

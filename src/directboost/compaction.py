@@ -17,19 +17,21 @@ from .problem import RestrictedProblem
 from .status import Status
 from .task import Task
 
-_PASSES = 3
+_PASSES, _QUICK_PASSES = 3, 2
 _SPENT = 0.98  # share of the tolerance that may be spent: the rest is for rounding
 _LOOSEST = 0.5  # relative gap beyond which no model goes, whatever the tolerance
 _GIVEN_BACK = 0.25  # most of what the model gains over the empty one that is given back for size
 _SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
 _WORTH = 0.1  # share of the stumps a pass has to save
-_LITTLE = 0.2  # share of the slack that is too little for another pass
-_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 8, 0.1, 2, 0.5  # of the Newton step
+_LITTLE, _QUICK_LITTLE = 0.2, 0.3  # share of the slack that is too little for another pass
+_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 5, 0.1, 2, 0.5  # of the Newton step
 
 
-def compact(task: Task, outcome: Outcome) -> Outcome:
+def compact(task: Task, outcome: Outcome, quick: bool = False) -> Outcome:
     """Return an answer with fewer stumps within the tolerance, or the same one.
+
+    A `quick` search ends where more passes would save little.
 
     Near the optimum many models are about as good. Stumps that hardly matter give their weights
     to a neighbour on the same feature, or lose them; the others make up for it by a Newton step.
@@ -40,7 +42,7 @@ def compact(task: Task, outcome: Outcome) -> Outcome:
         return outcome
     if not isinstance(columns, FeatureColumns) or not len(columns):
         return outcome
-    search = _Search(task, copy(columns), outcome.certificate)
+    search = _Search(task, copy(columns), outcome.certificate, quick)
     try:
         return _certified(task, outcome, search.columns, search.smallest(outcome.state.W))
     except KeyboardInterrupt:
@@ -70,10 +72,15 @@ class _Search:
         Features without weight are dropped from it.
     proof : Certificate
         That of the model.
+    quick : bool
     """
 
-    def __init__(self, task: Task, columns: FeatureColumns, proof: Certificate) -> None:
+    def __init__(
+        self, task: Task, columns: FeatureColumns, proof: Certificate, quick: bool
+    ) -> None:
         self.columns = columns
+        self._passes = _QUICK_PASSES if quick else _PASSES
+        self._little = _QUICK_LITTLE if quick else _LITTLE
         objective = self._objective = task.objective
         single = task.single and task.request.tol >= 1e-3
         self._rows = AllRows(np.dtype(np.float32 if single else np.float64))
@@ -90,14 +97,13 @@ class _Search:
     def smallest(self, W: Jumps) -> Jumps:
         """Return the smallest model found from W whose objective stays below the ceiling."""
         point, share = self._rows.at(self._objective, self.columns, W), _SHARE
-        least = _LITTLE * (self._ceiling - point.value)
-        for _ in range(_PASSES):
+        least = self._little * (self._ceiling - point.value)
+        for _ in range(self._passes):
             if self._ceiling - point.value <= least:
                 break
             model = QuadraticModel(self._objective, self.columns, point, self._sample, 0.0)
-            stumps = count_stumps(model.work.jumps)
-            smaller = _cheapest(model, share * (self._ceiling - point.value))
-            if stumps - count_stumps(smaller) <= _WORTH * stumps:
+            smaller, saved = _cheapest(model, share * (self._ceiling - point.value))
+            if saved <= _WORTH * count_stumps(model.work.jumps):
                 break
             model.move_to(smaller)
             model.newton(_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE)
@@ -114,14 +120,17 @@ class _Search:
         return replace(point, W=self.columns.prune(point.W))
 
 
-def _cheapest(model: QuadraticModel, budget: float) -> Array:
-    """Return the jumps after the moves that are cheapest and keep the budget."""
+def _cheapest(model: QuadraticModel, budget: float) -> tuple[Array, int]:
+    """Return the jumps after the moves that are cheapest and keep the budget, and what they save.
+
+    That is a number of stumps.
+    """
     jumps = model.work.jumps.copy()
     if budget <= 0.0:
-        return jumps
+        return jumps, 0
     moves = all_moves(model.work)
     moves = moves.take(moves.cheapest(budget))
     jumps[moves.source] -= moves.weights
     shifted = moves.target >= 0
     jumps[moves.target[shifted]] += moves.weights[shifted]
-    return jumps
+    return jumps, int(moves.saved.sum())

@@ -1,5 +1,7 @@
 """Columns as whole features: all thresholds of a feature at once, in bin space."""
 
+from collections.abc import Iterable
+from copy import copy
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -7,9 +9,10 @@ import numpy as np
 from .arrays import Array, Ints, Scores
 from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
-from .kernels.jumps import apart, has_weight, tables_of
+from .kernels.jumps import apart, has_weight, rows_with_any, tables_of
 from .kernels.team import Team
 from .learners import WeakClassifier
+from .penalties import Penalty
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).
 Jumps: TypeAlias = list[Array]
@@ -48,6 +51,12 @@ class FeatureColumns(Columns):
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def over(self, features: Iterable[int]) -> "FeatureColumns":
+        """Return a working set of those features, in their order."""
+        other = copy(self)
+        other.features = sorted(features)
+        return other
 
     @property
     def feature_costs(self) -> Array:
@@ -118,9 +127,23 @@ class FeatureColumns(Columns):
         stumps = self.stumps(W)
         return stumps.rows, self.feature_costs[stumps.names[:, 0]]
 
+    def penalty(self, W: Jumps, penalty: Penalty) -> float:
+        """Return sum_j cost_j N(W_j:), of both polarities."""
+        if not W:
+            return 0.0
+        joined = np.concatenate(W)
+        live = rows_with_any(joined)
+        costs = np.repeat(self.feature_costs[self.features], [len(jumps) for jumps in W])[live]
+        parts = np.maximum(joined[live], 0.0), np.maximum(-joined[live], 0.0)
+        return sum(penalty.value(part, costs) for part in parts)
+
     def learners(self, W: Jumps) -> list[WeakClassifier]:
         """Return the stumps of `rows`."""
-        return [self.binned.learner(*name) for name in self.stumps(W).names.tolist()]
+        return self.named(self.stumps(W))
+
+    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+        """Return the weak classifiers of the stumps, in order."""
+        return [self.binned.learner(*name) for name in stumps.names.tolist()]
 
     def adopt(self, stumps: Stumps) -> Jumps:
         """Let the features of the stumps in; return their jumps, without those of a wrong sign."""
@@ -143,7 +166,7 @@ class FeatureColumns(Columns):
         if not self.features:
             return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))
         joined = np.concatenate(W)
-        plus, minus = (np.flatnonzero(part.any(axis=1)) for part in (joined > 0.0, joined < 0.0))
+        plus, minus = (rows_with_any(part) for part in (joined > 0.0, joined < 0.0))
         found = np.concatenate([plus, minus])
         polarity = np.repeat([1, -1], [plus.size, minus.size])
         starts = np.cumsum([0, *(jumps.shape[0] for jumps in W)])

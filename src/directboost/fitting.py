@@ -36,7 +36,8 @@ from .reading import feature_names, read_rows, read_training
 from .request import refuse_signs, request_of
 from .settings import refuse_sparse, resolve_parts
 from .task import Task
-from .training import Trained, Walk, task_of
+from .training import Trained, task_of
+from .walk import Walk
 
 
 class Fitter(Predictor, BaseEstimator):
@@ -93,19 +94,17 @@ class Fitter(Predictor, BaseEstimator):
         costs = feature_costs(self.feature_costs, feature_names(self))
         with self._task(rows, costs, callbacks) as whole:
             task = whole if alone is None else replace(whole, nu_max=alone.nu_max_)
-            walk = Walk(task)
-            for nu in nus:
+            fits = Walk(task).down([task.absolute(nu) for nu in nus])
+            for nu, trained in zip(nus, fits, strict=False):  # the user may end them early
                 model = type(self)(**self.get_params(deep=False) | {"nu": nu})
                 for name in ("n_features_in_", "feature_names_in_"):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
-                trained = walk.to(task.absolute(nu))
+                named = trained
                 if alone is not None:
-                    trained = _over_features_alone(trained, alone.n_features_used_)
-                model._store(trained, rows, costs, encoder)
+                    named = _over_features_alone(trained, alone.n_features_used_)
+                model._store(named, rows, costs, encoder)
                 yield model
-                if walk.ended:
-                    return
 
     def _signs(self, rows: TrainingRows) -> Ints | None:
         """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""

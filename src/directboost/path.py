@@ -1,13 +1,14 @@
 """Down the path of nu: to a budget, or as far as a validation loss improves."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 
 from .arrays import Array
 from .task import Task
-from .training import Trained, Walk
+from .training import Trained
+from .walk import Walk
 
 _PER_DECADE = 10  # points of a path
 _HALVINGS, _CLOSE = 8, 1.02  # of the last step to a budget, and the ratio of nu that ends them
@@ -18,14 +19,13 @@ def relative_grid(points: int, smallest: float) -> Array:
     return np.geomspace(1.0, smallest, points)
 
 
-def _grid(task: Task) -> Iterator[float]:
-    """Yield nu from nu_max down to that of the task."""
+def _grid(task: Task) -> list[float]:
+    """Return nus from nu_max down to that of the task."""
     first, last = task.relative(1.0), task.objective.nu
     if first <= last:
-        yield last
-        return
+        return [last]
     steps = max(int(np.ceil(_PER_DECADE * np.log10(first / last))), 1)
-    yield from np.geomspace(first, last, steps + 1).tolist()
+    return [float(nu) for nu in np.geomspace(first, last, steps + 1)]
 
 
 def within(task: Task, fits: Callable[[Trained], bool]) -> Trained:
@@ -35,13 +35,10 @@ def within(task: Task, fits: Callable[[Trained], bool]) -> Trained:
     the first that does not the ratio is halved a few times.
     """
     walk, best = Walk(task), None
-    for nu in _grid(task):
-        found = walk.to(nu)
+    for found in walk.down(_grid(task)):
         if best is not None and not fits(found):
             return best if walk.ended else _between(walk, best, found.nu, fits)
         best = found
-        if walk.ended:
-            break
     assert best is not None
     return best
 
@@ -67,13 +64,12 @@ def until_no_better(
     of every point.
     """
     walk, best, seen = Walk(task), None, []
-    for nu in _grid(task):
-        found = walk.to(nu)
-        seen.append((nu, loss(found)))
+    for found in walk.down(_grid(task)):
+        seen.append((found.nu, loss(found)))
         lowest = int(np.argmin([value for _, value in seen]))
         if best is None or lowest == len(seen) - 1:
             best = found
-        if walk.ended or len(seen) - 1 - lowest >= patience:
+        if len(seen) - 1 - lowest >= patience:
             break
     assert best is not None
     return best, seen

@@ -154,8 +154,7 @@ class RestrictedProblem:
 
     def penalty_value(self, W: Any) -> float:
         """Return nu sum_j cost_j N(W_j:)."""
-        rows, costs = self.columns.rows(W)
-        return self.objective.nu * self.objective.penalty.value(rows, costs)
+        return self.objective.nu * self.columns.penalty(W, self.objective.penalty)
 
     def loss_and_gradient(self, W: Array) -> tuple[float, Array]:
         """Return L and its gradient in W, (n, k), which is minus the edges (dense columns)."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .column_generation import Outcome, Plan, run
+from .column_generation import Known, Outcome, Plan, run
 from .columns import DenseColumns, Stumps
 from .continuation import start
 from .feature_columns import FeatureColumns, Jumps
@@ -22,11 +22,11 @@ _AIM = 0.8  # share of the tolerance to reach: with nothing left no model can be
 ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
 
 
-def solve(task: Task, before: Stumps | Outcome | None = None, seconds: float = 0.0) -> Outcome:
+def solve(task: Task, before: Stumps | Known | None = None, seconds: float = 0.0) -> Outcome:
     """Run the loop with the master of the request.
 
-    Starts from an earlier model: its stumps, or the answer of the same task at another nu, whose
-    columns go on. `seconds` were spent before.
+    Starts from an earlier model: its stumps, or what is known of an answer of the same task at
+    another nu. `seconds` were spent before.
     """
     if task.request.columns_per_round is not None:
         before = None  # the paper's algorithms start with nothing, and count their columns
@@ -36,7 +36,7 @@ def solve(task: Task, before: Stumps | Outcome | None = None, seconds: float = 0
 
 
 def _solve_columns(
-    task: Task, master: type[Master] | Master, before: Stumps | Outcome | None, seconds: float
+    task: Task, master: type[Master] | Master, before: Stumps | Known | None, seconds: float
 ) -> Outcome:
     """Run the loop on single columns."""
     forget = task.request.columns_per_round is None
@@ -47,7 +47,7 @@ def _solve_columns(
     return run(plan, columns, W, seconds=seconds)
 
 
-def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -> Outcome:
+def _solve_blocks(task: Task, before: Stumps | Known | None, seconds: float) -> Outcome:
     """Run block descent; what it cannot finish goes to a solver on single columns.
 
     That happens to small problems on which it stalls, and to losses with kinks where the
@@ -72,25 +72,24 @@ def _solve_blocks(task: Task, before: Stumps | Outcome | None, seconds: float) -
 
 @dataclass(frozen=True)
 class _Start:
-    """Where block descent begins: columns and their weights, maybe of an answer at another nu."""
+    """Where block descent begins: columns and their weights, maybe known from another nu."""
 
     columns: FeatureColumns
     W: Jumps
-    known: Outcome | None = None
+    known: Known | None = None
 
 
-def _feature_start(columns: FeatureColumns, before: Stumps | Outcome | None) -> _Start:
+def _feature_start(columns: FeatureColumns, before: Stumps | Known | None) -> _Start:
     if before is None:
         return _Start(columns, [])
-    if isinstance(before, Outcome) and isinstance(before.state.columns, FeatureColumns):
-        return _Start(before.state.columns, before.state.W, before)
+    if isinstance(before, Known) and isinstance(before.columns, FeatureColumns):
+        columns.features = list(before.columns.features)
+        return _Start(columns, before.W, before)
     return _Start(columns, columns.adopt(_stumps(before)))
 
 
-def _stumps(before: Stumps | Outcome) -> Stumps:
-    if isinstance(before, Stumps):
-        return before
-    return before.state.columns.stumps(before.state.W)
+def _stumps(before: Stumps | Known) -> Stumps:
+    return before if isinstance(before, Stumps) else before.columns.stumps(before.W)
 
 
 def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:

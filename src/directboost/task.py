@@ -37,6 +37,8 @@ class Task:
         Sum of the weights as they were given.
     labels, weight : (m,) arrays
         Classes (of which a sample takes its share) and weights of the rows.
+    keep_dual : bool
+        Whether the dual points of the answers stay in double precision, for those at other nus.
     """
 
     request: Request
@@ -48,6 +50,7 @@ class Task:
     weight: Array
     nu_max: float
     total_weight: float
+    keep_dual: bool = False
 
     @property
     def k(self) -> int:
@@ -110,8 +113,8 @@ class Task:
             # One column alone may do: a model that is good enough should not read more.
             first_columns=1 if request.columns_per_round is None else None,
             max_columns=request.max_columns,
-            keep_stages=request.columns_per_round is not None, callbacks=request.callbacks,
-            team=self.team,
+            keep_stages=request.columns_per_round is not None, keep_dual=self.keep_dual,
+            callbacks=request.callbacks, team=self.team,
         )  # fmt: skip
         return replace(plan, **changes)
 

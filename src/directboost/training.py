@@ -1,8 +1,7 @@
-"""One fit, from checked rows to a certified model, or several in a row."""
+"""The result of a fit: a certified model, and how it is made of the answer of a solver."""
 
 import math
 import sys
-import time
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,7 @@ from . import kernels
 from .arrays import Array, Bools
 from .certificate import Certificate
 from .column_generation import Outcome, State
-from .columns import Columns, Stumps
-from .compaction import compact
+from .columns import Columns
 from .feature_columns import FeatureColumns
 from .history import Record
 from .inputs import TrainingRows
@@ -23,7 +21,6 @@ from .kernels.team import Team
 from .learners import WeakClassifier
 from .oracles import StumpOracle
 from .request import Request
-from .solving import ENDED_BY_USER, solve
 from .status import Status
 from .task import Task, prepare
 from .trees import pruned
@@ -58,36 +55,8 @@ def task_of(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
     return prepare(request, rows, costs, team)
 
 
-class Walk:
-    """Fits a task at one nu after the other; each fit starts from the model before.
-
-    Seconds in the records count from the start of the walk.
-
-    Parameters
-    ----------
-    task : Task
-    before : Stumps, optional
-        The start of the first fit.
-    """
-
-    def __init__(self, task: Task, before: Stumps | None = None) -> None:
-        self.task = task
-        #: Whether the user ended the last fit, so that another one is not wanted.
-        self.ended = False
-        self._before: Stumps | Outcome | None = before
-        self._began = time.perf_counter()
-
-    def to(self, nu: float) -> Trained:
-        """Return the model of that nu, absolute."""
-        task = self.task.at(nu)
-        outcome = solve(task, self._before, time.perf_counter() - self._began)
-        self._before = outcome  # not the smaller model: the next fit starts from the better one
-        outcome = compact(task, outcome)
-        self.ended = outcome.status in ENDED_BY_USER
-        return _result(task, outcome)
-
-
-def _result(task: Task, outcome: Outcome) -> Trained:
+def trained(task: Task, outcome: Outcome) -> Trained:
+    """Return the model of an answer; warn where it is not within the tolerance."""
     state, request = outcome.state, task.request
     learners, coef = export(state.columns, state.W)
     stages = None
@@ -127,10 +96,8 @@ def _means(task: Task, state: State, learners: list[WeakClassifier]) -> Array:
 
 def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
     """Return the weak classifiers with a non-zero weight, and their weights."""
-    rows, _ = columns.rows(W)
-    alive = (rows != 0.0).any(axis=1)
-    learners = [h for h, a in zip(columns.learners(W), alive, strict=True) if a]
-    return pruned(learners), rows[alive]
+    stumps = columns.stumps(W)
+    return pruned(columns.named(stumps)), stumps.rows
 
 
 def _warn(outcome: Outcome, tol: float) -> None:

@@ -18,6 +18,14 @@ def has_weight(jumps: Array) -> bool:
     return bool(np.count_nonzero(jumps))
 
 
+def rows_with_any(values: Array | Bools) -> Ints:
+    """Return which rows of (n, k) values have one that is not zero; fast where few have."""
+    rows = np.flatnonzero(values) // values.shape[1]
+    first = np.ones(rows.size, dtype=bool)
+    np.not_equal(rows[1:], rows[:-1], out=first[1:])
+    return np.asarray(rows[first])
+
+
 def live_jumps(jumps: Array) -> Bools:
     """Return which jumps are not zero, (n_jumps,)."""
     return np.asarray((jumps != 0.0).any(axis=1))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
+from ..kernels.jumps import rows_with_any
 from ..kernels.kinds import LEVELS
 from ..kernels.row_prox import row_norms
 from ..kernels.work import ModelWork
@@ -41,16 +42,19 @@ class Moves:
         No jump takes part in two of them.
         """
         unit = np.round(self.cost / (self.saved * budget), _DIGITS)
+        order = np.argsort(unit, kind="stable")
         chosen: list[int] = []
         touched: set[int] = set()
-        for i in np.argsort(unit, kind="stable").tolist():
-            jumps = {int(self.source[i]), int(self.target[i])} - {-1}
-            if jumps & touched:
+        names = (order, self.source[order], self.target[order], np.maximum(self.cost[order], 0.0))
+        for i, source, target, cost in zip(*(values.tolist() for values in names), strict=True):
+            if source in touched or target in touched:
                 continue
-            budget -= max(float(self.cost[i]), 0.0)
+            budget -= cost
             if budget < 0.0:
                 break
-            touched |= jumps
+            touched.add(source)
+            if target >= 0:
+                touched.add(target)
             chosen.append(i)
         return np.array(chosen, dtype=np.int64)
 
@@ -71,7 +75,7 @@ def all_moves(work: ModelWork) -> Moves:
 
 def count_stumps(V: Array) -> int:
     """Return of how many stumps the jumps V (n, k) consist."""
-    return sum(int(np.count_nonzero(part.any(axis=1))) for part in (V > 0.0, V < 0.0))
+    return sum(rows_with_any(part).size for part in (V > 0.0, V < 0.0))
 
 
 class _Signs:
@@ -104,7 +108,7 @@ class _Live:
     """The jumps that are not zero, and sums of gradient and curvature to the left of them."""
 
     def __init__(self, work: ModelWork) -> None:
-        self._places = np.flatnonzero(work.jumps.any(axis=1))
+        self._places = rows_with_any(work.jumps)
         self._V, self._p = work.jumps[self._places], work.p
         self._signs = _Signs(self._V)
         self._norms = self._signs.norms(self._p)
