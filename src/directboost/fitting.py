@@ -14,6 +14,7 @@ from .arrays import Array, Ints, Numbers
 from .callbacks import Callback, Progress
 from .encoding import Encoder
 from .ensemble import Ensemble
+from .explaining import Explainer
 from .inputs import (
     TrainingRows,
     ValidationRows,
@@ -29,7 +30,6 @@ from .losses import Rows
 from .matrices import is_sparse, with_columns_alone
 from .monotone import monotone_signs
 from .path import until_no_better, within
-from .prediction import Predictor
 from .probabilities import fit_factor
 from .problem import Objective
 from .reading import feature_names, read_rows, read_training
@@ -40,7 +40,7 @@ from .training import Trained, task_of
 from .walk import Walk
 
 
-class Fitter(Predictor, BaseEstimator):
+class Fitter(Explainer, BaseEstimator):
     """The half of an estimator that fits a model.
 
     An estimator sets the parameters as attributes; one that reads its rows in another way has

@@ -28,3 +28,20 @@ class Record:
     def names(cls) -> tuple[str, ...]:
         """Return the names of the fields, in order."""
         return tuple(f.name for f in fields(cls))
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One round of a baseline, in plain numbers.
+
+    `learners` counts the weak classifiers so far. `vote` is the step of the round, `error` the
+    weighted error of what it added and `objective` what the method minimises, after the round; a
+    method that has none of one leaves it NaN.
+    """
+
+    round: int
+    learners: int
+    vote: float
+    error: float
+    objective: float
+    seconds: float

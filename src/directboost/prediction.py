@@ -1,4 +1,4 @@
-"""What a fitted model can do: predict, explain itself, tell what it is."""
+"""What a fitted model can do: predict."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -15,11 +15,8 @@ from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.team import Team
 from .learners import WeakClassifier
-from .matrices import dense
 from .probabilities import class_probabilities
-from .reading import feature_names, read_rows
-from .settings import penalty_name, resolve_penalty
-from .summary import describe
+from .reading import read_rows
 
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
 #: Starting threads takes 0.1 ms: rows x features x (8 for the code + one per class) in 0.5 ms.
@@ -37,28 +34,15 @@ def one_blas_thread() -> Any:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def _shap_class() -> Any:
-    try:
-        from shap import Explanation
-    except ImportError as error:
-        raise ImportError(
-            "shap_explanation needs the package shap: pip install shap", name="shap"
-        ) from error
-    return Explanation
-
-
 class Predictor:
     """The half of an estimator that reads a fitted model."""
 
     n_jobs: int | None
-    penalty: Any
     n_features_in_: int
     classes_: Any
     learners_: list[WeakClassifier]
     ensemble_: Ensemble
     _encoder: Encoder
-    intercept_: Array
-    mean_contributions_: Array
     _prior: Array
     _factor: float
     _stages: list[tuple[list[WeakClassifier], Array]] | None
@@ -137,69 +121,23 @@ class Predictor:
             return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round; needs a numeric `columns_per_round`."""
+        """Yield the scores after every round; of `DirectBoostClassifier` as of its stages."""
         X = self._checked(X)
-        for ensemble in self._staged_ensembles():
-            yield self._decision(self._scores(X, ensemble))
+        for F in self._staged_scores(X):
+            yield self._decision(F)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the predicted classes after every round; needs a numeric `columns_per_round`."""
+        """Yield the predicted classes after every round."""
         X = self._checked(X)
-        for ensemble in self._staged_ensembles():
-            yield self._answers(self._scores(X, ensemble))
+        for F in self._staged_scores(X):
+            yield self._answers(F)
 
-    def _staged_ensembles(self) -> Iterator[Ensemble]:
+    def _staged_scores(self, X: Numbers) -> Iterator[Array]:
+        """Yield the scores after every round, (m, k)."""
         if self._stages is None:
             raise ValueError(
                 "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
                 "with a number, for example columns_per_round=1"
             )
         for learners, W in self._stages:
-            yield Ensemble(learners, W)
-
-    def explain(self, X: Any) -> Array:
-        """Return what every feature adds to every score, (m, d, k).
-
-        ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
-        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
-        weak classifiers that read several features at once is refused.
-        """
-        X = self._checked(X)
-        refuse_infinite(X)
-        return self.ensemble_.contributions(X)
-
-    def shap_explanation(self, X: Any) -> Any:
-        """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
-
-        `values` are what every feature adds less its mean over the training rows, (m, d, k); for
-        two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
-        are their Shapley values, exactly, where a feature that is not known takes the values of
-        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`.
-        """
-        explanation = _shap_class()
-        X = self._checked(X)
-        refuse_infinite(X)
-        values = self.ensemble_.contributions(X) - self.mean_contributions_
-        m, d, k = values.shape
-        base = self.intercept_ + self.mean_contributions_.sum(axis=0)
-        base = self._decision((base if self.learners_ else self._empty_scores()).reshape(1, k))
-        values = self._decision(values.reshape(m * d, k)).reshape(m, d, *base.shape[1:])
-        return explanation(
-            values,
-            base_values=np.repeat(base, m, axis=0),
-            data=dense(X),
-            feature_names=[str(name) for name in feature_names(self)],
-            output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
-        )
-
-    def summary(self, max_rules: int = 12) -> str:
-        """Return the model in words a person can check.
-
-        Parameters
-        ----------
-        max_rules : int, default=12
-            How many of the strongest rules are listed.
-        """
-        check_is_fitted(self)
-        penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, feature_names(self), penalty, max_rules)
+            yield self._scores(X, Ensemble(learners, W))

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The reason why the column generation stopped."""
+    """The reason why a fit stopped: the column generation, or a baseline (the last four)."""
 
     OPTIMAL = "optimal"
     MAX_ITER = "max_iter"
@@ -13,3 +13,7 @@ class Status(StrEnum):
     TIME_LIMIT = "time_limit"
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
+    CONVERGED = "converged"
+    SEPARATED = "separated"
+    NO_EDGE = "no_edge"
+    WORSE_THAN_HALF = "worse_than_half"

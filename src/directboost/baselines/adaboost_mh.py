@@ -1,0 +1,182 @@
+"""AdaBoost.MH: one binary problem per class, solved together by shared stumps."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..inputs import check_choice
+from ..status import Status
+from .base import Baseline, Rounds
+from .rounds import FLOOR, NO_EDGE, Problem, Round, answers, log_odds
+from .search import first_best, signs
+
+_NOISE = 1e-13  # of weights with sum 1
+
+
+class AdaBoostMH(Baseline):
+    """Boosting of the Hamming loss: minimises sum_ic D_ic exp(-Y_ic F_c), stage by stage.
+
+    D_ic starts at v_i / k, is multiplied by exp(-Y_ic h_c(x_i)) and divided by its sum Z. With
+    E_c the edge of a stump for the weights D Y, w_c = sum_i D_ic, and P_c, N_c the weights of the
+    rows of class c and of the others on one side of it:
+
+    ============  =======================  ================================================
+    votes         stump                    votes
+    ============  =======================  ================================================
+    "real"        least Z                  ln((P_c + u) / (N_c + u)) / 2 by side, u = 1 / (m k)
+    "classwise"   least Z                  +-sign(E_c) ln((w_c + abs(E_c)) / (w_c - abs(E_c))) / 2
+    "discrete"    most g = sum abs(E_c)    +-sign(E_c) ln((1 + g) / (1 - g)) / 2
+    "per_class"   most abs(E_c) by class   the same, g the sum over the classes
+    ============  =======================  ================================================
+
+    Paper: Schapire and Singer, Machine Learning 37, 1999. Rounds cost O(d m k).
+
+    Parameters
+    ----------
+    n_rounds : int, default=500
+    votes : {"real", "classwise", "discrete", "per_class"}, default="real"
+        "per_class" adds one stump for every class and round.
+    init : {"uniform", "balanced"}, default="uniform"
+        "balanced": half of the weight of a row goes to its class, half to the others.
+    learning_rate : float, default=1.0
+    max_bins : int or None, default=255
+    categorical_features, n_jobs
+        As for `DirectBoostClassifier`.
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 500,
+        *,
+        votes: str = "real",
+        init: str = "uniform",
+        learning_rate: float = 1.0,
+        max_bins: int | None = 255,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.votes = votes
+        self.init = init
+        self.learning_rate = learning_rate
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("votes", self.votes, tuple(_CHOICES))
+        check_choice("init", self.init, ("uniform", "balanced"))
+
+    def _rounds(self, problem: Problem) -> Rounds:
+        D, objective = _start(problem, self.init), 1.0
+        while True:
+            choice = _CHOICES[self.votes](problem, D)
+            if choice is None:
+                return Status.NO_EDGE
+            on_left, on_right = (
+                self.learning_rate * votes for votes in (choice.left, choice.right)
+            )
+            H = _sum_of_votes(problem, choice.places, on_left, on_right)
+            error = float(D[problem.targets * H < 0.0].sum())
+            D *= np.exp(-problem.targets * H)
+            Z = float(D.sum())
+            if not 0.0 < Z < np.inf:
+                return Status.SEPARATED
+            D /= Z
+            objective *= Z
+            learners = [problem.search.learner(place) for place in choice.places]
+            vote = float(np.abs(on_right - on_left).max()) / 2.0
+            yield Round(learners, on_left, on_right, vote, error, objective)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The stumps of a round by place, and their votes on either side, (n, k) each."""
+
+    places: list[int]
+    left: Array
+    right: Array
+
+
+def _start(problem: Problem, init: str) -> Array:
+    k, v = problem.k, problem.v[:, None]
+    if init == "uniform":
+        return np.repeat(v / k, k, axis=1)
+    return np.where(problem.own > 0.0, v / 2.0, v / (2.0 * (k - 1)))
+
+
+def _sum_of_votes(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
+    pairs = zip(places, left, right, strict=True)
+    return sum((answers(problem.search.right(p), a, b) for p, a, b in pairs), np.zeros(()))
+
+
+def _real(problem: Problem, D: Array) -> _Choice | None:
+    """Return the stump of least Z with votes by side."""
+    k = problem.k
+    both = np.concatenate([D * problem.targets, D], axis=1)
+    E, total = problem.search.edges(both), both.sum(axis=0)
+    if np.abs(E[:, :k]).max() < NO_EDGE:
+        return None
+    masses = []
+    for side in (total - E, total + E):  # twice the weights on the left, and on the right
+        signed, plain = side[:, :k], side[:, k:]
+        masses.append((_without_noise(plain + signed) / 4.0, _without_noise(plain - signed) / 4.0))
+    Z = sum(np.sqrt(P * N).sum(axis=1) for P, N in masses)
+    best, u = first_best(-Z), 1.0 / (problem.size * k)
+    left, right = (np.log((P[best] + u) / (N[best] + u)) / 2.0 for P, N in masses)
+    return _Choice([best], left[None], right[None])
+
+
+def _classwise(problem: Problem, D: Array) -> _Choice | None:
+    """Return the stump of least Z = sum_c sqrt(w_c^2 - E_c^2) with a vote of every class."""
+    E, w = problem.search.edges(D * problem.targets), D.sum(axis=0)
+    if np.abs(E).max() < NO_EDGE:
+        return None
+    right, wrong = w + np.abs(E), _without_noise(w - np.abs(E))
+    best = first_best(-np.sqrt(right * wrong).sum(axis=1))
+    odds = (right[best] + 2.0 * FLOOR) / (wrong[best] + 2.0 * FLOOR)
+    votes = signs(E[best]) * np.log(odds) / 2.0
+    return _Choice([best], -votes[None], votes[None])
+
+
+def _discrete(problem: Problem, D: Array) -> _Choice | None:
+    """Return the stump of most g = sum_c abs(E_c) with one vote for all classes."""
+    E = problem.search.edges(D * problem.targets)
+    g = np.abs(E).sum(axis=1)
+    best = first_best(g)
+    if g[best] < NO_EDGE:
+        return None
+    votes = _step(g[best]) * signs(E[best])
+    return _Choice([best], -votes[None], votes[None])
+
+
+def _per_class(problem: Problem, D: Array) -> _Choice | None:
+    """Return the best stump of every class, with one vote from the sum of their edges."""
+    E = problem.search.edges(D * problem.targets)
+    places = [first_best(np.abs(E[:, c])) for c in range(problem.k)]
+    edges = E[places, range(problem.k)]
+    if np.abs(edges).sum() < NO_EDGE:
+        return None
+    votes = _step(np.abs(edges).sum()) * np.diag(signs(edges))
+    return _Choice(places, -votes, votes)
+
+
+def _without_noise(weights: Array) -> Array:
+    """Return weights without what is left of rounding, of which a root would make much more."""
+    return np.where(weights < _NOISE, 0.0, weights)
+
+
+def _step(edge: float) -> float:
+    """Return ln((1 + g) / (1 - g)) / 2, finite."""
+    return log_odds((1.0 - float(edge)) / 2.0) / 2.0
+
+
+_CHOICES = {
+    "real": _real,
+    "classwise": _classwise,
+    "discrete": _discrete,
+    "per_class": _per_class,
+}

@@ -1,0 +1,79 @@
+"""What a fitted model can tell of itself: what features add, and the model in words."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .arrays import Array
+from .inputs import refuse_infinite
+from .matrices import dense
+from .prediction import Predictor
+from .reading import feature_names
+from .settings import penalty_name, resolve_penalty
+from .summary import describe
+
+
+def _shap_class() -> Any:
+    try:
+        from shap import Explanation
+    except ImportError as error:
+        raise ImportError(
+            "shap_explanation needs the package shap: pip install shap", name="shap"
+        ) from error
+    return Explanation
+
+
+class Explainer(Predictor):
+    """The half of an estimator that reads a fitted model, and explains it."""
+
+    penalty: Any
+    intercept_: Array
+    mean_contributions_: Array
+
+    def explain(self, X: Any) -> Array:
+        """Return what every feature adds to every score, (m, d, k).
+
+        ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
+        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
+        weak classifiers that read several features at once is refused.
+        """
+        X = self._checked(X)
+        refuse_infinite(X)
+        return self.ensemble_.contributions(X)
+
+    def shap_explanation(self, X: Any) -> Any:
+        """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
+
+        `values` are what every feature adds less its mean over the training rows, (m, d, k); for
+        two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
+        are their Shapley values, exactly, where a feature that is not known takes the values of
+        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`.
+        """
+        explanation = _shap_class()
+        X = self._checked(X)
+        refuse_infinite(X)
+        values = self.ensemble_.contributions(X) - self.mean_contributions_
+        m, d, k = values.shape
+        base = self.intercept_ + self.mean_contributions_.sum(axis=0)
+        base = self._decision((base if self.learners_ else self._empty_scores()).reshape(1, k))
+        values = self._decision(values.reshape(m * d, k)).reshape(m, d, *base.shape[1:])
+        return explanation(
+            values,
+            base_values=np.repeat(base, m, axis=0),
+            data=dense(X),
+            feature_names=[str(name) for name in feature_names(self)],
+            output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
+        )
+
+    def summary(self, max_rules: int = 12) -> str:
+        """Return the model in words a person can check.
+
+        Parameters
+        ----------
+        max_rules : int, default=12
+            How many of the strongest rules are listed.
+        """
+        check_is_fitted(self)
+        penalty = penalty_name(resolve_penalty(self.penalty))
+        return describe(self, feature_names(self), penalty, max_rules)
