@@ -14,6 +14,7 @@ from .task import Task
 from .training import Trained, trained
 
 _STRIDE = 3.4  # largest ratio of nu between answers that are solved for, where others lie between
+_FEW = 6  # features from which on answers are made of others: one in between has those of both
 
 
 class Walk:
@@ -52,7 +53,7 @@ class Walk:
         while rest:
             count = self._stride(rest)
             for outcome in self._next(rest[:count]):
-                yield self._model(outcome, quick=True)
+                yield self._model(outcome, quick=len(outcome.state.columns) >= _FEW)
                 if self.ended:
                     return
             rest = rest[count:]
@@ -60,7 +61,7 @@ class Walk:
     def _stride(self, nus: list[float]) -> int:
         """Return how many nus it is to the next one to solve for."""
         known = self._last and has_neighbours(self.task, self._last[-1])
-        if not known or nus[0] >= self.task.nu_max:  # from where on the empty model is the answer
+        if not known or len(self._last[-1].state.columns) < _FEW:
             return 1
         return max(sum(self._last[-1].certificate.nu <= _STRIDE * nu for nu in nus), 1)
 
