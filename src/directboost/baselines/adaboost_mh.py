@@ -79,9 +79,7 @@ class AdaBoostMH(Baseline):
             on_left, on_right = (
                 self.learning_rate * votes for votes in (choice.left, choice.right)
             )
-            H = _sum_of_votes(problem, choice.places, on_left, on_right)
-            error = float(D[problem.targets * H < 0.0].sum())
-            D *= np.exp(-problem.targets * H)
+            D *= _factors(problem, choice.places, on_left, on_right)
             Z = float(D.sum())
             if not 0.0 < Z < np.inf:
                 return Status.SEPARATED
@@ -89,16 +87,17 @@ class AdaBoostMH(Baseline):
             objective *= Z
             learners = [problem.search.learner(place) for place in choice.places]
             vote = float(np.abs(on_right - on_left).max()) / 2.0
-            yield Round(learners, on_left, on_right, vote, error, objective)
+            yield Round(learners, on_left, on_right, vote, choice.error, objective)
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """The stumps of a round by place, and their votes on either side, (n, k) each."""
+    """The stumps of a round by place, their votes on either side, (n, k) each, and the error."""
 
     places: list[int]
     left: Array
     right: Array
+    error: float
 
 
 def _start(problem: Problem, init: str) -> Array:
@@ -108,26 +107,41 @@ def _start(problem: Problem, init: str) -> Array:
     return np.where(problem.own > 0.0, v / 2.0, v / (2.0 * (k - 1)))
 
 
-def _sum_of_votes(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
-    pairs = zip(places, left, right, strict=True)
-    return sum((answers(problem.search.right(p), a, b) for p, a, b in pairs), np.zeros(()))
+def _factors(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
+    """Return exp(-Y_ic h_c(x_i)), (m, k): exponentials of votes, not of rows."""
+    product: Array = np.ones(())
+    own = (np.arange(problem.labels.size), problem.labels)
+    for place, on_left, on_right in zip(places, left, right, strict=True):
+        side = problem.search.right(place)
+        factors = answers(side, np.exp(on_left), np.exp(on_right))
+        factors[own] = 1.0 / factors[own]
+        product = product * factors
+    return product
 
 
 def _real(problem: Problem, D: Array) -> _Choice | None:
     """Return the stump of least Z with votes by side."""
-    k = problem.k
+    k, ones = problem.k, np.ones(problem.k)
     both = np.concatenate([D * problem.targets, D], axis=1)
     E, total = problem.search.edges(both), both.sum(axis=0)
     if np.abs(E[:, :k]).max() < NO_EDGE:
         return None
-    masses = []
-    for side in (total - E, total + E):  # twice the weights on the left, and on the right
-        signed, plain = side[:, :k], side[:, k:]
-        masses.append((_without_noise(plain + signed) / 4.0, _without_noise(plain - signed) / 4.0))
-    Z = sum(np.sqrt(P * N).sum(axis=1) for P, N in masses)
-    best, u = first_best(-Z), 1.0 / (problem.size * k)
-    left, right = (np.log((P[best] + u) / (N[best] + u)) / 2.0 for P, N in masses)
-    return _Choice([best], left[None], right[None])
+    right = (total + E) / 2.0
+    left = total - right
+    # Of P + N and P - N on a side: P N is a quarter of the product of their sum and difference.
+    sizes = [(side[:, k:], np.abs(side[:, :k])) for side in (left, right)]
+    Z = sum(np.sqrt(_without_noise(w - e) * (w + e)) @ ones for w, e in sizes)
+    best = first_best(-Z)
+    votes = [_log_ratio(side[best], 1.0 / (problem.size * k)) for side in (left, right)]
+    wrong = sum(float((w[best] - e[best]).sum()) for w, e in sizes) / 2.0
+    return _Choice([best], votes[0][None], votes[1][None], wrong)
+
+
+def _log_ratio(side: Array, u: float) -> Array:
+    """Return ln((P + u) / (N + u)) / 2 from P - N and P + N, (2 k,)."""
+    signed, plain = np.split(side, 2)
+    P, N = (_without_noise(plain + signed) / 2.0, _without_noise(plain - signed) / 2.0)
+    return np.asarray(np.log((P + u) / (N + u)) / 2.0)
 
 
 def _classwise(problem: Problem, D: Array) -> _Choice | None:
@@ -139,7 +153,7 @@ def _classwise(problem: Problem, D: Array) -> _Choice | None:
     best = first_best(-np.sqrt(right * wrong).sum(axis=1))
     odds = (right[best] + 2.0 * FLOOR) / (wrong[best] + 2.0 * FLOOR)
     votes = signs(E[best]) * np.log(odds) / 2.0
-    return _Choice([best], -votes[None], votes[None])
+    return _Choice([best], -votes[None], votes[None], float(wrong[best].sum()) / 2.0)
 
 
 def _discrete(problem: Problem, D: Array) -> _Choice | None:
@@ -149,8 +163,9 @@ def _discrete(problem: Problem, D: Array) -> _Choice | None:
     best = first_best(g)
     if g[best] < NO_EDGE:
         return None
-    votes = _step(g[best]) * signs(E[best])
-    return _Choice([best], -votes[None], votes[None])
+    error = (1.0 - float(g[best])) / 2.0
+    votes = log_odds(error) / 2.0 * signs(E[best])
+    return _Choice([best], -votes[None], votes[None], error)
 
 
 def _per_class(problem: Problem, D: Array) -> _Choice | None:
@@ -158,20 +173,16 @@ def _per_class(problem: Problem, D: Array) -> _Choice | None:
     E = problem.search.edges(D * problem.targets)
     places = [first_best(np.abs(E[:, c])) for c in range(problem.k)]
     edges = E[places, range(problem.k)]
-    if np.abs(edges).sum() < NO_EDGE:
+    g = float(np.abs(edges).sum())
+    if g < NO_EDGE:
         return None
-    votes = _step(np.abs(edges).sum()) * np.diag(signs(edges))
-    return _Choice(places, -votes, votes)
+    votes = log_odds((1.0 - g) / 2.0) / 2.0 * np.diag(signs(edges))
+    return _Choice(places, -votes, votes, (1.0 - g) / 2.0)
 
 
 def _without_noise(weights: Array) -> Array:
     """Return weights without what is left of rounding, of which a root would make much more."""
     return np.where(weights < _NOISE, 0.0, weights)
-
-
-def _step(edge: float) -> float:
-    """Return ln((1 + g) / (1 - g)) / 2, finite."""
-    return log_odds((1.0 - float(edge)) / 2.0) / 2.0
 
 
 _CHOICES = {

@@ -54,8 +54,11 @@ class StumpSearch:
         prefix = np.zeros((sums.shape[0] + 1, sums.shape[1]))
         np.cumsum(sums, axis=0, out=prefix[1:])
         minus = prefix[self._high] - prefix[self._low]
-        minus[self._to_the_left] += sums[self._missing]
-        return np.asarray(sums[-1] - 2.0 * minus)  # the last bin is that of the constant
+        if self._to_the_left.size:
+            minus[self._to_the_left] += sums[self._missing]
+        minus *= -2.0
+        minus += sums[-1]  # the last bin is that of the constant
+        return np.asarray(minus)
 
     def right(self, place: int) -> Bools:
         """Return the rows that the stump answers +1, (m,)."""
