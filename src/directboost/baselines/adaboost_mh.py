@@ -109,38 +109,49 @@ def _start(problem: Problem, init: str) -> Array:
 
 def _factors(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
     """Return exp(-Y_ic h_c(x_i)), (m, k): exponentials of votes, not of rows."""
-    product: Array = np.ones(())
-    own = (np.arange(problem.labels.size), problem.labels)
+    product: Array | None = None
     for place, on_left, on_right in zip(places, left, right, strict=True):
-        side = problem.search.right(place)
-        factors = answers(side, np.exp(on_left), np.exp(on_right))
-        factors[own] = 1.0 / factors[own]
-        product = product * factors
+        factors = answers(problem.search.right(place), np.exp(on_left), np.exp(on_right))
+        own = factors.ravel()
+        own[problem.own_places] = 1.0 / own[problem.own_places]
+        product = factors if product is None else product * factors
+    assert product is not None
     return product
 
 
 def _real(problem: Problem, D: Array) -> _Choice | None:
     """Return the stump of least Z with votes by side."""
-    k, ones = problem.k, np.ones(problem.k)
-    both = np.concatenate([D * problem.targets, D], axis=1)
-    E, total = problem.search.edges(both), both.sum(axis=0)
-    if np.abs(E[:, :k]).max() < NO_EDGE:
+    signed, plain = _by_side(problem, D * problem.targets), _by_side(problem, D)
+    best = first_best(-_roots(signed[0], plain[0]) - _roots(signed[1], plain[1]))
+    u = 1.0 / (problem.size * problem.k)
+    here = [(w[best], e[best]) for w, e in zip(plain, signed, strict=True)]
+    if max(float(np.abs(e).max()) for _, e in here) < NO_EDGE:
         return None
-    right = (total + E) / 2.0
-    left = total - right
-    # Of P + N and P - N on a side: P N is a quarter of the product of their sum and difference.
-    sizes = [(side[:, k:], np.abs(side[:, :k])) for side in (left, right)]
-    Z = sum(np.sqrt(_without_noise(w - e) * (w + e)) @ ones for w, e in sizes)
-    best = first_best(-Z)
-    votes = [_log_ratio(side[best], 1.0 / (problem.size * k)) for side in (left, right)]
-    wrong = sum(float((w[best] - e[best]).sum()) for w, e in sizes) / 2.0
-    return _Choice([best], votes[0][None], votes[1][None], wrong)
+    wrong = sum(float((w - np.abs(e)).sum()) for w, e in here) / 2.0
+    left, right = (_log_ratio(w, e, u)[None] for w, e in here)
+    return _Choice([best], left, right, wrong)
 
 
-def _log_ratio(side: Array, u: float) -> Array:
-    """Return ln((P + u) / (N + u)) / 2 from P - N and P + N, (2 k,)."""
-    signed, plain = np.split(side, 2)
-    P, N = (_without_noise(plain + signed) / 2.0, _without_noise(plain - signed) / 2.0)
+def _by_side(problem: Problem, G: Array) -> tuple[Array, Array]:
+    """Return the sums of G over the rows that every stump answers -1, and +1, (n, k) each."""
+    right, total = problem.search.edges(G), problem.ones @ G
+    right += total
+    right *= 0.5
+    return total - right, right
+
+
+def _roots(signed: Array, plain: Array) -> Array:
+    """Return sum_c 2 sqrt(P_c N_c) from P - N and P + N, (n,)."""
+    more = np.abs(signed)
+    less = _without_noise(plain - more)
+    more += plain
+    less *= more
+    return np.asarray(np.sqrt(less, out=less) @ np.ones(plain.shape[1]))
+
+
+def _log_ratio(plain: Array, signed: Array, u: float) -> Array:
+    """Return ln((P + u) / (N + u)) / 2 from P + N and P - N, (k,)."""
+    P, N = _without_noise(plain + signed) / 2.0, _without_noise(plain - signed) / 2.0
     return np.asarray(np.log((P + u) / (N + u)) / 2.0)
 
 
@@ -182,7 +193,7 @@ def _per_class(problem: Problem, D: Array) -> _Choice | None:
 
 def _without_noise(weights: Array) -> Array:
     """Return weights without what is left of rounding, of which a root would make much more."""
-    return np.where(weights < _NOISE, 0.0, weights)
+    return np.maximum(weights - _NOISE, 0.0)
 
 
 _CHOICES = {

@@ -47,6 +47,16 @@ class Problem:
         return np.asarray(self.labels[:, None] == np.arange(self.k), dtype=np.float64)
 
     @cached_property
+    def ones(self) -> Array:
+        """A one for every row, (m,): `ones @ G` are the sums of the columns of G, fast."""
+        return np.ones(self.labels.size)
+
+    @cached_property
+    def own_places(self) -> Ints:
+        """Places of the entries (i, y_i) in an (m, k) array that is laid out flat, (m,)."""
+        return np.arange(self.labels.size) * self.k + self.labels
+
+    @cached_property
     def targets(self) -> Array:
         """Y_ic = +1 where c is the class of row i, else -1, (m, k)."""
         return 2.0 * self.own - 1.0
@@ -85,7 +95,7 @@ def symmetric(
 
 def answers(right: Bools, on_left: Array, on_right: Array) -> Array:
     """Return the votes of every row, (m, k): those on the right where it is there."""
-    return np.where(right[:, None], on_right, on_left)
+    return np.take(np.stack([on_left, on_right]), right.astype(np.intp), axis=0)
 
 
 def log_odds(error: float) -> float:

@@ -5,10 +5,11 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Scores
 from ..binning import BinnedData
 from ..kernels import histograms
-from ..kernels.kinds import LEVELS, count_jumps
+from ..kernels.kinds import LEVELS, count_jumps, side
 from ..kernels.team import Team
 from ..learners import Learner
 
+_WIDE, _SMALL = 16, 50_000  # columns that kernels know, and the size from where on threads pay
 _TIE = 1e-12  # share of the largest value within which others are as good
 
 
@@ -24,6 +25,7 @@ class StumpSearch:
     def __init__(self, binned: BinnedData, team: Team | None = None) -> None:
         self._binned, self._team = binned, team
         n_bins, kinds = binned.n_bins.astype(np.int64), binned.kinds
+        self._features = np.arange(n_bins.size, dtype=np.int32)
         counts = count_jumps(n_bins, kinds)
         first = np.cumsum(n_bins) - n_bins
         #: Feature and jump of every place, (n,) each.
@@ -47,22 +49,31 @@ class StumpSearch:
         E = total - 2 (sum of G over the rows that h answers -1). The weight of those it answers
         +1 is (total + E) / 2, of the others (total - E) / 2.
         """
-        binned = self._binned
-        features = np.arange(binned.n_bins.size, dtype=np.int32)
-        rows = np.ascontiguousarray(G)
-        sums = histograms(binned.codes, features, binned.n_bins, rows, self._team, binned.sparse)
-        prefix = np.zeros((sums.shape[0] + 1, sums.shape[1]))
+        sums = self._sums(np.ascontiguousarray(G))
+        prefix = np.empty((sums.shape[0] + 1, sums.shape[1]))
+        prefix[0] = 0.0
         np.cumsum(sums, axis=0, out=prefix[1:])
-        minus = prefix[self._high] - prefix[self._low]
+        edges = np.take(prefix, self._low, axis=0)
+        edges -= np.take(prefix, self._high, axis=0)
         if self._to_the_left.size:
-            minus[self._to_the_left] += sums[self._missing]
-        minus *= -2.0
-        minus += sums[-1]  # the last bin is that of the constant
-        return np.asarray(minus)
+            edges[self._to_the_left] -= sums[self._missing]
+        edges *= 2.0
+        edges += sums[-1]  # the last bin is that of the constant
+        return np.asarray(edges)
+
+    def _sums(self, G: Scores) -> Array:
+        """Return the sums of G over the rows of every bin; wide ones in strips, which is faster."""
+        binned, q = self._binned, G.shape[1]
+        if q > _WIDE and G.size < _SMALL:
+            strips = np.array_split(G, -(-q // _WIDE), axis=1)
+            return np.concatenate([self._sums(np.ascontiguousarray(s)) for s in strips], axis=1)
+        return histograms(binned.codes, self._features, binned.n_bins, G, self._team, binned.sparse)
 
     def right(self, place: int) -> Bools:
         """Return the rows that the stump answers +1, (m,)."""
-        return self._binned.response(int(self.feature[place]), int(self.jump[place]), 1) > 0.0
+        binned, f = self._binned, int(self.feature[place])
+        answers = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.jump[place]))
+        return np.take(answers, binned.codes_of(f))
 
     def learner(self, place: int, polarity: int = 1) -> Learner:
         """Return the stump as a weak classifier."""
