@@ -103,11 +103,11 @@ def test_verbose_out_of_range(value):
         ([[1.0, 2.0, 3.0]], "shape (1, 3)"),
         (2.0, "shape ()"),
         ([1.0, 0.0, 1.0], "small cost"),
-        ([1.0, -2.0, 1.0], "-2.0"),
-        ([1.0, np.inf, 1.0], "inf"),
-        ([1.0, np.nan, 1.0], "nan"),
+        ([1.0, -2.0, 1.0], "-2.0 for the feature 'x1'"),
+        ([1.0, np.inf, 1.0], "inf for the feature 'x1'"),
+        ([1.0, 1.0, np.nan], "nan for the feature 'x2'"),
         ({"x7": 2.0}, "x7"),
-        ({"x0": 0.0}, "small cost"),
+        ({"x0": 0.0}, "0.0 for the feature 'x0'"),
         (["a", "b", "c"], "'a'"),
         ("cheap", "cheap"),
     ],
@@ -235,6 +235,8 @@ def test_feature_costs_by_unknown_name():
     """Costs by name use the names of the frame."""
     with pytest.raises(ValueError, match="'d'"):
         DirectBoostClassifier(feature_costs={"d": 2.0}).fit(frame(), Y)
+    with pytest.raises(ValueError, match=r"-1\.0 for the feature 'b'"):
+        DirectBoostClassifier(feature_costs={"b": -1.0}).fit(frame(), Y)
 
 
 METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "explain"]

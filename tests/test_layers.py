@@ -24,7 +24,7 @@ LAYERS = [
         *("reference_newton", "reference_lists", "reference_losses", "reference"),
         *("library", "native", "team"),
     ),
-    ["frames"],
+    ["frames", "naming"],
     ["encoding"],
     [
         *("learners", "inputs", "reading", "probabilities", "callbacks", "sklearn_callbacks"),

@@ -24,8 +24,8 @@ from .fold_scores import FoldScoring, mean_and_error
 from .inputs import feature_costs
 from .model_path import nu_grid
 from .monotone import by_index, names_class
+from .naming import feature_names
 from .prediction import one_blas_thread
-from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 
 

@@ -6,8 +6,8 @@ from sklearn.base import ClassifierMixin
 
 from .fitting import Fitter
 from .inputs import feature_costs
+from .naming import feature_names
 from .prediction import one_blas_thread
-from .reading import feature_names
 from .settings import takes_missing, takes_sparse
 from .sklearn_callbacks import (
     CallbackSupportMixin,
@@ -97,7 +97,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
     classes_ : (k,) array
     n_features_in_ : int
     feature_names_in_ : (d,) array
-        Where X was a frame with names.
+        Where X was a frame with names. Without, features are called x0, x1 and so on, after their
+        columns, counted from 0.
     categories_ : list of d arrays or None
         The levels of every categorical feature, ascending; None for a feature of numbers.
     learners_ : list

@@ -16,8 +16,9 @@ from .inputs import refuse_infinite
 from .kernels.team import Team
 from .learners import WeakClassifier
 from .matrices import dense
+from .naming import feature_names
 from .probabilities import class_probabilities
-from .reading import feature_names, read_rows
+from .reading import read_rows
 from .settings import penalty_name, resolve_penalty
 from .summary import describe
 
@@ -202,4 +203,4 @@ class Predictor:
         """
         check_is_fitted(self)
         penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, feature_names(self), penalty, max_rules)
+        return describe(self, penalty, max_rules)

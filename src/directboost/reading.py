@@ -20,16 +20,11 @@ from .arrays import Numbers
 from .encoding import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import count_missing, is_frame, refuse_lazy
 from .matrices import is_sparse, tidy
+from .naming import feature_names
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}
 _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
-
-
-def feature_names(estimator: Any) -> list[str]:
-    """Return the names of the features an estimator has seen, or x0, x1 and so on."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{f}" for f in range(estimator.n_features_in_)] if names is None else list(names)
 
 
 def read_training(

@@ -6,18 +6,18 @@ import numpy as np
 
 from .arrays import Array
 from .learners import Learner, Level, Stump, WeakClassifier
-from .reading import feature_names
+from .naming import explain_default, feature_names
 
 _NOTHING = 1e-12  # nu_max that is rounding error
 
 
-def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
+def describe(model: Any, penalty: str, max_rules: int) -> str:
     """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
     lines = [
         *_setting(model, penalty),
         *_proof(model),
         *_size(model),
-        *_rules(model, names, max_rules),
+        *_rules(model, max_rules),
     ]
     return "\n".join(lines)
 
@@ -58,7 +58,7 @@ def _noun(model: Any) -> str:
     return "stump" if stumps and isinstance(model.learner, str) else "weak classifier"
 
 
-def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
+def _rules(model: Any, max_rules: int) -> list[str]:
     if model.n_learners_ == 0:
         return []
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
@@ -68,7 +68,16 @@ def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
     for text, j in zip(texts, order, strict=True):
         lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], model.classes_)}")
     left = model.n_learners_ - len(order)
-    return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
+    more = [f"  and {_count(left, 'weaker rule')}"] if left else []
+    return [*lines, *more, *_key_to_names(model, [model.learners_[j] for j in order])]
+
+
+def _key_to_names(model: Any, shown: list[WeakClassifier]) -> list[str]:
+    """Return a line that says what x3 means, where the rules shown name features so."""
+    read = [feature for learner in shown for feature in learner.features]
+    if not read or hasattr(model, "feature_names_in_"):
+        return []
+    return [f"names: {explain_default(read[0])}"]
 
 
 def describe_rule(model: Any, learner: WeakClassifier) -> str:

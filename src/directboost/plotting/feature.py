@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..reading import feature_names
+from ..naming import feature_names
 from .canvas import COLOURS, DASHES, add_legend, new_axes, others_text, tidy
 from .levels import draw_levels
 from .reading import check_model, find_classes, find_feature, read_rows

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ..arrays import Array, Ints
 from ..matrices import some_columns
-from ..reading import feature_names
+from ..naming import feature_names, some_of
 
 
 def check_model(model: Any) -> None:
@@ -39,7 +39,7 @@ def find_feature(model: Any, feature: Any) -> int:
         return range(count)[int(feature)]
     raise ValueError(
         f"feature={feature!r} is not known; it takes a number from 0 to {count - 1} or a name: "
-        f"{_some(names)}"
+        f"{some_of(names)}"
     )
 
 
@@ -51,15 +51,9 @@ def find_classes(model: Any, classes: Any) -> list[int]:
     if unknown or not wanted:
         raise ValueError(
             f"classes={classes!r} does not fit: it takes a list of classes of the model: "
-            f"{_some(known)}"
+            f"{some_of(known)}"
         )
     return [known.index(label) for label in wanted]
-
-
-def _some(names: list[Any], most: int = 12) -> str:
-    more = len(names) - most
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def read_rows(model: Any, X: Any, features: list[int]) -> Array:
@@ -86,8 +80,8 @@ def class_codes(model: Any, X: Any, y: Any) -> Ints:
     unknown = np.setdiff1d(y, model.classes_)
     if unknown.size:
         raise ValueError(
-            f"y has labels that the model does not know: {_some(unknown.tolist())}; it knows "
-            f"{_some(model.classes_.tolist())}"
+            f"y has labels that the model does not know: {some_of(unknown.tolist())}; it knows "
+            f"{some_of(model.classes_.tolist())}"
         )
     return np.asarray(np.searchsorted(model.classes_, y))
 

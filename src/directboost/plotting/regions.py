@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..learners import Learner
-from ..reading import feature_names
+from ..naming import feature_names
 from ..trees import Leaf
 from .canvas import COLOURS, MARKERS, add_legend, new_axes
 from .reading import (
