@@ -20,6 +20,22 @@ def explain_default(feature: int) -> str:
     return f"x{feature} is column {feature} of X, counted from 0"
 
 
+def class_names(estimator: Any) -> list[str]:
+    """Return the names of the classes, or of the labels where rows may have several."""
+    names = getattr(estimator, "label_names_", estimator.classes_)
+    return [str(name) for name in names]
+
+
+def class_noun(estimator: Any) -> tuple[str, str]:
+    """Return what a model tells apart, one of them and several: classes, or labels."""
+    return ("label", "labels") if has_several_labels(estimator) else ("class", "classes")
+
+
+def has_several_labels(estimator: Any) -> bool:
+    """Tell whether an estimator was fitted to rows with several labels."""
+    return bool(getattr(estimator, "_several", False))
+
+
 def some_of(values: Sequence[Any], most: int = 12) -> str:
     """Return the first of some values, and how many more there are."""
     more = len(values) - most

@@ -16,7 +16,7 @@ from .inputs import refuse_infinite
 from .kernels.team import Team
 from .learners import WeakClassifier
 from .matrices import dense
-from .naming import feature_names
+from .naming import class_names, feature_names
 from .probabilities import class_probabilities
 from .reading import read_rows
 from .settings import penalty_name, resolve_penalty
@@ -190,7 +190,7 @@ class Predictor:
             base_values=np.repeat(base, m, axis=0),
             data=dense(X),
             feature_names=[str(name) for name in feature_names(self)],
-            output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
+            output_names=class_names(self) if values.ndim > 2 else None,
         )
 
     def summary(self, max_rules: int = 12) -> str:

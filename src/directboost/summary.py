@@ -6,7 +6,7 @@ import numpy as np
 
 from .arrays import Array
 from .learners import Learner, Level, Stump, WeakClassifier
-from .naming import explain_default, feature_names
+from .naming import class_names, class_noun, explain_default, feature_names
 
 _NOTHING = 1e-12  # nu_max that is rounding error
 
@@ -24,7 +24,8 @@ def describe(model: Any, penalty: str, max_rules: int) -> str:
 
 def _setting(model: Any, penalty: str) -> list[str]:
     loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
-    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the classes apart"
+    several = class_noun(model)[1]
+    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the {several} apart"
     if model.nu_max_ > _NOTHING:
         nu = f"nu = {model.nu_ / model.nu_max_:.4g} * nu_max = {model.nu_:.4g}"
     return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
@@ -42,13 +43,13 @@ def _proof(model: Any) -> list[str]:
 
 def _size(model: Any) -> list[str]:
     if model.n_learners_ == 0:
-        return ["model:       empty; it answers with the class frequencies"]
+        return [f"model:       empty; it answers with the {class_noun(model)[0]} frequencies"]
     weights = int(np.count_nonzero(model.coef_))
     sharing, noun = float(np.mean(model.class_sharing_)), _noun(model)
     return [
         f"model:       {_count(model.n_learners_, noun)} on {model.n_features_used_} of "
         f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a {noun} serves "
-        f"{sharing:.1f} of {model.classes_.size} classes on average"
+        f"{sharing:.1f} of {model.classes_.size} {class_noun(model)[1]} on average"
     ]
 
 
@@ -64,9 +65,10 @@ def _rules(model: Any, max_rules: int) -> list[str]:
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
     texts = [describe_rule(model, model.learners_[j]) for j in order]
     width = max((len(text) for text in texts), default=0)
-    lines = ["strongest rules (+v to each class where the rule holds, -v where it does not):"]
+    one = class_noun(model)[0]
+    lines = [f"strongest rules (+v to each {one} where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
-        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], model.classes_)}")
+        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], class_names(model))}")
     left = model.n_learners_ - len(order)
     more = [f"  and {_count(left, 'weaker rule')}"] if left else []
     return [*lines, *more, *_key_to_names(model, [model.learners_[j] for j in order])]
@@ -99,7 +101,7 @@ def _listed(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _votes(weights: Array, classes: Any, most: int = 5) -> str:
+def _votes(weights: Array, classes: list[str], most: int = 5) -> str:
     order = np.argsort(-weights, kind="stable")
     shown = [f"{classes[r]}: {weights[r]:.3g}" for r in order[:most] if weights[r] > 0.0]
     more = int((weights > 0.0).sum()) - len(shown)

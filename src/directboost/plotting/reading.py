@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ..arrays import Array, Ints
 from ..matrices import some_columns
-from ..naming import feature_names, some_of
+from ..naming import class_names, feature_names, some_of
 
 
 def check_model(model: Any) -> None:
@@ -44,9 +44,10 @@ def find_feature(model: Any, feature: Any) -> int:
 
 
 def find_classes(model: Any, classes: Any) -> list[int]:
-    """Return the places of classes in `classes_`."""
-    known = model.classes_.tolist()
+    """Return the places of classes in `classes_`, or of labels by their names."""
     wanted = [classes] if np.ndim(classes) == 0 else list(classes)
+    named = hasattr(model, "label_names_") and all(isinstance(label, str) for label in wanted)
+    known = class_names(model) if named else model.classes_.tolist()
     unknown = [label for label in wanted if label not in known]
     if unknown or not wanted:
         raise ValueError(
@@ -60,11 +61,6 @@ def read_rows(model: Any, X: Any, features: list[int]) -> Array:
     """Return the columns `features` (n,) of X as the model reads it, (m, n)."""
     values, place = some_columns(model._checked(X), np.array(features))
     return np.asarray(values[:, place], dtype=np.float64)
-
-
-def has_several_labels(model: Any) -> bool:
-    """Tell whether the model was fitted to rows with several labels."""
-    return bool(getattr(model, "_several", False))
 
 
 def class_scores(model: Any, X: Any) -> Array:

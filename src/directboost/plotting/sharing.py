@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..inputs import check_count
+from ..naming import class_names, class_noun
 from ..summary import describe_rule
 from .canvas import new_axes, pyplot
 from .reading import check_model, check_not_empty
@@ -37,7 +38,8 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
         width = 2.6 + 0.07 * max(map(len, rules)) + 0.3 * model.classes_.size
         ax = new_axes(width, 1.4 + 0.2 * order.size)
     _draw_weights(ax, model.coef_[order])
-    _name_cells(ax, rules, [str(label) for label in model.classes_])
+    _name_cells(ax, rules, class_names(model))
+    ax.set_xlabel(class_noun(model)[0])
     ax.set_title(f"{order.size} of {model.n_learners_} rules, strongest first", fontsize=10)
     return ax
 
@@ -61,4 +63,3 @@ def _name_cells(ax: Any, rules: list[str], classes: list[str]) -> None:
     ax.grid(which="minor", color="0.9", lw=0.6)
     ax.tick_params(which="both", length=0)
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("class")
