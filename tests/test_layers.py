@@ -37,6 +37,7 @@ LAYERS = [
         *folder("penalties", "base", "l1", "group"),
     ],
     ["trees", "monotone"],
+    ["leaf_words"],
     ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",

@@ -5,10 +5,13 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .leaf_words import conditions, leaf_words
 from .learners import Learner, Level, Stump, WeakClassifier
 from .naming import class_names, class_noun, explain_default, feature_names
+from .trees import Leaf
 
 _NOTHING = 1e-12  # nu_max that is rounding error
+_ALIGNED = 88  # characters of a rule up to which the votes stand in one column
 
 
 def describe(model: Any, penalty: str, max_rules: int) -> str:
@@ -64,7 +67,7 @@ def _rules(model: Any, max_rules: int) -> list[str]:
         return []
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
     texts = [describe_rule(model, model.learners_[j]) for j in order]
-    width = max((len(text) for text in texts), default=0)
+    width = max((len(text) for text in texts if len(text) <= _ALIGNED), default=0)
     one = class_noun(model)[0]
     lines = [f"strongest rules (+v to each {one} where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
@@ -76,10 +79,15 @@ def _rules(model: Any, max_rules: int) -> list[str]:
 
 def _key_to_names(model: Any, shown: list[WeakClassifier]) -> list[str]:
     """Return a line that says what x3 means, where the rules shown name features so."""
-    read = [feature for learner in shown for feature in learner.features]
+    read = [feature for learner in shown for feature in _told(learner)]
     if not read or hasattr(model, "feature_names_in_"):
         return []
     return [f"names: {explain_default(read[0])}"]
+
+
+def _told(learner: WeakClassifier) -> list[int]:
+    """Return the features that the words of a rule name; a tree may read more."""
+    return list(conditions(learner)) if isinstance(learner, Leaf) else list(learner.features)
 
 
 def describe_rule(model: Any, learner: WeakClassifier) -> str:
@@ -88,6 +96,8 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
     if isinstance(learner, Level):
         level = model.categories_[learner.feature][int(learner.level)]
         return learner.describe(names[learner.feature], str(level))
+    if isinstance(learner, Leaf):
+        return leaf_words(learner, names, model.categories_, model.missing_)
     if not isinstance(learner, Stump):
         return learner.describe(_listed([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
