@@ -19,7 +19,8 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     """Draw the weights of the strongest weak classifiers for every class, white where zero.
 
     A row is a rule in words, cut where it is long: a class gets its weight where the rule holds,
-    and loses it where not. Under a mixed-norm penalty a row has several entries: the classes share it.
+    and loses it where not. Under a mixed-norm penalty a row has several entries: the classes share
+    it.
 
     Parameters
     ----------
