@@ -151,13 +151,26 @@ def test_combinations_that_do_not_fit(settings, parts):
         (np.where(np.arange(3) == 1, np.inf, X), "infinity"),
         (np.where(np.arange(3) == 1, -np.inf, X), "infinity"),
         (X + 1j, "omplex"),
-        (X.astype(str).astype(object) + "a", "could not convert"),
+        (np.where(np.arange(3) == 1, "red", X.astype(object)), "'red' in row 0 of column 1"),
+        (X.astype(str).astype(object) + "a", "row 0 of column 0.*categorical_features"),
+        (np.char.add(X.astype(str), "a"), "row 0 of column 0.*categorical_features"),
+        (np.where(np.arange(3) == 1, "red", X.astype(object)).tolist(), "'red' in row 0"),
+        (np.array(["1", "red"] * 12, dtype=object), "could not convert"),
     ],
 )
 def test_x_that_cannot_serve(changed, said):
     """X is a finite matrix of numbers, one row per label; NaN is a missing value."""
     with pytest.raises(ValueError, match=said):
         DirectBoostClassifier().fit(changed, Y)
+
+
+def test_words_in_x_at_prediction():
+    """Strings of numbers are numbers; the place of any other one is told."""
+    model = DirectBoostClassifier().fit(X.astype(str).astype(object), Y)
+    rows = X.astype(object)
+    rows[0, 0], rows[5, 2] = "7", "blue"
+    with pytest.raises(ValueError, match="X holds 'blue' in row 5 of column 2, both counted from"):
+        model.predict(rows)
 
 
 def test_values_that_overflow_in_single_precision_are_infinite():

@@ -182,7 +182,11 @@ def test_a_coarse_start_and_a_budget():
 @pytest.mark.parametrize(
     ("settings", "labels", "message"),
     [
-        ({}, lambda Y: Y + np.arange(len(Y))[:, None] % 3, "column 0 of y holds 4 values"),
+        (
+            {},
+            lambda Y: Y + np.arange(len(Y))[:, None] % 3,
+            "column 0 of y holds 4 values.*MultiLabelBinarizer",
+        ),
         ({}, lambda Y: Y + 0.5, "Unknown label type"),
         ({}, lambda Y: np.ones((len(Y), 1)), "y has one class only"),
         ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
@@ -194,6 +198,23 @@ def test_what_does_not_fit_is_refused(settings, labels, message):
         DirectBoostMultiLabelClassifier(**settings).fit(X, labels(Y))
     with pytest.raises(TypeError, match="margin"):
         DirectBoostMultiLabelClassifier(margin="pairwise")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["sun"], ["sun", "rain"], ["wind"], []],
+        [[1], [0, 2], [1], [0]],
+        [{"sun"}, {"sun", "rain"}, {"wind"}, set()],
+        pd.Series([["sun"], ["sun", "rain"], ["wind"], ["sun"]]),
+        pl.Series([["sun"], ["sun", "rain"], ["wind"], ["sun"]]),
+    ],
+    ids=["lists", "numbers", "sets", "pandas", "polars"],
+)
+def test_lists_of_labels_are_refused_with_what_makes_columns(rows):
+    X = make_labels()[0][:4]
+    with pytest.raises(ValueError, match=r"y holds a list of labels.*MultiLabelBinarizer\(\)"):
+        DirectBoostMultiLabelClassifier().fit(X, rows)
 
 
 def test_stages_have_the_shape_of_the_labels():

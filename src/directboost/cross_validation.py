@@ -52,7 +52,8 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     one_standard_error : bool, default=True
         Whether the smallest model within one standard error of the best score is taken, or the
         best itself.
-    max_features_used, max_learners, max_cost : number, optional
+    max_features_used, max_learners : int, optional
+    max_cost : float, optional
         Budgets: only models that read at most so many features, have at most so many weak
         classifiers, or read features of at most that cost are chosen from.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \

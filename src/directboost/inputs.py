@@ -101,7 +101,7 @@ def label_values(Y: Any) -> list[npt.NDArray[Any]]:
             raise ValueError(
                 f"column {column} of y holds {found.size} values, {found[:3].tolist()} among them; "
                 "it takes an indicator matrix: one column per label, 1 where a row has it and 0 "
-                "where not"
+                "where not; sklearn.preprocessing.MultiLabelBinarizer makes one of lists"
             )
         binary = found.dtype.kind in "biuf" and bool(np.isin(found, (0, 1)).all())
         values.append(np.array([0, 1]) if binary else found)

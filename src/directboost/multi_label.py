@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +16,24 @@ from .inputs import TrainingRows, label_rows, label_values, with_levels
 from .settings import resolve_parts
 from .training import Trained
 
+_LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
 _RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores
+
+
+def _without_lists(y: Any) -> npt.NDArray[Any]:
+    """Return y as an array; refuse a list of labels per row, which no array can hold."""
+    try:
+        values = one_array(y)
+    except ValueError:  # rows of several lengths
+        values = np.fromiter(y, dtype=object)
+    lists = [isinstance(row, _LISTS) for row in values] if values.dtype == object else []
+    if not any(lists) or values.ndim > 1:
+        return values
+    raise ValueError(
+        f"y holds a list of labels per row, {values[lists.index(True)]!r} for one of them: it "
+        "takes one column per label, 1 where a row has it and 0 where not; "
+        "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes them"
+    )
 
 
 class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
@@ -108,7 +126,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
         refuse_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
-        y = y.toarray() if hasattr(y, "toarray") else one_array(y)
+        y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)
         self._several = y.ndim == 2 and y.shape[1] > 1
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
         self._name_labels(names if self._several else None)
