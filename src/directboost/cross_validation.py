@@ -81,6 +81,11 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
 
+    See Also
+    --------
+    DirectBoostClassifier : One model, at a given nu.
+    directboost_path : The models of a path without a choice.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine

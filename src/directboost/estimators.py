@@ -67,7 +67,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         Most thresholds per feature plus one; None takes every threshold between distinct values.
     feature_costs : array-like or dict, optional
         Penalty weight of every stump that reads the feature, one per feature or by name. Other
-        weak classifiers weigh as much as all features they read.
+        weak classifiers weigh as much as all features they read. `DirectBoostClassifierCV` keeps
+        to a budget of costs.
     categorical_features : "from_dtype" or array-like, optional
         Which features hold categories: by default, as with "from_dtype", those columns of a frame
         whose type says so; else a mask, indices or names. A category that training did not see
@@ -130,6 +131,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         Sum of the costs of the features the model reads.
     validation_path_ : list of (nu, loss)
         Where `n_iter_no_change` is set: the points that were looked at, nu absolute.
+
+    See Also
+    --------
+    DirectBoostClassifierCV : Chooses nu by cross-validation, also within a budget of features
+        (`max_features_used`), of costs (`max_cost`) or of weak classifiers.
+    DirectBoostMultiLabelClassifier : Rows with several labels.
+    directboost_path : The models of a whole path of nu.
 
     Examples
     --------

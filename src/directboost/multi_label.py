@@ -26,8 +26,10 @@ def _without_lists(y: Any) -> npt.NDArray[Any]:
         values = one_array(y)
     except ValueError:  # rows of several lengths
         values = np.fromiter(y, dtype=object)
-    lists = [isinstance(row, _LISTS) for row in values] if values.dtype == object else []
-    if not any(lists) or values.ndim > 1:
+    if values.dtype != object or values.ndim != 1:
+        return values
+    lists = [isinstance(row, _LISTS) for row in values]
+    if not any(lists):
         return values
     raise ValueError(
         f"y holds a list of labels per row, {values[lists.index(True)]!r} for one of them: it "
@@ -65,6 +67,10 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         Where y was a frame of several columns: their names, which summaries and pictures use.
 
     All other attributes are those of `DirectBoostClassifier`.
+
+    See Also
+    --------
+    DirectBoostClassifier : One class per row.
 
     Examples
     --------

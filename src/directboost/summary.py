@@ -1,12 +1,13 @@
 """A fitted model in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
 from .leaf_words import conditions, leaf_words
-from .learners import Learner, Level, Stump, WeakClassifier
+from .learners import Level, Stump, WeakClassifier
 from .naming import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
@@ -23,6 +24,17 @@ def describe(model: Any, penalty: str, max_rules: int) -> str:
         *_rules(model, max_rules),
     ]
     return "\n".join(lines)
+
+
+def describe_path(models: Sequence[Any]) -> str:
+    """Return a line about fitted estimators of falling nu: how many, and from where to where."""
+    if not models:
+        return "no models"
+    first, last = models[0], models[-1]
+    learners = _span([model.n_learners_ for model in models], _noun(last))
+    features = _span([model.n_features_used_ for model in models], "feature")
+    nus = f"nu from {first.nu:.3g} to {last.nu:.3g}" if len(models) > 1 else f"nu {first.nu:.3g}"
+    return f"{_count(len(models), 'model')}, {nus}, {learners} on {features}"
 
 
 def _setting(model: Any, penalty: str) -> list[str]:
@@ -58,8 +70,8 @@ def _size(model: Any) -> list[str]:
 
 def _noun(model: Any) -> str:
     """Return what the weak classifiers of a model are called."""
-    stumps = all(isinstance(h, Learner) for h in model.learners_)
-    return "stump" if stumps and isinstance(model.learner, str) else "weak classifier"
+    stumps = isinstance(model.learner, str) and model.learner == "stump"
+    return "stump" if stumps else "weak classifier"
 
 
 def _rules(model: Any, max_rules: int) -> list[str]:
@@ -116,6 +128,12 @@ def _votes(weights: Array, classes: list[str], most: int = 5) -> str:
     shown = [f"{classes[r]}: {weights[r]:.3g}" for r in order[:most] if weights[r] > 0.0]
     more = int((weights > 0.0).sum()) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _span(numbers: list[int], noun: str) -> str:
+    """Return the smallest and the largest of some numbers, one of them where they are equal."""
+    low, high = min(numbers), max(numbers)
+    return _count(high, noun) if low == high else f"{low} to {_count(high, noun)}"
 
 
 def _count(number: int, noun: str) -> str:
