@@ -103,11 +103,11 @@ def test_verbose_out_of_range(value):
         ([[1.0, 2.0, 3.0]], "shape (1, 3)"),
         (2.0, "shape ()"),
         ([1.0, 0.0, 1.0], "small cost"),
-        ([1.0, -2.0, 1.0], "-2.0"),
-        ([1.0, np.inf, 1.0], "inf"),
-        ([1.0, np.nan, 1.0], "nan"),
+        ([1.0, -2.0, 1.0], "-2.0 for the feature 'x1'"),
+        ([1.0, np.inf, 1.0], "inf for the feature 'x1'"),
+        ([1.0, 1.0, np.nan], "nan for the feature 'x2'"),
         ({"x7": 2.0}, "x7"),
-        ({"x0": 0.0}, "small cost"),
+        ({"x0": 0.0}, "0.0 for the feature 'x0'"),
         (["a", "b", "c"], "'a'"),
         ("cheap", "cheap"),
     ],
@@ -151,13 +151,26 @@ def test_combinations_that_do_not_fit(settings, parts):
         (np.where(np.arange(3) == 1, np.inf, X), "infinity"),
         (np.where(np.arange(3) == 1, -np.inf, X), "infinity"),
         (X + 1j, "omplex"),
-        (X.astype(str).astype(object) + "a", "could not convert"),
+        (np.where(np.arange(3) == 1, "red", X.astype(object)), "'red' in row 0 of column 1"),
+        (X.astype(str).astype(object) + "a", "row 0 of column 0.*categorical_features"),
+        (np.char.add(X.astype(str), "a"), "row 0 of column 0.*categorical_features"),
+        (np.where(np.arange(3) == 1, "red", X.astype(object)).tolist(), "'red' in row 0"),
+        (np.array(["1", "red"] * 12, dtype=object), "could not convert"),
     ],
 )
 def test_x_that_cannot_serve(changed, said):
     """X is a finite matrix of numbers, one row per label; NaN is a missing value."""
     with pytest.raises(ValueError, match=said):
         DirectBoostClassifier().fit(changed, Y)
+
+
+def test_words_in_x_at_prediction():
+    """Strings of numbers are numbers; the place of any other one is told."""
+    model = DirectBoostClassifier().fit(X.astype(str).astype(object), Y)
+    rows = X.astype(object)
+    rows[0, 0], rows[5, 2] = "7", "blue"
+    with pytest.raises(ValueError, match="X holds 'blue' in row 5 of column 2, both counted from"):
+        model.predict(rows)
 
 
 def test_values_that_overflow_in_single_precision_are_infinite():
@@ -235,6 +248,8 @@ def test_feature_costs_by_unknown_name():
     """Costs by name use the names of the frame."""
     with pytest.raises(ValueError, match="'d'"):
         DirectBoostClassifier(feature_costs={"d": 2.0}).fit(frame(), Y)
+    with pytest.raises(ValueError, match=r"-1\.0 for the feature 'b'"):
+        DirectBoostClassifier(feature_costs={"b": -1.0}).fit(frame(), Y)
 
 
 METHODS = ["predict", "predict_proba", "predict_log_proba", "decision_function", "explain"]

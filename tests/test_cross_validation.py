@@ -72,7 +72,10 @@ def test_budgets_are_kept(budget, size, wine):
         ({"max_cost": 1.0}, r"max_cost=1 \(the smallest .* has \d+(\.\d+)? as the cost"),
         ({"max_cost": -1.0}, "max_cost=-1.0"),
         ({"max_features_used": 0}, "max_features_used=0"),
+        ({"max_features_used": 2.5}, "max_features_used=2.5 .*whole number"),
         ({"max_learners": "few"}, "max_learners='few'"),
+        ({"max_learners": 3.0}, "max_learners=3.0 .*whole number"),
+        ({"max_cost": -1}, "max_cost=-1 .*positive number"),
     ],
 )
 def test_budgets_that_nothing_meets_are_refused(budget, message, wine):

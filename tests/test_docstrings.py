@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import re
 from pathlib import Path
 
@@ -17,7 +18,9 @@ MODULES = [
     if path.relative_to(SOURCE).parts[0] not in ABOVE and path.name != "__init__.py"
 ]
 PAGES = sorted(Path(__file__).parents[1].glob("docs/*.md"))
-STANDS_ALONE = ("data.md", "extending.md", "learners.md", "plots.md", "selection.md")
+STANDS_ALONE = (
+    *("data.md", "extending.md", "labels.md", "learners.md", "plots.md", "selection.md"),
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -37,3 +40,21 @@ def test_the_code_of_a_page_runs(page, capsys):
         exec(code, session)
         printed = capsys.readouterr().out.strip()
         assert not expected or printed == expected.strip()
+
+
+def also(name):
+    """Return what the docstring of a public name points to, with what is said of it."""
+    text = inspect.getdoc(getattr(directboost, name)) or ""
+    found = re.search(r"See Also\n-+\n(.*?)\n\n", text, re.DOTALL)
+    entries = re.split(r"\n(?=\S)", found.group(1)) if found else []
+    return dict(entry.split(" : ", 1) for entry in entries)
+
+
+def test_who_looks_for_a_budget_finds_it():
+    """What the docstrings point to exists, and has what is promised."""
+    pointers = [also(name) for name in directboost.__all__]
+    assert all(hasattr(directboost, name) for found in pointers for name in found)
+    for name, words in also("DirectBoostClassifier").items():
+        for parameter in re.findall(r"`(\w+)`", words):
+            assert parameter in getattr(directboost, name)().get_params()
+    assert "`max_features_used`" in also("DirectBoostClassifier")["DirectBoostClassifierCV"]

@@ -24,7 +24,7 @@ LAYERS = [
         *("reference_newton", "reference_lists", "reference_losses", "reference"),
         *("library", "native", "team"),
     ),
-    ["frames"],
+    ["frames", "naming"],
     ["encoding"],
     [
         *("learners", "inputs", "reading", "probabilities", "callbacks", "sklearn_callbacks"),
@@ -37,6 +37,7 @@ LAYERS = [
         *folder("penalties", "base", "l1", "group"),
     ],
     ["trees", "monotone"],
+    ["leaf_words"],
     ["columns", "ensemble", "leaf_bins", "summary"],
     folder(
         "plotting",

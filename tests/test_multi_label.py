@@ -1,7 +1,12 @@
 """Several labels per row: an independent twin, constant labels, weights, shapes, refusals."""
 
+import re
+
 import cvxpy as cp
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_multilabel_classification
@@ -59,7 +64,7 @@ def test_methods_agree(loss):
     np.testing.assert_allclose(model.intercept_ + model.explain(X).sum(axis=1), F, atol=1e-12)
     assert f1_score(Y, answers, average="micro") > 0.8
     assert model.certificate_.converged
-    assert "of 3 classes" in model.summary()
+    assert "of 3 labels" in model.summary()
 
 
 def test_constant_labels_are_allowed():
@@ -177,7 +182,11 @@ def test_a_coarse_start_and_a_budget():
 @pytest.mark.parametrize(
     ("settings", "labels", "message"),
     [
-        ({}, lambda Y: Y + np.arange(len(Y))[:, None] % 3, "column 0 of y holds 4 values"),
+        (
+            {},
+            lambda Y: Y + np.arange(len(Y))[:, None] % 3,
+            "column 0 of y holds 4 values.*MultiLabelBinarizer",
+        ),
         ({}, lambda Y: Y + 0.5, "Unknown label type"),
         ({}, lambda Y: np.ones((len(Y), 1)), "y has one class only"),
         ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
@@ -191,9 +200,70 @@ def test_what_does_not_fit_is_refused(settings, labels, message):
         DirectBoostMultiLabelClassifier(margin="pairwise")
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["sun"], ["sun", "rain"], ["wind"], []],
+        [[1], [0, 2], [1], [0]],
+        [{"sun"}, {"sun", "rain"}, {"wind"}, set()],
+        pd.Series([["sun"], ["sun", "rain"], ["wind"], ["sun"]]),
+        pl.Series([["sun"], ["sun", "rain"], ["wind"], ["sun"]]),
+    ],
+    ids=["lists", "numbers", "sets", "pandas", "polars"],
+)
+def test_lists_of_labels_are_refused_with_what_makes_columns(rows):
+    X = make_labels()[0][:4]
+    with pytest.raises(ValueError, match=r"y holds a list of labels.*MultiLabelBinarizer\(\)"):
+        DirectBoostMultiLabelClassifier().fit(X, rows)
+
+
 def test_stages_have_the_shape_of_the_labels():
     X, Y = make_labels()
     model = DirectBoostMultiLabelClassifier(columns_per_round=2, nu=0.05, penalty="l1").fit(X, Y)
     stages = list(model.staged_predict(X))
     np.testing.assert_array_equal(stages[-1], model.predict(X))
     assert stages[0].shape == Y.shape
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_of_labels_are_those_of_a_frame(library):
+    """Numbers of several types are labels like others; names go with the frame."""
+    X, Y = make_labels()
+    frame = library({"sun": Y[:, 0], "rain": Y[:, 1].astype(bool), "wind": Y[:, 2] * 1.0})
+    plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, frame)
+    assert model.label_names_.tolist() == ["sun", "rain", "wind"]
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.classes_, [0, 1, 2])
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    text, numbered = model.summary(), plain.summary()
+    assert "of 3 labels" in text
+    assert "sun: " in text
+    assert "wind: " in text
+    for place, name in enumerate(model.label_names_):
+        numbered = re.sub(rf"\b{place}: ", f"{name}: ", numbered)
+    assert text == numbered
+    assert not hasattr(model.fit(X, Y), "label_names_")
+    assert not hasattr(
+        model.fit(X, frame).fit(
+            X, frame.select(["sun"]) if hasattr(frame, "select") else frame[["sun"]]
+        ),
+        "label_names_",
+    )
+
+
+def test_names_of_labels_that_are_no_words():
+    X, Y = make_labels()
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, pd.DataFrame(Y, columns=[7, 8, "c"]))
+    assert model.label_names_.tolist() == ["7", "8", "c"]
+
+
+def test_nullable_labels():
+    """Columns of pandas that may hold NA are read as numbers, and refused where they do."""
+    X, Y = make_labels()
+    frame = pd.DataFrame(Y).astype({0: "boolean", 1: "Int64"})
+    model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, frame)
+    np.testing.assert_array_equal(model.predict(X).shape, Y.shape)
+    frame.iloc[3, 0] = pd.NA
+    with pytest.raises(ValueError, match="y contains NaN"):
+        model.fit(X, frame)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
-from directboost import DirectBoostClassifier, Status, directboost_path
+from directboost import DirectBoostClassifier, ModelPath, Status, directboost_path
 from directboost.callbacks import Progress, TimeLimit
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
@@ -46,6 +46,24 @@ def test_every_kind_of_solver_walks_the_path(solver):
     path = directboost_path(data.X, data.y, nus=4, nu_min=0.05, solver=solver, penalty=penalty)
     assert all(proof.converged for proof in path.certificates)
     assert (np.diff([proof.primal for proof in path.certificates]) < 0.0).all()
+
+
+def test_a_path_is_shown_in_one_line(wine):
+    """However many models there are; sizes from the smallest to the largest."""
+    X, _, y, _ = wine
+    path = directboost_path(X, y, nus=12, nu_min=0.01)
+    learners, features = path.n_learners.max(), path.n_features_used.max()
+    assert (
+        repr(path)
+        == str(path)
+        == (
+            f"<ModelPath: 12 models, nu from 1 to 0.01, 0 to {learners} stumps on 0 to {features} "
+            "features>"
+        )
+    )
+    tree = directboost_path(X, y, nus=[1.0], learner="tree")
+    assert repr(tree) == "<ModelPath: 1 model, nu 1, 0 weak classifiers on 0 features>"
+    assert repr(ModelPath([])) == "<ModelPath: no models>"
 
 
 def test_what_a_path_tells(wine):

@@ -10,6 +10,7 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
@@ -110,8 +111,11 @@ def test_several_labels(labels):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     Y = (X[:, :labels] > 0.3).astype(int)
+    names = ["sun", "rain", "wind"][:labels]
+    Y = pd.DataFrame(Y, columns=names)
     told = adds_up(DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y), X)
     assert told.values.shape == (80, 3, labels)
+    assert told.output_names == names
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -12,7 +12,7 @@ from directboost.between import between, beyond, judged
 from directboost.certificate import lower_bound
 from directboost.inputs import feature_costs
 from directboost.model_path import nu_grid
-from directboost.reading import feature_names
+from directboost.naming import feature_names
 from directboost.solving import solve
 from tests.conftest import make_blobs
 from tests.masters.problems import SMOOTH

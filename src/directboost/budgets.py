@@ -8,7 +8,7 @@ import numpy as np
 
 from .arrays import Bools
 from .estimators import DirectBoostClassifier
-from .inputs import check_number
+from .inputs import check_count, check_number
 from .model_path import ModelPath
 from .solving import ENDED_BY_USER
 
@@ -27,11 +27,13 @@ BUDGETS = {
 def budgets_of(estimator: Any) -> dict[str, float]:
     """Return the budgets that were set; refuse by name what cannot serve."""
     values = {name: getattr(estimator, name) for name in BUDGETS}
-    return {
-        name: check_number(name, value, 0.0, strict=True, what="a positive number")
-        for name, value in values.items()
-        if value is not None
-    }
+    return {name: _budget(name, value) for name, value in values.items() if value is not None}
+
+
+def _budget(name: str, value: Any) -> float:
+    if name == "max_cost":
+        return check_number(name, value, 0.0, strict=True, what="None or a positive number")
+    return check_count(name, value, 1, "None or a whole number >= 1")
 
 
 def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:

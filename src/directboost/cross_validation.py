@@ -24,8 +24,8 @@ from .fold_scores import FoldScoring, mean_and_error
 from .inputs import feature_costs
 from .model_path import nu_grid
 from .monotone import by_index, names_class
+from .naming import feature_names
 from .prediction import one_blas_thread
-from .reading import feature_names
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 
 
@@ -52,7 +52,8 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     one_standard_error : bool, default=True
         Whether the smallest model within one standard error of the best score is taken, or the
         best itself.
-    max_features_used, max_learners, max_cost : number, optional
+    max_features_used, max_learners : int, optional
+    max_cost : float, optional
         Budgets: only models that read at most so many features, have at most so many weak
         classifiers, or read features of at most that cost are chosen from.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
@@ -79,6 +80,11 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         or the fit was ended, with the first outside.
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
+
+    See Also
+    --------
+    DirectBoostClassifier : One model, at a given nu.
+    directboost_path : The models of a path without a choice.
 
     Examples
     --------

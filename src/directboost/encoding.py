@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .arrays import Array, Bools, Ints, Scores
 from .frames import Table, is_missing, table_of
+from .naming import refuse_unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +163,7 @@ def _from_indices(items: list[Any], names: list[str]) -> Bools:
 
 
 def _from_names(items: list[Any], names: list[str]) -> Bools:
-    unknown = sorted(set(items) - set(names))
-    if unknown:
-        raise ValueError(f"categorical_features names features that X does not have: {unknown}")
+    refuse_unknown("categorical_features", sorted(set(items) - set(names)), names)
     return np.isin(names, items)
 
 

@@ -6,8 +6,8 @@ from sklearn.base import ClassifierMixin
 
 from .fitting import Fitter
 from .inputs import feature_costs
+from .naming import feature_names
 from .prediction import one_blas_thread
-from .reading import feature_names
 from .settings import takes_missing, takes_sparse
 from .sklearn_callbacks import (
     CallbackSupportMixin,
@@ -67,7 +67,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         Most thresholds per feature plus one; None takes every threshold between distinct values.
     feature_costs : array-like or dict, optional
         Penalty weight of every stump that reads the feature, one per feature or by name. Other
-        weak classifiers weigh as much as all features they read.
+        weak classifiers weigh as much as all features they read. `DirectBoostClassifierCV` keeps
+        to a budget of costs.
     categorical_features : "from_dtype" or array-like, optional
         Which features hold categories: by default, as with "from_dtype", those columns of a frame
         whose type says so; else a mask, indices or names. A category that training did not see
@@ -97,7 +98,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
     classes_ : (k,) array
     n_features_in_ : int
     feature_names_in_ : (d,) array
-        Where X was a frame with names.
+        Where X was a frame with names. Without, features are called x0, x1 and so on, after their
+        columns, counted from 0.
     categories_ : list of d arrays or None
         The levels of every categorical feature, ascending; None for a feature of numbers.
     learners_ : list
@@ -129,6 +131,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         Sum of the costs of the features the model reads.
     validation_path_ : list of (nu, loss)
         Where `n_iter_no_change` is set: the points that were looked at, nu absolute.
+
+    See Also
+    --------
+    DirectBoostClassifierCV : Chooses nu by cross-validation, also within a budget of features
+        (`max_features_used`), of costs (`max_cost`) or of weak classifiers.
+    DirectBoostMultiLabelClassifier : Rows with several labels.
+    directboost_path : The models of a whole path of nu.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import Array
 from .inputs import refuse_infinite
 from .matrices import dense
+from .naming import class_names, feature_names
 from .prediction import Predictor
-from .reading import feature_names
 from .settings import penalty_name, resolve_penalty
 from .summary import describe
 
@@ -63,7 +63,7 @@ class Explainer(Predictor):
             base_values=np.repeat(base, m, axis=0),
             data=dense(X),
             feature_names=[str(name) for name in feature_names(self)],
-            output_names=[str(label) for label in self.classes_] if values.ndim > 2 else None,
+            output_names=class_names(self) if values.ndim > 2 else None,
         )
 
     def summary(self, max_rules: int = 12) -> str:
@@ -76,4 +76,4 @@ class Explainer(Predictor):
         """
         check_is_fitted(self)
         penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, feature_names(self), penalty, max_rules)
+        return describe(self, penalty, max_rules)

@@ -29,10 +29,11 @@ from .learners import WeakClassifier
 from .losses import Rows
 from .matrices import is_sparse, with_columns_alone
 from .monotone import monotone_signs
+from .naming import feature_names
 from .path import until_no_better, within
 from .probabilities import fit_factor
 from .problem import Objective
-from .reading import feature_names, read_rows, read_training
+from .reading import read_rows, read_training
 from .request import refuse_signs, request_of
 from .settings import refuse_sparse, resolve_parts
 from .task import Task

@@ -64,6 +64,24 @@ def refuse_lazy(name: str, values: Any) -> None:
         )
 
 
+def column_names(X: Any) -> list[str]:
+    """Return the names of the columns of a frame."""
+    import narwhals.stable.v2 as nw
+
+    return [str(name) for name in nw.from_native(X, eager_only=True).columns]
+
+
+def one_array(X: Any) -> npt.NDArray[Any]:
+    """Return a table as one array; numbers of several types become floats, not objects."""
+    values = np.asarray(X)
+    if values.dtype != object or not is_frame(X):
+        return values
+    frame = Frame(X)
+    columns = [frame.numbers(feature) for feature in range(frame.shape[1])]
+    numbers = [column for column in columns if column is not None]
+    return np.column_stack(numbers) if len(numbers) == len(columns) else values
+
+
 def table_of(X: Any) -> Table:
     """Return the columns of a frame or of an array (m, d)."""
     return Frame(X) if is_frame(X) else Matrix(X)

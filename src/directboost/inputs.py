@@ -16,6 +16,7 @@ from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
 from .matrices import is_sparse
+from .naming import refuse_unknown
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 
@@ -100,7 +101,7 @@ def label_values(Y: Any) -> list[npt.NDArray[Any]]:
             raise ValueError(
                 f"column {column} of y holds {found.size} values, {found[:3].tolist()} among them; "
                 "it takes an indicator matrix: one column per label, 1 where a row has it and 0 "
-                "where not"
+                "where not; sklearn.preprocessing.MultiLabelBinarizer makes one of lists"
             )
         binary = found.dtype.kind in "biuf" and bool(np.isin(found, (0, 1)).all())
         values.append(np.array([0, 1]) if binary else found)
@@ -205,9 +206,7 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
     if costs is None:
         return np.ones(d + 1)
     if isinstance(costs, Mapping):
-        unknown = sorted(set(costs) - set(names), key=str)
-        if unknown:
-            raise ValueError(f"feature_costs names features that X does not have: {unknown}")
+        refuse_unknown("feature_costs", sorted(set(costs) - set(names), key=str), names)
         costs = [costs.get(name, 1.0) for name in names]
     try:
         values = np.asarray(costs, dtype=np.float64)
@@ -219,11 +218,12 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
         raise ValueError(
             f"feature_costs has shape {values.shape}, but X has {d} features: give one cost each"
         )
-    if not (np.isfinite(values) & (values > 0.0)).all():
-        bad = values[~(np.isfinite(values) & (values > 0.0))][0]
+    wrong = ~(np.isfinite(values) & (values > 0.0))
+    if wrong.any():
+        feature = int(np.argmax(wrong))
         raise ValueError(
-            f"feature_costs holds {bad}; costs must be positive and finite (for a free feature "
-            "use a small cost)"
+            f"feature_costs holds {values[feature]} for the feature {names[feature]!r}; costs must "
+            "be positive and finite (for a free feature use a small cost)"
         )
     return np.append(values, 1.0)
 

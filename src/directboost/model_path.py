@@ -12,6 +12,7 @@ from .estimators import DirectBoostClassifier
 from .inputs import check_choice, check_count, check_number
 from .path import relative_grid
 from .prediction import one_blas_thread
+from .summary import describe_path
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class ModelPath:
 
     def __len__(self) -> int:
         return len(self.models)
+
+    def __repr__(self) -> str:
+        """Return how many models there are, and from where to where they go."""
+        return f"<ModelPath: {describe_path(self.models)}>"
 
     def __getitem__(self, place: int) -> DirectBoostClassifier:
         return self.models[place]
@@ -93,6 +98,8 @@ def directboost_path(
     >>> from directboost import directboost_path
     >>> X, y = load_iris(return_X_y=True)
     >>> path = directboost_path(X, y, nus=5, nu_min=0.01)
+    >>> path
+    <ModelPath: 5 models, nu from 1 to 0.01, 0 to 13 stumps on 0 to 4 features>
     >>> path.n_features_used.tolist()
     [0, 2, 2, 2, 4]
     >>> bool(all(c.converged for c in path.certificates))

@@ -7,6 +7,7 @@ import numpy as np
 
 from .arrays import Ints
 from .inputs import TrainingRows
+from .naming import refuse_unknown
 
 _FORM = (
     "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "
@@ -36,11 +37,10 @@ def names_class(value: Any, classes: Any) -> bool:
 
 
 def _index(key: Any, names: list[str]) -> int:
-    if key in names:
-        return names.index(key)
     if isinstance(key, int | np.integer) and 0 <= key < len(names):
         return int(key)
-    raise ValueError(f"monotonic_cst names {key!r}, a feature that X does not have")
+    refuse_unknown("monotonic_cst", [] if key in names else [key], names)
+    return names.index(key)
 
 
 def monotone_signs(constraints: Any, names: list[str], rows: TrainingRows) -> Ints | None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
@@ -10,12 +11,31 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import Array
 from .encoding import Encoder
 from .estimators import DirectBoostClassifier
-from .frames import refuse_lazy
+from .frames import column_names, is_frame, one_array, refuse_lazy
 from .inputs import TrainingRows, label_rows, label_values, with_levels
 from .settings import resolve_parts
 from .training import Trained
 
+_LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
 _RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores
+
+
+def _without_lists(y: Any) -> npt.NDArray[Any]:
+    """Return y as an array; refuse a list of labels per row, which no array can hold."""
+    try:
+        values = one_array(y)
+    except ValueError:  # rows of several lengths
+        values = np.fromiter(y, dtype=object)
+    if values.dtype != object or values.ndim != 1:
+        return values
+    lists = [isinstance(row, _LISTS) for row in values]
+    if not any(lists):
+        return values
+    raise ValueError(
+        f"y holds a list of labels per row, {values[lists.index(True)]!r} for one of them: it "
+        "takes one column per label, 1 where a row has it and 0 where not; "
+        "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes them"
+    )
 
 
 class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
@@ -23,10 +43,11 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
 
     The problem is that of `DirectBoostClassifier` with one-vs-all margins t_il F_il, where
     t_il = 1 if row i has label l and -1 if not; a mixed-norm penalty makes labels share stumps.
-    `fit` takes y (m, labels) with 1 where a row has a label and 0 where not; a label that all rows
-    have, or none, is allowed beside others. `predict` answers in kind: labels with a positive
-    score. Classes (m,), one per row, are taken too: the model is then that of
-    `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts. A single column
+    `fit` takes y (m, labels), an array, a sparse matrix or a frame, with 1 where a row has a label
+    and 0 where not; a label that all rows have, or none, is allowed beside others. `predict`,
+    `predict_proba` and `decision_function` are (m, labels) then; `predict` answers in kind, with
+    the labels of a positive score. Classes (m,), one per row, are taken too: the model is then that
+    of `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts. A single column
     (m, 1) is read as scikit-learn reads it, as two classes, without the label and with it:
     `decision_function` is (m,), `predict_proba` (m, 2), and `predict` (m, 1), in kind.
 
@@ -41,8 +62,15 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     Attributes
     ----------
     classes_ : (labels,) array
-        The numbers of the labels; of a single column its two values. All other attributes are
-        those of `DirectBoostClassifier`.
+        The numbers of the labels; of a single column its two values.
+    label_names_ : (labels,) array of str
+        Where y was a frame of several columns: their names, which summaries and pictures use.
+
+    All other attributes are those of `DirectBoostClassifier`.
+
+    See Also
+    --------
+    DirectBoostClassifier : One class per row.
 
     Examples
     --------
@@ -103,14 +131,23 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
         refuse_lazy("y", y)
-        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        names = column_names(y) if is_frame(y) else None
+        y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)
         self._several = y.ndim == 2 and y.shape[1] > 1
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
+        self._name_labels(names if self._several else None)
         if not self._several:
             return super()._rows(X, y[:, 0] if self._single else y, sample_weight)
         X, Y, encoder = self._read(X, y, multi_output=True)
         self._values = label_values(Y)
         return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
+
+    def _name_labels(self, names: list[str] | None) -> None:
+        """Keep the names of the labels; those of an earlier fit go."""
+        if names is not None:
+            self.label_names_ = np.array(names, dtype=object)
+        elif hasattr(self, "label_names_"):
+            del self.label_names_
 
     def _signs(self, rows: TrainingRows) -> None:
         """Return that no sign is asked for."""

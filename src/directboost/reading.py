@@ -4,7 +4,8 @@ Names of columns are set by a fit and checked at prediction. Plain arrays of flo
 copied, and sparse matrices never made dense.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,11 @@ from .arrays import Numbers
 from .encoding import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import count_missing, is_frame, refuse_lazy
 from .matrices import is_sparse, tidy
+from .naming import feature_names
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}
 _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
-
-
-def feature_names(estimator: Any) -> list[str]:
-    """Return the names of the features an estimator has seen, or x0, x1 and so on."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"x{f}" for f in range(estimator.n_features_in_)] if names is None else list(names)
 
 
 def read_training(
@@ -52,7 +48,8 @@ def read_training(
     if is_sparse(X):
         return _read_sparse(estimator, X, y, **checks)
     if by_dtype(categorical) and not is_frame(X):
-        X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
+        with _telling_words(X):
+            X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
         return _aligned(X), y, numeric_encoder(feature_names(estimator))
     X = _columns(estimator, X, reset=True)
     encoder = learn_encoder(X, categorical, feature_names(estimator))
@@ -84,9 +81,44 @@ def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Numbers:
             )
         return tidy(validate_data(estimator, X, **_SPARSE, reset=False))
     if not encoder.categorical.any() and not is_frame(X):
-        return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
+        with _telling_words(X):
+            return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
     numbers = encoder.encode(_columns(estimator, X, reset=False))
     return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
+
+
+@contextmanager
+def _telling_words(X: Any) -> Iterator[None]:
+    """Say where X holds a word, when it cannot be read as numbers for that reason."""
+    try:
+        yield
+    except ValueError as error:
+        place = _first_word(X) if "could not convert" in str(error) else None
+        if place is None:
+            raise
+        row, column, word = place
+        raise ValueError(
+            f"X holds {word!r} in row {row} of column {column}, both counted from 0, which is not "
+            "a number: turn the column into numbers, or fit with it as categories (list it in "
+            "categorical_features)"
+        ) from None
+
+
+def _first_word(X: Any) -> tuple[int, int, str] | None:
+    """Return row, column and value of the first string of X (m, d) that is not a number."""
+    values = np.array(X, dtype=object)
+    for (row, column), value in np.ndenumerate(values) if values.ndim == 2 else ():
+        if isinstance(value, str | bytes) and not _is_number(value):
+            return row, column, str(value)
+    return None
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _columns(estimator: Any, X: Any, *, reset: bool) -> Any:

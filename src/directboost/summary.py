@@ -1,30 +1,46 @@
 """A fitted model in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import Array
-from .learners import Learner, Level, Stump, WeakClassifier
-from .reading import feature_names
+from .leaf_words import conditions, leaf_words
+from .learners import Level, Stump, WeakClassifier
+from .naming import class_names, class_noun, explain_default, feature_names
+from .trees import Leaf
 
 _NOTHING = 1e-12  # nu_max that is rounding error
+_ALIGNED = 88  # characters of a rule up to which the votes stand in one column
 
 
-def describe(model: Any, names: list[str], penalty: str, max_rules: int) -> str:
+def describe(model: Any, penalty: str, max_rules: int) -> str:
     """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
     lines = [
         *_setting(model, penalty),
         *_proof(model),
         *_size(model),
-        *_rules(model, names, max_rules),
+        *_rules(model, max_rules),
     ]
     return "\n".join(lines)
 
 
+def describe_path(models: Sequence[Any]) -> str:
+    """Return a line about fitted estimators of falling nu: how many, and from where to where."""
+    if not models:
+        return "no models"
+    first, last = models[0], models[-1]
+    learners = _span([model.n_learners_ for model in models], _noun(last))
+    features = _span([model.n_features_used_ for model in models], "feature")
+    nus = f"nu from {first.nu:.3g} to {last.nu:.3g}" if len(models) > 1 else f"nu {first.nu:.3g}"
+    return f"{_count(len(models), 'model')}, {nus}, {learners} on {features}"
+
+
 def _setting(model: Any, penalty: str) -> list[str]:
     loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
-    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the classes apart"
+    several = class_noun(model)[1]
+    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the {several} apart"
     if model.nu_max_ > _NOTHING:
         nu = f"nu = {model.nu_ / model.nu_max_:.4g} * nu_max = {model.nu_:.4g}"
     return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
@@ -42,33 +58,48 @@ def _proof(model: Any) -> list[str]:
 
 def _size(model: Any) -> list[str]:
     if model.n_learners_ == 0:
-        return ["model:       empty; it answers with the class frequencies"]
+        return [f"model:       empty; it answers with the {class_noun(model)[0]} frequencies"]
     weights = int(np.count_nonzero(model.coef_))
     sharing, noun = float(np.mean(model.class_sharing_)), _noun(model)
     return [
         f"model:       {_count(model.n_learners_, noun)} on {model.n_features_used_} of "
         f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a {noun} serves "
-        f"{sharing:.1f} of {model.classes_.size} classes on average"
+        f"{sharing:.1f} of {model.classes_.size} {class_noun(model)[1]} on average"
     ]
 
 
 def _noun(model: Any) -> str:
     """Return what the weak classifiers of a model are called."""
-    stumps = all(isinstance(h, Learner) for h in model.learners_)
-    return "stump" if stumps and isinstance(model.learner, str) else "weak classifier"
+    stumps = isinstance(model.learner, str) and model.learner == "stump"
+    return "stump" if stumps else "weak classifier"
 
 
-def _rules(model: Any, names: list[str], max_rules: int) -> list[str]:
+def _rules(model: Any, max_rules: int) -> list[str]:
     if model.n_learners_ == 0:
         return []
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
     texts = [describe_rule(model, model.learners_[j]) for j in order]
-    width = max((len(text) for text in texts), default=0)
-    lines = ["strongest rules (+v to each class where the rule holds, -v where it does not):"]
+    width = max((len(text) for text in texts if len(text) <= _ALIGNED), default=0)
+    one = class_noun(model)[0]
+    lines = [f"strongest rules (+v to each {one} where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
-        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], model.classes_)}")
+        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], class_names(model))}")
     left = model.n_learners_ - len(order)
-    return [*lines, f"  and {_count(left, 'weaker rule')}"] if left else lines
+    more = [f"  and {_count(left, 'weaker rule')}"] if left else []
+    return [*lines, *more, *_key_to_names(model, [model.learners_[j] for j in order])]
+
+
+def _key_to_names(model: Any, shown: list[WeakClassifier]) -> list[str]:
+    """Return a line that says what x3 means, where the rules shown name features so."""
+    read = [feature for learner in shown for feature in _told(learner)]
+    if not read or hasattr(model, "feature_names_in_"):
+        return []
+    return [f"names: {explain_default(read[0])}"]
+
+
+def _told(learner: WeakClassifier) -> list[int]:
+    """Return the features that the words of a rule name; a tree may read more."""
+    return list(conditions(learner)) if isinstance(learner, Leaf) else list(learner.features)
 
 
 def describe_rule(model: Any, learner: WeakClassifier) -> str:
@@ -77,6 +108,8 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
     if isinstance(learner, Level):
         level = model.categories_[learner.feature][int(learner.level)]
         return learner.describe(names[learner.feature], str(level))
+    if isinstance(learner, Leaf):
+        return leaf_words(learner, names, model.categories_, model.missing_)
     if not isinstance(learner, Stump):
         return learner.describe(_listed([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
@@ -90,11 +123,17 @@ def _listed(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _votes(weights: Array, classes: Any, most: int = 5) -> str:
+def _votes(weights: Array, classes: list[str], most: int = 5) -> str:
     order = np.argsort(-weights, kind="stable")
     shown = [f"{classes[r]}: {weights[r]:.3g}" for r in order[:most] if weights[r] > 0.0]
     more = int((weights > 0.0).sum()) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+
+def _span(numbers: list[int], noun: str) -> str:
+    """Return the smallest and the largest of some numbers, one of them where they are equal."""
+    low, high = min(numbers), max(numbers)
+    return _count(high, noun) if low == high else f"{low} to {_count(high, noun)}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -57,6 +57,16 @@ class Tree:
             going = going[place[going] >= 0]
         return ~place
 
+    def way_to(self, leaf: int) -> list[tuple[int, bool]]:
+        """Return the splits above a leaf, the first one first, each with whether it goes right."""
+        way: list[tuple[int, bool]] = []
+        place = ~leaf
+        for split in reversed(range(self.feature.size)):  # those above have smaller numbers
+            if place in (self.left[split], self.right[split]):
+                way.append((split, bool(place == self.right[split])))
+                place = split
+        return way[::-1]
+
     def without_splits_of(self, dead: Bools) -> tuple["Tree", Ints]:
         """Return a tree in which neighbours among the `dead` leaves are one, and the new numbers.
 

@@ -56,3 +56,31 @@ def test_path_refuses_what_does_not_fit(path, wine):
         plot_path(path, WINE.data)
     with pytest.raises(ValueError, match="axes holds 1 axes, but there are 2 panels"):
         plot_path(path, WINE.data, NAMES, axes=plt.subplots()[1])
+
+
+@pytest.mark.parametrize("settings", [{"nus": 4, "nu_min": 0.2}, {"nus": [0.02]}, {"nus": [1.0]}])
+def test_features_are_counted_in_whole_numbers(settings):
+    """From 0 on, also where all models read as many."""
+    path = directboost_path(WINE.data, NAMES, **settings)
+    error, features = plot_path(path, WINE.data, NAMES)
+    features.figure.draw_without_rendering()
+    low, high = features.get_ylim()
+    ticks = [tick for tick in features.get_yticks() if low <= tick <= high]
+    assert len(ticks) > 1
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+    for ax in (error, features):
+        assert ax.get_ylim()[0] <= 0.0 < ax.get_ylim()[1]
+        assert ax.get_ylim()[0] > -0.1 * ax.get_ylim()[1]
+
+
+def test_the_legend_says_once_what_the_line_is():
+    """However many panels there are, and paths in them; each path has a colour of its own."""
+    model = DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=3).fit(WINE.data, NAMES)
+    axes = plot_path(model, WINE.data, NAMES)
+    plot_path(model, WINE.data, NAMES, axes=axes)
+    legends = [ax.get_legend() for ax in axes]
+    assert [text.get_text() for text in legends[0].get_texts()] == ["chosen"]
+    assert legends[1] is None
+    for ax in axes:
+        colours = [line.get_color() for line in ax.lines]
+        assert colours[0] == colours[1] != colours[2] == colours[3]

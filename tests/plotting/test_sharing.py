@@ -36,3 +36,11 @@ def test_sharing_refuses_the_empty_model():
     model = DirectBoostClassifier(nu=1.0).fit(WINE.data, NAMES)
     with pytest.raises(ValueError, match=r"the model is empty.*smaller nu than 1 "):
         plot_sharing(model)
+
+
+def test_sharing_cuts_long_rules():
+    frame = WINE.data.rename(columns=lambda name: f"what was measured as {name}")
+    model = DirectBoostClassifier(learner="tree", nu=0.003).fit(frame, NAMES)
+    shown = [text.get_text() for text in plot_sharing(model).get_yticklabels()]
+    assert max(map(len, shown)) <= 80
+    assert any(text.endswith(" ...") for text in shown)

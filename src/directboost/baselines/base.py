@@ -27,9 +27,10 @@ from ..inputs import (
     with_levels,
 )
 from ..kernels.team import Team
+from ..naming import feature_names
 from ..prediction import Predictor, one_blas_thread
 from ..probabilities import fit_factor
-from ..reading import feature_names, read_training
+from ..reading import read_training
 from ..status import Status
 from .rounds import Problem, Round
 from .search import StumpSearch

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ..naming import class_noun
+
 #: Okabe and Ito's colours, which colour-blind readers can tell apart, but for the yellow: it is
 #: too light for a line on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -33,9 +35,10 @@ def tidy(ax: Any) -> None:
     ax.grid(alpha=0.25)
 
 
-def others_text(count: int) -> str:
-    """Return how the legend calls the classes that are grey."""
-    return "1 other class" if count == 1 else f"{count} other classes"
+def others_text(count: int, model: Any) -> str:
+    """Return how the legend calls the classes, or labels, that are grey."""
+    one, several = class_noun(model)
+    return f"1 other {one}" if count == 1 else f"{count} other {several}"
 
 
 def add_legend(ax: Any, beside: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..reading import feature_names
+from ..naming import class_names, feature_names
 from .canvas import COLOURS, DASHES, add_legend, new_axes, others_text, tidy
 from .levels import draw_levels
 from .reading import check_model, find_classes, find_feature, read_rows
@@ -29,8 +29,8 @@ def plot_feature(
     feature : int or str
         Index or name of a feature that the model reads.
     classes : list of classes, optional
-        Those to colour. By default the seven whose steps go furthest up and down, or all if there
-        are no more; the other classes are grey.
+        Those to colour; labels by number or name. By default the seven whose steps go furthest up
+        and down, or all if there are no more; the other classes are grey.
     ax : matplotlib axes, optional
     X : array-like (m, d), optional
         Rows whose values, if they are numbers, are marked on the axis, and whose range it covers.
@@ -106,11 +106,11 @@ def _draw_lines(ax: Any, model: Any, table: Array, edges: Array, chosen: list[in
     # Where steps meet, the class drawn first shows as a rim of the one drawn last.
     widths = np.linspace(2.6, 1.4, len(chosen))
     for place, (line, width) in enumerate(zip(chosen, widths, strict=True)):
-        ax.step(edges, heights[:, line], where="post", lw=width, label=str(model.classes_[line]),
+        ax.step(edges, heights[:, line], where="post", lw=width, label=class_names(model)[line],
             color=COLOURS[place % len(COLOURS)], ls=DASHES[place // len(COLOURS) % len(DASHES)],
         )  # fmt: skip
     if others.size:
-        ax.plot([], [], color="0.75", lw=1.0, label=others_text(others.size))
+        ax.plot([], [], color="0.75", lw=1.0, label=others_text(others.size, model))
 
 
 def _mark_values(ax: Any, values: Array) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..reading import feature_names
+from ..naming import class_names, feature_names
 from .canvas import COLOURS, others_text
 
 _FILLED = 0.8  # share of the room of a level that its bars take
@@ -39,7 +39,7 @@ def draw_levels(
         ax.axvspan(len(names) - 0.5, len(names) + 0.5, color="0.95", lw=0, zorder=0)
         names, heights = [*names, "missing"], np.vstack([heights, table[-1]])
     _draw_others(ax, heights, chosen)
-    _draw_bars(ax, heights, chosen, [str(label) for label in model.classes_])
+    _draw_bars(ax, heights, chosen, model)
     ax.axhline(0.0, color="0.5", lw=0.8)
     _name_levels(ax, names)
     part = "" if shown.size == len(levels) else f": {shown.size} of {len(levels)} levels"
@@ -52,8 +52,9 @@ def _outstanding(heights: Array) -> Ints:
     return np.sort(np.argsort(-reach, kind="stable")[:_MOST])
 
 
-def _draw_bars(ax: Any, heights: Array, chosen: list[int], labels: list[str]) -> None:
+def _draw_bars(ax: Any, heights: Array, chosen: list[int], model: Any) -> None:
     """Draw a bar per level and class, those of one level side by side."""
+    labels = class_names(model)
     width = _FILLED / len(chosen)
     levels = np.arange(len(heights))
     for place, line in enumerate(chosen):
@@ -63,7 +64,8 @@ def _draw_bars(ax: Any, heights: Array, chosen: list[int], labels: list[str]) ->
             edgecolor="white", lw=0.0,
         )  # fmt: skip
     if heights.shape[1] > len(chosen):
-        ax.bar(0.0, 0.0, 0.0, color="0.75", label=others_text(heights.shape[1] - len(chosen)))
+        others = others_text(heights.shape[1] - len(chosen), model)
+        ax.bar(0.0, 0.0, 0.0, color="0.75", label=others)
 
 
 def _draw_others(ax: Any, heights: Array, chosen: list[int]) -> None:

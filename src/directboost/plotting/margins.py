@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..naming import has_several_labels
 from .canvas import COLOURS, new_axes, tidy
-from .reading import check_model, class_codes, class_scores, has_several_labels, label_signs
+from .reading import check_model, class_codes, class_scores, label_signs
 
 
 def plot_margins(model: Any, X: Any, y: Any, ax: Any = None) -> Any:

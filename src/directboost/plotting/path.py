@@ -20,8 +20,8 @@ def plot_path(path: Any, X: Any = None, y: Any = None, axes: Any = None) -> Any:
     X, y : array-like (m, d), (m,), optional
         Rows to measure the error on; without them there is no such panel.
     axes : sequence of matplotlib axes, optional
-        One per panel. The cost has a panel where the models were fitted with `feature_costs`;
-        without, it is the number of features.
+        One per panel; a further path in them has another colour. The cost has a panel where the
+        models were fitted with `feature_costs`; without, it is the number of features.
 
     Returns
     -------
@@ -36,13 +36,17 @@ def plot_path(path: Any, X: Any = None, y: Any = None, axes: Any = None) -> Any:
     panels = _panels(models, X, y)
     axes = _axes(axes, list(panels))
     for ax, (title, heights) in zip(axes, panels.items(), strict=True):
-        ax.semilogx(models.nus, heights, "o-", ms=3.5, color=COLOURS[0])
+        colour = _next_colour(ax)
+        ax.semilogx(models.nus, heights, "o-", ms=3.5, color=colour)
         ax.set(xlabel=_nu_label(models[0]), ylabel=title)
         if not ax.xaxis_inverted():
             ax.invert_xaxis()
+        _set_heights(ax, models.nus, heights)
         tidy(ax)
         if models is not path:
-            _mark_choice(ax, float(models.nus[path.chosen_index_]))
+            _mark_choice(ax, float(models.nus[path.chosen_index_]), colour)
+    if models is not path:
+        axes[0].legend(frameon=False, fontsize=9)  # one says it for all panels
     return axes
 
 
@@ -74,6 +78,24 @@ def _nu_label(model: Any) -> str:
     return "nu / nu_max" if model.nu_scale == "relative" else "nu"
 
 
-def _mark_choice(ax: Any, nu: float) -> None:
-    ax.axvline(nu, color="0.4", lw=1.0, ls="--", label="chosen")
-    ax.legend(frameon=False, fontsize=9)
+def _next_colour(ax: Any) -> str:
+    """Return the colour of the next path in axes that may have some already."""
+    drawn = sum(line.get_marker() == "o" for line in ax.lines)
+    return COLOURS[drawn % len(COLOURS)]
+
+
+def _set_heights(ax: Any, nus: Array, heights: Array) -> None:
+    """Let an axis begin at 0 and have a range; counts have no ticks between whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    counts = heights.dtype.kind in "iu"
+    ax.update_datalim([(nus[0], 0.0), (nus[0], max(float(heights.max()), 1.0 if counts else 0.01))])
+    ax.autoscale_view()
+    if counts:
+        ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def _mark_choice(ax: Any, nu: float, colour: str) -> None:
+    """Mark the model that was chosen by a line; the first one has an entry for the legend."""
+    named = any(line.get_label() == "chosen" for line in ax.lines)
+    ax.axvline(nu, color=colour, lw=1.0, ls="--", label="_chosen" if named else "chosen")

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from ..arrays import Array, Ints
 from ..matrices import some_columns
-from ..reading import feature_names
+from ..naming import class_names, feature_names, some_of
 
 
 def check_model(model: Any) -> None:
@@ -39,38 +39,28 @@ def find_feature(model: Any, feature: Any) -> int:
         return range(count)[int(feature)]
     raise ValueError(
         f"feature={feature!r} is not known; it takes a number from 0 to {count - 1} or a name: "
-        f"{_some(names)}"
+        f"{some_of(names)}"
     )
 
 
 def find_classes(model: Any, classes: Any) -> list[int]:
-    """Return the places of classes in `classes_`."""
-    known = model.classes_.tolist()
+    """Return the places of classes in `classes_`, or of labels by their names."""
     wanted = [classes] if np.ndim(classes) == 0 else list(classes)
+    named = hasattr(model, "label_names_") and all(isinstance(label, str) for label in wanted)
+    known = class_names(model) if named else model.classes_.tolist()
     unknown = [label for label in wanted if label not in known]
     if unknown or not wanted:
         raise ValueError(
             f"classes={classes!r} does not fit: it takes a list of classes of the model: "
-            f"{_some(known)}"
+            f"{some_of(known)}"
         )
     return [known.index(label) for label in wanted]
-
-
-def _some(names: list[Any], most: int = 12) -> str:
-    more = len(names) - most
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def read_rows(model: Any, X: Any, features: list[int]) -> Array:
     """Return the columns `features` (n,) of X as the model reads it, (m, n)."""
     values, place = some_columns(model._checked(X), np.array(features))
     return np.asarray(values[:, place], dtype=np.float64)
-
-
-def has_several_labels(model: Any) -> bool:
-    """Tell whether the model was fitted to rows with several labels."""
-    return bool(getattr(model, "_several", False))
 
 
 def class_scores(model: Any, X: Any) -> Array:
@@ -86,8 +76,8 @@ def class_codes(model: Any, X: Any, y: Any) -> Ints:
     unknown = np.setdiff1d(y, model.classes_)
     if unknown.size:
         raise ValueError(
-            f"y has labels that the model does not know: {_some(unknown.tolist())}; it knows "
-            f"{_some(model.classes_.tolist())}"
+            f"y has labels that the model does not know: {some_of(unknown.tolist())}; it knows "
+            f"{some_of(model.classes_.tolist())}"
         )
     return np.asarray(np.searchsorted(model.classes_, y))
 

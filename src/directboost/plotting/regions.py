@@ -6,14 +6,13 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..learners import Learner
-from ..reading import feature_names
+from ..naming import feature_names, has_several_labels
 from ..trees import Leaf
 from .canvas import COLOURS, MARKERS, add_legend, new_axes
 from .reading import (
     check_model,
     class_codes,
     find_feature,
-    has_several_labels,
     read_rows,
 )
 

@@ -1,21 +1,26 @@
 """Which classes share which weak classifiers."""
 
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..inputs import check_count
+from ..naming import class_names, class_noun
 from ..summary import describe_rule
 from .canvas import new_axes, pyplot
 from .reading import check_model, check_not_empty
+
+_LONGEST = 80  # characters of a rule: those of leaves far down a tree would fill the picture
 
 
 def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     """Draw the weights of the strongest weak classifiers for every class, white where zero.
 
-    A row is a rule in words: a class gets its weight where the rule holds, and loses it where not.
-    Under a mixed-norm penalty a row has several entries: the classes share it.
+    A row is a rule in words, cut where it is long: a class gets its weight where the rule holds,
+    and loses it where not. Under a mixed-norm penalty a row has several entries: the classes share
+    it.
 
     Parameters
     ----------
@@ -32,12 +37,14 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     check_not_empty(model)
     most = check_count("most", most, 1, "the number of rules to draw, 1 or more")
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:most]
-    rules = [describe_rule(model, model.learners_[j]) for j in order]
+    words = [describe_rule(model, model.learners_[j]) for j in order]
+    rules = [shorten(text, _LONGEST, placeholder=" ...") for text in words]
     if ax is None:
         width = 2.6 + 0.07 * max(map(len, rules)) + 0.3 * model.classes_.size
         ax = new_axes(width, 1.4 + 0.2 * order.size)
     _draw_weights(ax, model.coef_[order])
-    _name_cells(ax, rules, [str(label) for label in model.classes_])
+    _name_cells(ax, rules, class_names(model))
+    ax.set_xlabel(class_noun(model)[0])
     ax.set_title(f"{order.size} of {model.n_learners_} rules, strongest first", fontsize=10)
     return ax
 
@@ -61,4 +68,3 @@ def _name_cells(ax: Any, rules: list[str], classes: list[str]) -> None:
     ax.grid(which="minor", color="0.9", lw=0.6)
     ax.tick_params(which="both", length=0)
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("class")
