@@ -24,7 +24,7 @@ _GIVEN_BACK = 0.25  # most of what the model gains over the empty one that is gi
 _SHARE = 2.0  # of the slack that moves may cost by estimate: the Newton step wins half back
 _LESS = 0.4  # of the costs allowed after a pass that came to more than was estimated
 _WORTH = 0.1  # share of the stumps a pass has to save
-_LITTLE, _QUICK_LITTLE = 0.2, 0.3  # share of the slack that is too little for another pass
+_LITTLE, _QUICK_LITTLE = 0.2, 0.4  # share of the slack that is too little for another pass
 _ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 5, 0.1, 2, 0.5  # of the Newton step
 
 

@@ -13,7 +13,7 @@ from .status import Status
 from .task import Task
 from .training import Trained, trained
 
-_STRIDE = 3.4  # largest ratio of nu between answers that are solved for, where others lie between
+_STRIDE = 3.0  # largest ratio of nu between answers that are solved for, where others lie between
 _FEW = 6  # features from which on answers are made of others: one in between has those of both
 
 
