@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier
 from directboost.masters import LinearProgram, Proximal
 from directboost.memory import parse_bytes
+from directboost.oracles import PoolOracle
 from tests.conftest import make_blobs
 
 DATA = make_blobs(3, m=24)
@@ -127,8 +129,8 @@ def test_feature_costs_that_do_not_fit(costs, said):
         ({"loss": "hinge", "solver": "prox"}, ["hinge", "'conic'"]),
         ({"loss": "logistic", "solver": "lp"}, ["logistic", "'blocks'", "'prox'"]),
         ({"loss": "logistic", "solver": "lbfgsb"}, ["l1", "'prox'"]),
-        ({"solver": "blocks", "columns_per_round": 1}, ["columns_per_round", "'prox'"]),
-        ({"solver": "blocks", "pricing": "paper"}, ["pricing", "'prox'"]),
+        ({"solver": "blocks", "learner": DecisionTreeClassifier()}, ["learner", "'prox'"]),
+        ({"solver": "blocks", "learner": PoolOracle()}, ["learner", "'prox'"]),
         ({"solver": LinearProgram()}, ["'lp'", "logistic"]),
         ({"solver": Proximal(), "loss": "hinge"}, ["'prox'", "hinge"]),
     ],

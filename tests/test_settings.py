@@ -5,7 +5,14 @@ import math
 import pytest
 
 from directboost.losses import LOSSES, SmoothLoss
-from directboost.masters import MASTERS, Conic, FeatureBlocks, LinearProgram, Proximal
+from directboost.masters import (
+    MASTERS,
+    ColumnBlocks,
+    Conic,
+    FeatureBlocks,
+    LinearProgram,
+    Proximal,
+)
 from directboost.penalties import L1, GroupNorm
 from directboost.settings import Parts, resolve_master, resolve_parts, resolve_penalty
 from tests.reference.formulas import LOSS_MARGINS
@@ -70,6 +77,23 @@ def test_objects_pass_through():
 def test_the_automatic_choice(loss, penalty, single, master):
     """The fastest master that fits; single columns exclude the one on whole features."""
     assert resolve_master("auto", resolve_parts(loss, "pairwise", penalty), single) is master
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "master"),
+    [
+        ("logistic", "l1,2", ColumnBlocks),
+        ("exponential", "l1", ColumnBlocks),
+        ("hinge", "l1", LinearProgram),
+        ("hinge", "l1,2", Conic),
+    ],
+)
+def test_the_automatic_choice_for_single_stumps(loss, penalty, master):
+    """Block descent where the loss is smooth, exact solvers where it has kinks."""
+    parts = resolve_parts(loss, "pairwise", penalty)
+    assert resolve_master("auto", parts, single_columns=True, on_codes=True) is master
+    chosen = resolve_master("blocks", parts, single_columns=True, on_codes=True)
+    assert chosen is ColumnBlocks
 
 
 @pytest.mark.parametrize("solver", MASTERS)

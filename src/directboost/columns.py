@@ -193,6 +193,16 @@ class DenseColumns(Columns):
         return len(self._keys)
 
     @property
+    def source(self) -> Source:
+        """Where responses and weak classifiers come from."""
+        return self._source
+
+    @property
+    def names(self) -> list[tuple[int, int, int]]:
+        """The three numbers of every column: feature, jump and polarity, for stumps."""
+        return self._keys
+
+    @property
     def H(self) -> Array:
         """Responses of the columns, (m, n), column-major."""
         return self._buffer[:, : len(self)]

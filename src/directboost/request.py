@@ -53,7 +53,7 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     return Request(
         parts=parts,
         learner=learner,
-        master=resolve_master(estimator.solver, parts, single),
+        master=resolve_master(estimator.solver, parts, single, on_codes=whole),
         nu=_nu(estimator.nu, scale),
         nu_scale=scale,
         rule=rule,

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from .inputs import check_choice
 from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
-from .masters import MASTERS, FeatureBlocks, Master, Smoothing
+from .masters import MASTERS, ColumnBlocks, FeatureBlocks, Master, Smoothing
 from .oracles import LEARNERS, ClassifierOracle, Oracle, OracleData
 from .penalties import L1, PENALTIES, GroupNorm, Penalty
 
@@ -102,8 +102,14 @@ def refuse_sparse(learner: Any) -> None:
         )
 
 
-def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Master] | Master:
-    """Return the master of a name, or the fastest one that fits for "auto"."""
+def resolve_master(
+    solver: Any, parts: Parts, single_columns: bool, on_codes: bool = False
+) -> type[Master] | Master:
+    """Return the master of a name, or the fastest one that fits for "auto".
+
+    `on_codes` tells that single columns are jumps on codes, which answer +1 and -1: then there is
+    a block descent for them too.
+    """
     if isinstance(solver, Master):
         reason = _objection(solver, parts, single_columns)
         if reason is not None:
@@ -111,20 +117,25 @@ def resolve_master(solver: Any, parts: Parts, single_columns: bool) -> type[Mast
         # Block descent takes its precision from the problem, so the class is all it gives.
         return FeatureBlocks if isinstance(solver, FeatureBlocks | Smoothing) else solver
     check_choice("solver", solver, ("auto", *MASTERS))
-    fitting = [name for name in MASTERS if _fits(name, parts, single_columns) is None]
+    masters = MASTERS | ({"blocks": ColumnBlocks} if single_columns and on_codes else {})
+    reasons = {name: _objection(m(), parts, single_columns) for name, m in masters.items()}
+    fitting = [name for name, reason in reasons.items() if reason is None]
     if not fitting:
         raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
     if solver == "auto":
-        return MASTERS[fitting[0]]
-    reason = _fits(solver, parts, single_columns)
-    if reason is not None:
+        return masters[_fastest(fitting, parts, single_columns)]
+    if reasons[solver] is not None:
         listed = ", ".join(repr(name) for name in fitting)
-        raise ValueError(f"solver={solver!r} does not fit {parts}: {reason}; these do: {listed}")
-    return MASTERS[solver]
+        raise ValueError(
+            f"solver={solver!r} does not fit {parts}: {reasons[solver]}; these do: {listed}"
+        )
+    return masters[solver]
 
 
-def _fits(name: str, parts: Parts, single_columns: bool) -> str | None:
-    return _objection(MASTERS[name](), parts, single_columns)
+def _fastest(fitting: list[str], parts: Parts, single_columns: bool) -> str:
+    """Return the first name; on single columns a loss with kinks is left to exact solvers."""
+    exact = [name for name in fitting if name != "blocks"]
+    return exact[0] if single_columns and exact and not parts.loss.smooth else fitting[0]
 
 
 def _objection(master: Master, parts: Parts, single_columns: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 from .admm import ADMM
 from .base import Master, MasterResult
+from .column_blocks import ColumnBlocks
 from .conic import Conic
 from .consensus import Consensus
 from .feature_blocks import FeatureBlocks
@@ -18,6 +19,7 @@ __all__ = [
     "ADMM",
     "LBFGSB",
     "MASTERS",
+    "ColumnBlocks",
     "Conic",
     "Consensus",
     "FeatureBlocks",
