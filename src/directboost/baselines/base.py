@@ -4,7 +4,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -65,6 +65,10 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         Those whose votes are not zero.
     n_features_used_ : int
     features_used_ : int array
+    categories_ : list of d arrays or None
+        The levels of every categorical feature, ascending; None for a feature of numbers.
+    missing_ : (d,) bool array
+        Which features had missing values.
     """
 
     n_rounds: int
@@ -74,7 +78,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
     n_jobs: int | None
     n_features_in_: int
     #: Weak classifiers per learner that `_rounds` gives; a multi-class one is given by class.
-    _shares: ClassVar[int] = 1
+    _shares: int = 1
 
     @abstractmethod
     def _rounds(self, problem: Problem) -> Rounds:
@@ -116,6 +120,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
 
     def _problem(self, rows: TrainingRows, team: Team) -> Problem:
         binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels > 0)
+        self.missing_ = binned.missing[:-1]
         random = check_random_state(getattr(self, "random_state", None))
         size = min(max(rows.total_weight, float(rows.weight.size)), _MOST_ROWS)
         v, k = rows.weight / rows.weight.sum(), int(rows.classes.size)
@@ -143,6 +148,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
 
     def _store(self, rows: TrainingRows, encoder: Encoder) -> None:
         self.classes_, self._encoder, self._prior = rows.classes, encoder, rows.prior
+        self.categories_ = list(encoder.categories)
         self.ensemble_ = self._model.ensemble()
         self.learners_, self.coef_ = self._model.final()
         self.intercept_ = self.ensemble_.intercept
