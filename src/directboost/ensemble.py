@@ -11,11 +11,12 @@ from .arrays import Array, Bools, Ints, Numbers
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
-from .learners import Constant, Level, Stump, WeakClassifier
+from .learners import ClassAnswer, Constant, FittedClasses, Level, Stump, WeakClassifier
 from .matrices import column, is_sparse, row_parts
 from .trees import Leaf, Tree
 
 _READ = Stump | Level  # what a table of one feature holds
+_PART = Leaf | ClassAnswer  # what has a table with others of the same tree or classifier
 
 
 class Ensemble:
@@ -98,20 +99,20 @@ class Ensemble:
         F = np.zeros((X.shape[0], self.k))
         for tree, table in self._forest:
             F += table[tree.apply(X)]
-        alone = [i for i, h in enumerate(self._others) if not isinstance(h, Leaf)]
+        alone = [i for i, h in enumerate(self._others) if not isinstance(h, _PART)]
         if alone:
             answers = np.stack([self._others[i].predict(X) for i in alone], axis=1)
             F += answers @ self._other_votes[alone]
         return F
 
     @cached_property
-    def _forest(self) -> list[tuple[Tree, Array]]:
-        """Every tree with the scores of its leaves, (leaves, k)."""
-        found: dict[int, tuple[Tree, Array]] = {}
+    def _forest(self) -> list[tuple[Tree | FittedClasses, Array]]:
+        """Every tree or classifier with the scores of its leaves or classes, (leaves, k)."""
+        found: dict[int, tuple[Tree | FittedClasses, Array]] = {}
         for learner, row in zip(self._others, self._other_votes, strict=True):
-            if isinstance(learner, Leaf):
-                tree, votes = learner.tree, learner.polarity * row
-                table = found.setdefault(id(tree), (tree, np.zeros((tree.n_leaves, self.k))))[1]
+            if isinstance(learner, _PART):
+                tree, size, votes = _part(learner, row)
+                table = found.setdefault(id(tree), (tree, np.zeros((size, self.k))))[1]
                 table -= votes
                 table[learner.number] += 2.0 * votes
         return list(found.values())
@@ -145,6 +146,13 @@ class Ensemble:
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
+
+
+def _part(learner: Leaf | ClassAnswer, row: Array) -> tuple[Tree | FittedClasses, int, Array]:
+    """Return whose part a weak classifier is, in how many, and its votes, (k,)."""
+    if isinstance(learner, ClassAnswer):
+        return learner.source, learner.source.k, row
+    return learner.tree, learner.tree.n_leaves, learner.polarity * row
 
 
 def _signs(learners: Sequence[Stump | Level | Constant]) -> Array:

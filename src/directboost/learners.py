@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Array, Numbers
+from .arrays import Array, Ints, Numbers
 from .matrices import column
 
 
@@ -129,6 +129,51 @@ class FittedClassifier:
     def describe(self, name: str) -> str:
         """Return what it is and what it reads."""
         return f"{type(self.classifier).__name__} on {name}"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClasses:
+    """A classifier of the classes 0..k-1 that was fitted to weighted rows.
+
+    Attributes
+    ----------
+    classifier : fitted scikit-learn classifier
+    features : tuple of int
+        The features it reads; all where that cannot be known.
+    k : int
+    """
+
+    classifier: Any
+    features: tuple[int, ...]
+    k: int
+
+    def apply(self, X: Numbers) -> Ints:
+        """Return the predicted classes of the rows of X, (m,)."""
+        return np.asarray(self.classifier.predict(X), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAnswer:
+    """One class of a classifier against the rest: h(x) = 1 if it predicts `number` for x else -1.
+
+    The k of them say together what the classifier says.
+    """
+
+    source: FittedClasses
+    number: int
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features the classifier reads."""
+        return self.source.features
+
+    def predict(self, X: Numbers) -> Array:
+        """Return the responses +1 and -1 to the rows of X, (m,)."""
+        return np.where(self.source.apply(X) == self.number, 1.0, -1.0)
+
+    def describe(self, name: str) -> str:
+        """Return what it is and what it reads."""
+        return f"class {self.number} of {type(self.source.classifier).__name__} on {name}"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,22 @@
 """All baselines that are tested together, with few rounds."""
 
-from directboost.baselines import AdaBoostMH
+from sklearn.tree import DecisionTreeClassifier
+
+from directboost.baselines import (
+    SAMME,
+    AdaBoostECC,
+    AdaBoostM1,
+    AdaBoostMH,
+    AdaBoostMO,
+    AdaBoostOC,
+    AdaBoostSIP,
+    CGBoost,
+    GradBoost,
+    JointBoost,
+    LPBoost,
+    MultiBoostCW,
+    OneVsAllBoost,
+)
 
 #: Every public class, with the settings that make it another method.
 ESTIMATORS = [
@@ -8,4 +24,40 @@ ESTIMATORS = [
     AdaBoostMH(6, votes="classwise"),
     AdaBoostMH(6, votes="discrete", learning_rate=0.5),
     AdaBoostMH(6, votes="per_class", init="balanced"),
+    AdaBoostMO(6),
+    AdaBoostMO(6, code="ova", decoding="hamming", learning_rate=0.5),
+    AdaBoostMO(6, code="random", coupling="independent", decoding="linear"),
+    AdaBoostOC(6, random_state=0),
+    AdaBoostOC(6, partition="coin", learning_rate=0.5, random_state=0),
+    AdaBoostECC(6, random_state=0),
+    AdaBoostECC(6, partition="max_cut", votes="two_sided"),
+    AdaBoostECC(6, repartition=1, random_state=0),
+    AdaBoostSIP(6),
+    AdaBoostSIP(6, select="cost", learning_rate=0.5),
+    AdaBoostSIP(6, patterns="conjunctions", max_len=3),
+    AdaBoostM1(6),
+    AdaBoostM1(6, weak_learner=DecisionTreeClassifier(max_depth=2), random_state=0),
+    SAMME(6),
+    SAMME(6, learning_rate=0.5),
+    SAMME(6, weak_learner=DecisionTreeClassifier(max_depth=1), random_state=0),
+    JointBoost(6),
+    JointBoost(6, search="per_feature", learning_rate=0.5),
+    JointBoost(6, search="exhaustive"),
+    GradBoost(6),
+    GradBoost(6, norm="l1", n_induce=2),
+    GradBoost(6, norm="l1,inf", loss="multitask", n_sweeps=2),
+    GradBoost(6, lam=1e-2, n_sweeps=0),
+    MultiBoostCW(6),
+    MultiBoostCW(6, learning_rate=0.5),
+    MultiBoostCW(6, mode="corrective", random_state=0),
+    MultiBoostCW(6, mode="corrective", nu=0.5, passes=3, random_state=0),
+    OneVsAllBoost(6),
+    OneVsAllBoost(6, normalize=True, learning_rate=0.5),
+    OneVsAllBoost(6, base=CGBoost(loss="logistic", nu=0.01), normalize=True),
+    LPBoost(6),
+    LPBoost(6, form="hinge", nu=0.05),
+    CGBoost(6),
+    CGBoost(6, loss="logistic", nu=0.01),
+    CGBoost(6, radius=5.0),
+    CGBoost(6, loss="hinge", radius=5.0),
 ]

@@ -16,6 +16,7 @@ each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 
 
 @parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_check(estimator, check):
     """Every check passes for every configuration."""
     check(estimator)

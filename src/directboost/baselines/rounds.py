@@ -95,7 +95,7 @@ def symmetric(
 
 def answers(right: Bools, on_left: Array, on_right: Array) -> Array:
     """Return the votes of every row, (m, k): those on the right where it is there."""
-    return np.take(np.stack([on_left, on_right]), right.astype(np.intp), axis=0)
+    return np.array([on_left, on_right]).take(right.astype(np.intp), axis=0)
 
 
 def log_odds(error: float) -> float:

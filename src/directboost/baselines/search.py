@@ -75,6 +75,15 @@ class StumpSearch:
         answers = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.jump[place]))
         return np.take(answers, binned.codes_of(f))
 
+    def fingerprints(self) -> Ints:
+        """Return numbers that are equal for rows with the same codes, (m,); others differ."""
+        binned, random = self._binned, np.random.default_rng(0)
+        keys = np.zeros(binned.codes_of(0).size, dtype=np.uint64)
+        for feature, count in enumerate(binned.n_bins.tolist()):
+            of_bin = random.integers(2**64, size=count, dtype=np.uint64)
+            keys += np.take(of_bin, binned.codes_of(feature))
+        return keys
+
     def learner(self, place: int, polarity: int = 1) -> Learner:
         """Return the stump as a weak classifier."""
         return self._binned.learner(int(self.feature[place]), int(self.jump[place]), polarity)
@@ -84,6 +93,13 @@ def first_best(values: Array) -> int:
     """Return the place of the largest value; the first of those that differ by rounding only."""
     largest = float(values.max())
     return int(np.argmax(values >= largest - _TIE * max(abs(largest), 1e-300)))
+
+
+def first_bests(values: Array) -> Ints:
+    """Return `first_best` of every column of values (n, q), (q,)."""
+    largest = values.max(axis=0)
+    good = values >= largest - _TIE * np.maximum(np.abs(largest), 1e-300)
+    return np.asarray(np.argmax(good, axis=0))
 
 
 def signs(values: Array) -> Array:

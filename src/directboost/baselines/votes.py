@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..arrays import Array, Bools, Numbers
+from ..arrays import Array, Bools, Ints, Numbers
 from ..ensemble import Ensemble
-from ..learners import Constant, WeakClassifier
+from ..learners import ClassAnswer, Constant, WeakClassifier
 from .rounds import Round
 
 
@@ -73,14 +73,16 @@ class VoteModel:
         F: Array = np.zeros((X.shape[0], self._k))
         seen: list[Round] = []
         sides: list[Bools] = []
+        back = any(found.weights is not None for found in self._rounds)
         for found in self._rounds:
-            here = [learner.predict(X) > 0.0 for learner in found.learners]
-            seen.append(found)
-            sides += here
+            here = _sides(found.learners, X)
+            if back:
+                seen.append(found)
+                sides += here
             if found.weights is not None:
                 F = _summed(seen, sides, found.weights)
             else:
-                F = F + _added(here, found.left, found.right, F.shape)
+                F = F + _added(here, found.left, found.right, X.shape[0])
             yield F
 
 
@@ -88,15 +90,27 @@ def _chosen(learners: Sequence[WeakClassifier], alive: Bools) -> list[WeakClassi
     return [learner for learner, live in zip(learners, alive.tolist(), strict=True) if live]
 
 
+def _sides(learners: Sequence[WeakClassifier], X: Numbers) -> list[Bools]:
+    """Return where each answers +1, (m,) each; a classifier of several classes predicts once."""
+    sides, classes = [], dict[int, Ints]()
+    for learner in learners:
+        if isinstance(learner, ClassAnswer):
+            source = learner.source
+            if id(source) not in classes:
+                classes[id(source)] = source.apply(X)
+            sides.append(np.asarray(classes[id(source)] == learner.number))
+        else:
+            sides.append(learner.predict(X) > 0.0)
+    return sides
+
+
 def _scaled(left: Array, right: Array, weights: Array) -> tuple[Array, Array]:
     return left * weights[:, None], right * weights[:, None]
 
 
-def _added(sides: list[Bools], left: Array, right: Array, shape: tuple[int, ...]) -> Array:
-    F = np.zeros(shape)
-    for side, on_left, on_right in zip(sides, left, right, strict=True):
-        F += np.where(side[:, None], on_right, on_left)
-    return F
+def _added(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
+    answers = np.array(sides, dtype=bool).reshape(-1, m).T
+    return np.asarray(answers @ right + ~answers @ left)
 
 
 def _summed(rounds: list[Round], sides: list[Bools], weights: Array) -> Array:

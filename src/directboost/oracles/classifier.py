@@ -116,31 +116,38 @@ class ClassifierOracle(Oracle):
         if np.unique(labels).size < 2:
             return False
         X = self._data.X if counts.all() else self._data.X[counts]
-        classifier = self._fresh().fit(X, labels, sample_weight=weight[counts])
-        features = _features_read(classifier, self._data.X.shape[1])
+        classifier = fresh(self.classifier, self._random)
+        classifier.fit(X, labels, sample_weight=weight[counts])
+        features = features_read(classifier, self._data.X.shape[1])
         self._catalogue.add(FittedClassifier(classifier, features))
         return len(self._catalogue) > before
 
     def _weights(self, a: Array) -> Array:
-        """Return weights of the rows in proportion to abs(a), in sum about that of the fit, (m,).
-
-        They are whole numbers of steps times the weights of the rows as they were given, and the
-        scale is a power of two, so that sums of them have no rounding error: what ties, ties in
-        any order of the rows, and when a row is there twice instead of weighing twice.
-        """
+        """Return weights in proportion to abs(a), with about the sum of those of the fit, (m,)."""
         given = self._data.weight * (self._data.total_weight / self._data.weight.sum())
-        size = np.abs(a) / given
-        weight = given * np.rint(size / max(float(size.max()), _TINY) * _STEPS)
-        ratio = self._data.total_weight / max(float(weight.sum()), _TINY)
-        return np.asarray(weight * 2.0 ** np.rint(np.log2(ratio)))
+        return stepped(a, given, self._data.total_weight)
 
-    def _fresh(self) -> Any:
-        """Return an unfitted classifier; with a seed of its own where the estimator has one."""
-        fresh = clone(self.classifier)
-        if self._random is not None:
-            names = [n for n in fresh.get_params() if n.split("__")[-1] == "random_state"]
-            fresh.set_params(**{n: self._random.randint(2**31 - 1) for n in sorted(names)})
-        return fresh
+
+def stepped(a: Array, given: Array, total: float) -> Array:
+    """Return weights of the rows in proportion to abs(a), in sum about `total`, (m,).
+
+    They are whole numbers of steps times the weights of the rows as they were given, (m,), and the
+    scale is a power of two, so that sums of them have no rounding error: what ties, ties in any
+    order of the rows, and when a row is there twice instead of weighing twice.
+    """
+    size = np.abs(a) / given
+    weight = given * np.rint(size / max(float(size.max()), _TINY) * _STEPS)
+    ratio = total / max(float(weight.sum()), _TINY)
+    return np.asarray(weight * 2.0 ** np.rint(np.log2(ratio)))
+
+
+def fresh(classifier: Any, random: np.random.RandomState | None) -> Any:
+    """Return an unfitted copy of a classifier, with seeds of its own where `random` is given."""
+    copy = clone(classifier)
+    if random is not None:
+        names = [n for n in copy.get_params() if n.split("__")[-1] == "random_state"]
+        copy.set_params(**{n: random.randint(2**31 - 1) for n in sorted(names)})
+    return copy
 
 
 def _refuse_unfit(classifier: Any) -> None:
@@ -168,7 +175,7 @@ def _different(A: Scores) -> list[Array]:
     return kept
 
 
-def _features_read(classifier: Any, d: int) -> tuple[int, ...]:
+def features_read(classifier: Any, d: int) -> tuple[int, ...]:
     """Return the features a fitted classifier reads; all d where it does not say."""
     if hasattr(classifier, "tree_"):
         read = np.isin(np.arange(d), classifier.tree_.feature)

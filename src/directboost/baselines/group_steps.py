@@ -1,0 +1,120 @@
+"""Steps on single rows of votes for a smooth loss plus a sum of norms of the rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Bools, Ints
+from ..penalties import Penalty
+from .rounds import Problem
+from .running_losses import RunningLoss
+
+_AT_ONCE = 64  # stumps whose answers are made numbers together
+
+
+@dataclass(frozen=True)
+class _Stump:
+    """The rows that a stump answers +1, (m,), and sum_i v_i h(x_i) o_i, (k,)."""
+
+    right: Bools
+    own: Array
+
+
+class GroupModel:
+    """F = H W with the votes W (n, k) of all stumps, most of them zero, and Q = loss + lam Omega.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : RunningLoss
+    penalty : Penalty
+        A norm of the rows; it looks at absolute values, as W has both signs.
+    lam : float
+    """
+
+    def __init__(self, problem: Problem, loss: RunningLoss, penalty: Penalty, lam: float) -> None:
+        self._problem, self._loss, self._penalty, self._lam = problem, loss, penalty, lam
+        self._W = np.zeros((len(problem.search), problem.k))
+        #: Places of the stumps that ever had votes, in the order in which they came.
+        self.places: list[int] = []
+        self._stumps: dict[int, _Stump] = {}  # those that have votes
+        self.objective = loss.start(np.zeros(problem.own.shape))
+
+    @property
+    def active(self) -> list[int]:
+        """Places of the stumps that have votes, in the order in which they came."""
+        return [place for place in self.places if place in self._stumps]
+
+    @property
+    def votes(self) -> Array:
+        """Votes of the stumps that ever had some, (n, k)."""
+        return self._W[self.places]
+
+    def gradients(self) -> Array:
+        """Return the gradients g of all rows of W, (n, k), in one pass over the data."""
+        residuals = self._loss.p() - self._problem.own
+        return self._problem.search.edges(self._problem.v[:, None] * residuals)
+
+    def dual_norms(self, g: Array) -> Array:
+        """Return the dual norms of rows, (n,)."""
+        return self._penalty.dual_norm(np.abs(g))
+
+    def decreases(self, g: Array, places: Ints) -> Array:
+        """Return what a step on each of the rows takes off its bound of Q, (n,).
+
+        (L/2) ||delta||^2 + lam N(w) - s . w, with s the part of the row that the penalty takes;
+        for a row of zeros that is (L/2) ||w||^2 of its new votes.
+        """
+        L, w = self._loss.curvature, self._W[places]
+        target = w - g[places] / L
+        after = self._prox(target)
+        kept = self._lam * self._penalty.norms(np.abs(w)) - (L * (target - after) * w).sum(axis=1)
+        return np.asarray(0.5 * L * ((after - w) ** 2).sum(axis=1) + kept)
+
+    def _prox(self, V: Array) -> Array:
+        """Return argmin_W (L/2) ||W - V||^2 + lam Omega(W) for rows V of any signs, (n, k)."""
+        shrunk = self._penalty.prox(np.abs(V), self._lam / self._loss.curvature)
+        return np.copysign(shrunk, V)
+
+    def step(self, place: int) -> Array:
+        """Minimise the bound of Q in one row of W at the gradient now; return its change, (k,)."""
+        stump, w = self._stumps.get(place) or self._stump(place), self._W[place]
+        g = self._loss.mean(stump.right) - stump.own
+        after = self._prox((w - g / self._loss.curvature)[None])[0]
+        delta = after - w
+        if delta.any():
+            self._loss.add(stump.right, delta)
+            self._keep(place, stump, after)
+        return np.asarray(delta)
+
+    def _stump(self, place: int) -> _Stump:
+        right, v = self._problem.search.right(place), self._problem.v
+        return _Stump(right, np.where(right, v, -v) @ self._problem.own)
+
+    def _keep(self, place: int, stump: _Stump, votes: Array) -> None:
+        """Put votes into W; a stump without any leaves the model."""
+        self._W[place] = votes
+        if not votes.any():
+            del self._stumps[place]
+        elif place not in self._stumps:
+            self._stumps[place] = stump
+            if place not in self.places:
+                self.places.append(place)
+
+    def renew(self) -> float:
+        """Compute F and Q from W, free of the rounding of many steps; return how far Q fell."""
+        before = self.objective
+        loss = self._loss.start(self._scores())
+        norms = self._penalty.norms(np.abs(self.votes))
+        self.objective = loss + self._lam * float(norms.sum())
+        return before - self.objective
+
+    def _scores(self) -> Array:
+        """Return F, (m, k): twice the votes of the stumps that answer +1 less those of all."""
+        active = self.active
+        F = np.tile(-self._W[active].sum(axis=0), (self._problem.labels.size, 1))
+        for first in range(0, len(active), _AT_ONCE):
+            some = active[first : first + _AT_ONCE]
+            answers = np.stack([self._stumps[place].right for place in some]).astype(np.float64)
+            F += answers.T @ (2.0 * self._W[some])
+        return F

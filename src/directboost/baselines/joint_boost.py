@@ -1,0 +1,151 @@
+"""JointBoost: regression stumps that several classes share."""
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Bools, Ints
+from ..inputs import TrainingRows, check_choice
+from ..kernels.team import Team
+from ..status import Status
+from .base import Baseline, Rounds
+from .rounds import Problem, Round, answers
+from .search import StumpSearch
+from .sharing_search import MOST_CLASSES, ClassSums, Sharing, exhaustive, greedy
+
+_NO_GAIN = 1e-12  # of weights with sum 1
+
+
+class JointBoost(Baseline):
+    """GentleBoost with shared stumps: minimises sum_ic w_ic exp(-z_ic H_c) by Newton steps.
+
+    z_ic is +1 where c is the class of row i, else -1, for K classes: all, or all but the
+    background. w_ic starts at v_i / K. A round takes the stump and the set S of classes with the
+    least sum_ic w_ic (z_ic - h_c(x_i))^2. With A_c and B_c the weights w on the right and on the
+    left of it, and A'_c and B'_c the same of w z:
+
+    - classes of S: h_c = sum_S A' / sum_S A on the right, sum_S B' / sum_S B on the left;
+    - others: h_c = (A'_c + B'_c) / (A_c + B_c) on both sides;
+    - w_ic is multiplied by exp(-z_ic h_c(x_i)) and divided by the sum of all.
+
+    The error of a round is that sum of squares, and the objective the product of the sums,
+    (1 / K) sum_ic v_i exp(-z_ic H_c).
+
+    Paper: Torralba, Murphy and Freeman, PAMI 29, 2007. Rounds cost O(d m k + k^2 n) for n stumps;
+    those of the exhaustive search O(d m k + 2^k n).
+
+    Parameters
+    ----------
+    n_rounds : int, default=500
+    background : label or None, default=None
+        A class without a score of its own: its score is 0, so that a row is given to it where all
+        others are negative. Its rows are negatives of every other class.
+    search : {"global", "per_feature", "exhaustive"}, default="global"
+        How S is found. "global" adds the class that gains most with any stump, until all are in,
+        and takes the best set on the way; "per_feature" does so among the stumps of each feature;
+        "exhaustive" goes through all sets of at most 8 classes.
+    learning_rate : float, default=1.0
+    max_bins : int or None, default=255
+    categorical_features, n_jobs
+        As for `DirectBoostClassifier`.
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 500,
+        *,
+        background: Any = None,
+        search: str = "global",
+        learning_rate: float = 1.0,
+        max_bins: int | None = 255,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.background = background
+        self.search = search
+        self.learning_rate = learning_rate
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("search", self.search, ("global", "per_feature", "exhaustive"))
+
+    def _problem(self, rows: TrainingRows, team: Team) -> Problem:
+        self._scored = _scored(rows.classes.tolist(), self.background)
+        if self.search == "exhaustive" and self._scored.size > MOST_CLASSES:
+            raise ValueError(
+                f"search='exhaustive' takes at most {MOST_CLASSES} classes, but there are "
+                f"{self._scored.size}: take search='global' or 'per_feature'"
+            )
+        return super()._problem(rows, team)
+
+    def _rounds(self, problem: Problem) -> Rounds:
+        scored, search, objective = self._scored, problem.search, 1.0
+        z = np.ascontiguousarray(problem.targets[:, scored])
+        own = np.flatnonzero(z > 0.0)
+        w = np.repeat(problem.v[:, None] / scored.size, scored.size, axis=1)
+        while len(search) > 1:
+            sums = _sums(search, w, z)
+            found = self._found(sums, search)
+            if found.gain <= _NO_GAIN:
+                break
+            side = search.right(found.place)
+            votes = self.learning_rate * _votes(found.members, sums.constants, side, (w, w * z))
+            error = 1.0 - float(sums.totals[2].sum()) - found.gain
+            w *= _factors(side, votes, own)
+            Z = float(w.sum())
+            w /= Z
+            objective *= Z
+            left, right = np.zeros((2, 1, problem.k))
+            left[:, scored], right[:, scored] = votes
+            vote = float(np.abs(votes[1] - votes[0]).max()) / 2.0
+            yield Round([search.learner(found.place)], left, right, vote, error, objective)
+        return Status.NO_EDGE
+
+    def _found(self, sums: ClassSums, search: StumpSearch) -> Sharing:
+        if self.search == "exhaustive":
+            return exhaustive(sums)
+        if self.search == "global":
+            return greedy(sums, np.zeros(1, dtype=np.int64))
+        return greedy(sums, np.flatnonzero(np.diff(search.feature[:-1], prepend=-1)))
+
+
+def _scored(classes: list[Any], background: Any) -> Ints:
+    """Return the classes, by number, that get scores."""
+    every = np.arange(len(classes))
+    if background is None:
+        return every
+    try:
+        return np.delete(every, classes.index(background))
+    except ValueError:
+        raise ValueError(
+            f"background={background!r} is no class of y; it takes None or one of {classes}"
+        ) from None
+
+
+def _sums(search: StumpSearch, w: Array, z: Array) -> ClassSums:
+    """Return the sums for all stumps; the constant, which is the last, has no other side."""
+    signed, one = w * z, np.ones(w.shape[0])
+    edges, signed_edges = (
+        np.ascontiguousarray(search.edges(weights)[:-1].T) for weights in (w, signed)
+    )
+    return ClassSums(one @ w, one @ signed, edges, signed_edges)
+
+
+def _votes(members: Bools, constants: Array, side: Bools, weights: tuple[Array, Array]) -> Array:
+    """Return the votes on the left and on the right, (2, K), summed anew: light sides need it."""
+    sides = np.stack([~side, side]).astype(np.float64)
+    plain, signed = (sides @ array @ members for array in weights)
+    means = np.clip(signed / plain, -1.0, 1.0)
+    return np.where(members, means[:, None], constants)
+
+
+def _factors(side: Bools, votes: Array, own: Ints) -> Array:
+    """Return exp(-z_ic h_c(x_i)), (m, K), where z is +1 at the flat places `own`."""
+    factors = answers(side, *np.exp(votes))
+    flat = factors.ravel()
+    flat[own] = 1.0 / flat[own]
+    return factors
