@@ -19,7 +19,8 @@ MODULES = [
 ]
 PAGES = sorted(Path(__file__).parents[1].glob("docs/*.md"))
 STANDS_ALONE = (
-    *("data.md", "extending.md", "labels.md", "learners.md", "plots.md", "selection.md"),
+    *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "plots.md"),
+    "selection.md",
 )
 
 

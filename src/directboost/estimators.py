@@ -50,12 +50,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         takes sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
         oracle, such as `oracles.PoolOracle()`. The certificate names what it holds for.
     solver : str or Master, default="auto"
-        "auto" takes the fastest that fits: "blocks", "lp", "lbfgsb", "prox", "conic". The paper's
-        own are "admm" and "consensus" (row blocks; `Consensus(blocks=4)` sets their number).
+        "auto" takes the fastest that fits: "blocks" (stumps and trees, whole features or single
+        columns), "lp", "lbfgsb", "prox", "conic". The paper's own are "admm" and "consensus" (row
+        blocks; `Consensus(blocks=4)` sets their number).
     pricing : {"exact", "paper"}, default="exact"
         Choose columns by the dual norm of the penalty, or by the best single class.
     columns_per_round : int or "auto", default="auto"
-        A number needs a solver on single columns and keeps the weights of every round. 1 with
+        A number asks for single columns and keeps the weights of every round. 1 with
         pricing="paper" is the paper's algorithm to the letter.
     max_learners : int, optional
         With a numeric `columns_per_round`: stop after so many generated columns. With "auto": the
