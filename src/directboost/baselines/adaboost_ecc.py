@@ -27,7 +27,7 @@ class AdaBoostECC(Baseline):
                  colour +1 and -1 on the side of x, u = 1 / (2 m)
     ===========  =======================================================================
 
-    Paper: Guruswami and Sahai, COLT 1999; two-sided votes as in Sun, Todorovic and Li, Pattern
+    Source: Guruswami and Sahai, COLT 1999; two-sided votes as in Sun, Todorovic and Li, Pattern
     Recognition Letters 28, 2007; repartitioning in Li, ICML 2006. Rounds cost O(m k + d m).
 
     Parameters

@@ -18,7 +18,7 @@ class AdaBoostM1(LabelBoosting):
     The objective is sum_i v_i exp(sum_c F_c / 2 - F_{y_i}): without shrinkage the product of
     2 sqrt(e (1 - e)), which bounds the training error.
 
-    Paper: Freund and Schapire, Journal of Computer and System Sciences 55, 1997. Rounds cost
+    Source: Freund and Schapire, Journal of Computer and System Sciences 55, 1997. Rounds cost
     O(d m k) with stumps.
 
     Parameters

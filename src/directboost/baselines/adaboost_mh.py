@@ -28,7 +28,7 @@ class AdaBoostMH(Baseline):
     "per_class"   most abs(E_c) by class   the same, g the sum over the classes
     ============  =======================  ================================================
 
-    Paper: Schapire and Singer, Machine Learning 37, 1999. Rounds cost O(d m k).
+    Source: Schapire and Singer, Machine Learning 37, 1999. Rounds cost O(d m k).
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class AdaBoostMO(Baseline):
 
     with rho the least number of bits in which two rows of M differ.
 
-    Paper: Schapire and Singer, Machine Learning 37, 1999; the codes are a reconstruction, after
+    Source: Schapire and Singer, Machine Learning 37, 1999; the codes are a reconstruction, after
     Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m L).
 
     Parameters

@@ -22,7 +22,7 @@ class AdaBoostOC(Baseline):
     and D_il is multiplied by exp(-(a / 2) h(x_i) (mu(y_i) - mu(l))) and divided by its sum. Where
     U or the edge of the stump is below 1e-12, other colours are drawn, at most 20 times.
 
-    Paper: Schapire, ICML 1997. Rounds cost O(m k + d m).
+    Source: Schapire, ICML 1997. Rounds cost O(m k + d m).
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class AdaBoostSIP(Baseline):
     The source tells that shareable patterns are mined and boosted by functional gradient descent
     on a margin cost; that this cost is the one of ECC is an assumption.
 
-    Paper: Zhang, Ye, Wang, Xu and Herman, ICCV 2009. Rounds cost O(d m k), and O(2000 m k) more
+    Source: Zhang, Ye, Wang, Xu and Herman, ICCV 2009. Rounds cost O(d m k), and O(2000 m k) more
     with conjunctions, which are found once, in O(d^2 m).
 
     Parameters

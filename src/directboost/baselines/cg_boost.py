@@ -32,7 +32,7 @@ class CGBoost(BinaryBaseline):
 
     More than two classes are one problem for each against the rest, whose mean is the objective.
 
-    Paper: Shen and Li, PAMI 32, 2010; Shen, Li and van den Hengel, Neural Networks 48, 2013.
+    Source: Shen and Li, PAMI 32, 2010; Shen, Li and van den Hengel, Neural Networks 48, 2013.
     Rounds cost O(d m) and, after n rounds, some ten solver steps of O(m n), for every problem.
 
     Parameters

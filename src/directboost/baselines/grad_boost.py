@@ -34,7 +34,7 @@ class GradBoost(Baseline):
     model. Steps never raise Q. The fit has converged when no row outside has a dual norm above
     lam and a round lowers Q by less than 1e-9.
 
-    Paper: Duchi and Singer, Boosting with structural sparsity, ICML 2009. The steps are theirs;
+    Source: Duchi and Singer, Boosting with structural sparsity, ICML 2009. The steps are theirs;
     when which row is taken is a reconstruction. Rounds cost O(d m k + a m k) for a rows in the
     model.
 

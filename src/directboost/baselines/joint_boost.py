@@ -31,7 +31,7 @@ class JointBoost(Baseline):
     The error of a round is that sum of squares, and the objective the product of the sums,
     (1 / K) sum_ic v_i exp(-z_ic H_c).
 
-    Paper: Torralba, Murphy and Freeman, PAMI 29, 2007. Rounds cost O(d m k + k^2 n) for n stumps;
+    Source: Torralba, Murphy and Freeman, PAMI 29, 2007. Rounds cost O(d m k + k^2 n) for n stumps;
     those of the exhaustive search O(d m k + 2^k n).
 
     Parameters

@@ -31,7 +31,7 @@ class LPBoost(BinaryBaseline):
     two classes are one problem for each against the rest, whose mean is the objective of the
     history: the one that is maximised for "margin", minimised for "hinge".
 
-    Paper: Demiriz, Bennett and Shawe-Taylor, Machine Learning 46, 2002. Rounds cost O(d m) and a
+    Source: Demiriz, Bennett and Shawe-Taylor, Machine Learning 46, 2002. Rounds cost O(d m) and a
     linear program with n rows and m variables after n rounds, for every problem.
 
     Parameters

@@ -34,7 +34,7 @@ class MultiBoostCW(Baseline):
     The weights s_i sum to the number of rows. A fit ends early where a round moves no weight
     ("no_edge"; "converged" when corrective) or nothing is left to gain ("separated").
 
-    Paper: Lin, Shen, van den Hengel and Suter, ACCV 2012. Rounds cost O(d m k), and O(n m) for n
+    Source: Lin, Shen, van den Hengel and Suter, ACCV 2012. Rounds cost O(d m k), and O(n m) for n
     weights that are visited.
 
     Parameters

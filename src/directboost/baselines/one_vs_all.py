@@ -20,7 +20,7 @@ class OneVsAllBoost(Baseline):
     exp(-a y_i h(x_i)) and divided by its sum. A problem ends with a stump without error, or
     without an edge. The mean of sum_i v_i exp(-y_i F_c) over the classes is the objective.
 
-    Paper: folklore, see Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m k) and add k
+    Source: folklore, see Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m k) and add k
     stumps.
 
     Parameters
