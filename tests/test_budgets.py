@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, Status
-from directboost.budgets import path_within, walk_within
+from directboost.budgets import path_within, walk_within, within
 
 WINE = load_wine(return_X_y=True)
 QUICK = {"nus": 8, "nu_min": 0.01, "cv": 3}
@@ -141,10 +141,42 @@ def test_a_stop_is_the_end_of_the_path(ends):
     assert all(features is None for _, features in walk.asked)
 
 
-def test_the_smallest_model_stands_where_nothing_keeps_a_budget():
+def test_what_was_found_stands_where_nothing_keeps_a_budget():
     path = path_within(Path(), [1.0, 0.1], {"max_cost": 0.5})
-    assert path.n_features_used.tolist()[-1] == 1
-    assert path.n_learners[:-1].max() == 0
+    filled = path.n_learners > 0
+    assert path.n_features_used[filled].min() == 1
+    assert (np.diff(path.nus) < 0.0).all()
+    with pytest.raises(ValueError, match=r"max_cost=0.5 \(the smallest .* has 1 as the cost of"):
+        within(path, {"max_cost": 0.5})
+
+
+def test_the_smallest_of_all_that_were_found_is_named():
+    """Larger nus may read more features; each budget has a smallest model of its own."""
+
+    def walk(nus, *, alone=None):
+        for nu in nus:
+            read = 0 if nu > 0.9 else 3 if nu > 0.5 else 1
+            yield Point(nu, 2 * read if nu > 0.5 else 9, np.arange(1, read + 1))
+
+    budgets = {"max_features_used": 2, "max_learners": 1}
+    path = path_within(walk, [1.0, 0.4], budgets)
+    message = r"has 1 feature\) and max_learners=1 \(.* has 6 weak classifiers\).* a smaller tol"
+    with pytest.raises(ValueError, match=message):
+        within(path, budgets)
+
+
+def test_trees_name_a_budget_that_can_be_kept():
+    X, y = WINE
+    settings = {"learner": "tree", "cv": 3, "nu_min": 0.3}
+    with pytest.raises(ValueError, match="has 3 features"):
+        DirectBoostClassifierCV(**settings, max_features_used=2).fit(X, y)
+    assert DirectBoostClassifierCV(**settings, max_features_used=3).fit(X, y).n_features_used_ == 3
+
+
+def test_points_that_are_too_small_are_named():
+    """A smaller tolerance would not help: the path has no small model to find."""
+    with pytest.raises(ValueError, match=r"give larger nus: the largest is 0\.001, and"):
+        DirectBoostClassifierCV(nus=[0.001], cv=3, max_features_used=2).fit(*WINE)
 
 
 def test_nu_keeps_its_unit_where_the_strongest_feature_is_not_kept():

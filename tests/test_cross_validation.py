@@ -1,5 +1,7 @@
 """Choice of nu by cross-validation: the rule, the budgets, routing, folds that lack a class."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -205,6 +207,47 @@ def test_folds_without_a_number_do_not_count(wine):
     assert model.n_learners_ > 0
     with pytest.warns(UndefinedMetricWarning), pytest.raises(ValueError, match="gave no number"):
         DirectBoostClassifierCV(**QUICK, cv=some[1:], scoring="roc_auc").fit(X, y)
+
+
+def test_folds_of_one_class_are_named(wine):
+    """Sorted labels and folds that are not shuffled."""
+    X, y = wine[0][:130], wine[1][:130]
+    with pytest.raises(ValueError, match="fold 0 of cv would train on the class 1 only: give a"):
+        DirectBoostClassifierCV(**QUICK, cv=KFold(2)).fit(X[:118], y[:118])
+    weight = np.where(y == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="y has one class only"):
+        DirectBoostClassifierCV(**QUICK, cv=2).fit(X, y, weight)
+    folds = [(np.arange(20), np.arange(20, 40))]
+    with pytest.raises(ValueError, match="fold 0 of cv would train on the class 0 only"):
+        DirectBoostClassifierCV(**QUICK, cv=folds).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", "roc_auc_ovr", "neg_brier_score", "top_k_accuracy"]
+)
+def test_a_class_of_one_row_is_in_one_fold_only(scoring, wine):
+    """The folds that cannot be scored are named, with the classes they lack; others count."""
+    X, y = wine
+    y = y.copy()
+    y[5] = 7
+    folds = [(np.arange(0, 178, 2), np.arange(178)), (np.arange(178), np.arange(1, 178, 2))]
+    folds.append((np.arange(178), np.arange(0, 178, 2)))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model = DirectBoostClassifierCV(**QUICK, cv=folds, scoring=scoring).fit(X, y)
+    found = [str(w.message) for w in seen if "gives no number" in str(w.message)]
+    assert len(found) == 1
+    assert f"scoring={scoring!r} gives no number for fold 2, which counts" in found[0]
+    assert found[0].endswith("(classes without a row to train on: [], to score: [7])")
+    assert next(w for w in seen if "gives no number" in str(w.message)).filename == __file__
+    assert np.isfinite(model.scores_[:, :2]).all()
+    assert np.isnan(model.scores_[:, 2]).all()
+    np.testing.assert_allclose(model.mean_scores_, model.scores_[:, :2].mean(axis=1))
+
+
+def test_a_tight_tolerance(wine):
+    model = DirectBoostClassifierCV(tol=1e-9, cv=3, nu_min=0.03).fit(*wine)
+    assert all(proof.converged for proof in model.path_.certificates)
 
 
 def test_paths_of_empty_models_keep_no_budget(wine):

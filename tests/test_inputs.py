@@ -110,6 +110,13 @@ def test_numbers_that_fit(value):
     assert found == value
 
 
+def test_costs_that_are_no_numbers_are_shown_as_they_were_given():
+    with pytest.raises(ValueError, match=r"feature_costs=\{'b': 'x'\} does not fit: it takes num"):
+        feature_costs({"b": "x"}, list("abc"))
+    with pytest.raises(ValueError, match=r"feature_costs=\[1, 'x'\] does not fit"):
+        feature_costs([1, "x"], list("ab"))
+
+
 def test_strict_and_weak_bounds():
     """The bound itself is taken only where it is not strict."""
     assert check_number("nu", 0.0, 0.0, strict=False, what="") == 0.0

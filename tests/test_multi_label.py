@@ -14,6 +14,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import cross_val_score
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier, Status
+from directboost.losses import Multinomial
 from tests.reference.stumps import enumerate_dictionary
 
 LOSSES = ("logistic", "exponential", "squared_hinge", "hinge")
@@ -189,7 +190,15 @@ def test_a_coarse_start_and_a_budget():
         ),
         ({}, lambda Y: Y + 0.5, "Unknown label type"),
         ({}, lambda Y: np.ones((len(Y), 1)), "y has one class only"),
-        ({"loss": "multinomial"}, lambda Y: Y, "multinomial"),
+        (
+            {"loss": "multinomial"},
+            lambda Y: Y,
+            r"loss='multinomial' does not fit rows that may .* it takes one of 'hinge', "
+            "'exponential', 'logistic', 'squared_hinge', or a loss object",
+        ),
+        ({"loss": Multinomial()}, lambda Y: Y, "loss='multinomial' does not fit rows that may"),
+        ({"loss": "foo"}, lambda Y: Y, "loss='foo' does not fit .* it takes one of 'hinge'"),
+        ({}, lambda Y: np.where(Y[0] == Y, np.nan, Y), r"y has \d+ missing labels .*NaN\): leave"),
     ],
 )
 def test_what_does_not_fit_is_refused(settings, labels, message):
@@ -198,6 +207,13 @@ def test_what_does_not_fit_is_refused(settings, labels, message):
         DirectBoostMultiLabelClassifier(**settings).fit(X, labels(Y))
     with pytest.raises(TypeError, match="margin"):
         DirectBoostMultiLabelClassifier(margin="pairwise")
+
+
+def test_the_margin_is_no_choice():
+    model = DirectBoostMultiLabelClassifier()
+    with pytest.raises(AttributeError, match="margin"):
+        model.margin = "pairwise"
+    assert "one-vs-all margin" in model.fit(*make_labels()).summary()
 
 
 @pytest.mark.parametrize(
@@ -265,5 +281,5 @@ def test_nullable_labels():
     model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, frame)
     np.testing.assert_array_equal(model.predict(X).shape, Y.shape)
     frame.iloc[3, 0] = pd.NA
-    with pytest.raises(ValueError, match="y contains NaN"):
+    with pytest.raises(ValueError, match="y has 1 missing label"):
         model.fit(X, frame)

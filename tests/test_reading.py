@@ -217,6 +217,18 @@ def test_missing_labels_are_refused(library):
     for y in (SERIES[library](words), np.array(words, dtype=object), words, dictionary):
         with pytest.raises(ValueError, match=r"y has 59 missing labels.*leave those rows out"):
             DirectBoostClassifier().fit(FRAMES[library], y)
+    numbers = np.where(np.arange(LABELS.size) == 3, np.nan, LABELS)
+    for y in (SERIES[library](numbers), numbers, numbers.tolist()):
+        with pytest.raises(ValueError, match=r"y has 1 missing label \(.*a label of their own"):
+            DirectBoostClassifier().fit(FRAMES[library], y)
+
+
+def test_several_labels_have_an_estimator_of_their_own(library):
+    Y = np.column_stack([LABELS, LABELS])
+    for y in (Y, Y.tolist(), pd.DataFrame(Y), pl.DataFrame(Y)):
+        for model in (DirectBoostClassifier(), DirectBoostClassifierCV()):
+            with pytest.raises(ValueError, match=r"178, 2\); rows with.* DirectBoostMultiLabel"):
+                model.fit(FRAMES[library], y)
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])

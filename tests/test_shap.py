@@ -92,6 +92,7 @@ def test_names_and_data_come_along():
     assert list(told.feature_names) == list(WINE.data.columns)
     assert list(told.output_names) == ["class_0", "class_1", "class_2"]
     np.testing.assert_array_equal(told.data, WINE.data)
+    assert told.display_data is None
     one = told[3, :, "class_1"]
     np.testing.assert_array_equal(one.values, told.values[3, :, 1])
 
@@ -103,6 +104,23 @@ def test_shap_draws_it():
     told = model.shap_explanation(WINE.data)
     ax = shap.plots.waterfall(told[0, :, 0], show=False)
     assert any("proline" in text.get_text() for text in ax.get_yticklabels())
+    plt.close("all")
+
+
+def test_shap_shows_the_levels_of_categories():
+    """Numbers stay numbers, which the plots sort and colour by; a missing value is named."""
+    import shap
+
+    frame = WINE.data[["ash"]].assign(soil=np.array(["chalk", "clay", "sand"])[WINE.target])
+    frame["soil"] = frame["soil"].where(np.arange(178) % 9 > 0).astype("category")
+    model = DirectBoostClassifier(nu=0.03).fit(frame, WINE.target)
+    told = adds_up(model, frame)
+    assert told.data.dtype == np.float64
+    shown = frame["soil"].astype(object).fillna("missing")
+    assert told.display_data[:, 1].tolist() == shown.tolist()
+    np.testing.assert_array_equal(told.display_data[:, 0], frame["ash"])
+    ax = shap.plots.waterfall(told[1, :, 0], show=False)
+    assert any("chalk = soil" in text.get_text() for text in ax.get_yticklabels())
     plt.close("all")
 
 

@@ -1,5 +1,6 @@
 """Several fits in a row: answers between others, the start of the next, and early ends."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -139,6 +140,72 @@ def test_an_interrupt_between_two_answers_ends_the_path(monkeypatch):
     assert len(path) < 30
     np.testing.assert_allclose(path.nus, nu_grid(30, 1e-3)[: len(path)])
     assert path[-1].certificate_.relative_gap < 0.1
+
+
+@pytest.mark.parametrize("number", [1, 12, 20, 25, 33])
+def test_a_single_wish_ends_the_path(number):
+    """At the start, in the midst of a solve, at an answer between others: nothing is skipped."""
+    X, y = load_wine(return_X_y=True)
+    records = []
+
+    def once(record):
+        records.append(record)
+        return len(records) == number
+
+    with pytest.warns(ConvergenceWarning, match="ended with status 'stopped'") as seen:
+        path = directboost_path(X, y, nus=30, callbacks=once)
+    assert len(seen) == 1
+    assert len(path) < 30
+    np.testing.assert_allclose(path.nus, nu_grid(30, 1e-3)[: len(path)])
+    assert path[-1].status_ is Status.STOPPED
+    assert all(model.status_ is Status.OPTIMAL for model in path.models[:-1])
+    assert path[-1].certificate_.nu >= records[number - 1].nu
+
+
+def test_after_a_wish_what_is_known_is_given_out_and_nothing_is_solved_for():
+    """The wish comes with the last record of a solve, which answers between others follow."""
+    X, y = load_digits(return_X_y=True)
+    whole = directboost_path(X, y, nus=15, nu_min=0.05)
+    solved = [place for place, model in enumerate(whole) if len(model.history_) > 1]
+    last = next(b for a, b in itertools.pairwise(solved) if b > a + 1)
+    end = whole[last].history_[-1]
+
+    def at_its_end(record):
+        return record.nu == end.nu and record.round == end.round
+
+    with pytest.warns(ConvergenceWarning, match="those of smaller nus were not looked for"):
+        path = directboost_path(X, y, nus=15, nu_min=0.05, callbacks=at_its_end)
+    assert len(path) == last + 1
+    for a, b in zip(path, whole, strict=False):
+        np.testing.assert_array_equal(a.coef_, b.coef_)
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"penalty": "l1"}, {"penalty": "l1,inf"}, {"loss": "exponential"}]
+)
+def test_a_tight_tolerance_on_few_rows(choices):
+    """Some answers are finished on single columns, of which no others can be made."""
+    X, y = load_wine(return_X_y=True)
+    path = directboost_path(X, y, tol=1e-9, **choices)
+    np.testing.assert_allclose(path.nus, nu_grid(30, 1e-3))
+    assert all(proof.converged for proof in path.certificates)
+    assert max(proof.relative_gap for proof in path.certificates) <= 1e-9
+
+
+@pytest.mark.parametrize("number", [100, 150, 200, 250])
+def test_a_stop_where_answers_have_single_columns(number):
+    X, y = load_wine(return_X_y=True)
+    records = []
+
+    def stop(record):
+        records.append(record)
+        return len(records) > number
+
+    with pytest.warns(ConvergenceWarning, match="'stopped'"):
+        path = directboost_path(X, y, tol=1e-9, callbacks=stop)
+    np.testing.assert_allclose(path.nus, nu_grid(30, 1e-3)[: len(path)])
+    assert path[-1].status_ is Status.STOPPED
+    assert np.isfinite(path[-1].certificate_.relative_gap)
 
 
 def test_from_nu_max_on_models_are_empty():

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 
 from .certificate import recertify
-from .column_generation import Known, Outcome, State
+from .column_generation import Known, Outcome, State, wish_of
 from .feature_columns import FeatureColumns, Jumps
 from .history import Record
 from .problem import RestrictedProblem
@@ -84,8 +84,7 @@ def judged(task: Task, known: Known, seconds: float) -> Outcome:
         0, len(known.columns), primal, proof.dual, proof.gap, proof.relative_gap, proof.max_price,
         objective.nu, 0.0, 0.0, seconds,
     )  # fmt: skip
-    for callback in task.request.callbacks:
-        callback(record)
-    state = State(known.columns, known.W, known.U, primal, history=[record])
+    wish = wish_of(task.request.callbacks, record)
+    state = State(known.columns, known.W, known.U, primal, wish=wish, history=[record])
     status = Status.OPTIMAL if proof.converged else Status.MAX_ITER
     return Outcome(proof, status, state, known.loss)

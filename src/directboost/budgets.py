@@ -16,11 +16,11 @@ Models = Generator[DirectBoostClassifier, None, None]
 
 _FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
 
-#: By parameter: what of a path is limited, and how it is called.
+#: By parameter: what of a path is limited, and how one and several of it are called.
 BUDGETS = {
-    "max_features_used": ("n_features_used", "features"),
-    "max_learners": ("n_learners", "weak classifiers"),
-    "max_cost": ("costs", "as the cost of its features"),
+    "max_features_used": ("n_features_used", "feature", "features"),
+    "max_learners": ("n_learners", "weak classifier", "weak classifiers"),
+    "max_cost": ("costs", "as the cost of its features", "as the cost of its features"),
 }
 
 
@@ -75,10 +75,11 @@ def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float])
 
     First those of all features, with points between the last and the first that breaks a budget;
     then, at smaller nus, those of the features of the fullest one alone, where features or costs
-    are limited. Where no model that reads a feature keeps to the budgets, the smallest that was
-    found is at the end.
+    are limited. Where no model that reads a feature keeps to the budgets, all that were found
+    outside are there: sizes may fall again at smaller nus.
     """
     inside, outside = _until_outside(walk(grid), budgets)
+    seen = [outside]
     for _ in range(_FINER):
         if outside is None or not inside or _ended(inside[-1], outside):
             break
@@ -86,11 +87,14 @@ def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float])
         grid = sorted({*grid, *between}, reverse=True)
         more, nearer = _until_outside(walk(between), budgets)
         inside, outside = [*inside, *more], nearer or outside
+        seen.append(nearer)
         if inside[-1].n_features_used_:
             break
     if outside is None:
         return ModelPath(inside)
-    if not inside or not inside[-1].n_features_used_ or _ended(inside[-1], outside):
+    if not inside or not inside[-1].n_features_used_:
+        return ModelPath([*inside, *sorted(filter(None, seen), key=lambda model: -model.nu)])
+    if _ended(inside[-1], outside):
         return ModelPath([*inside, outside])
     if not _of_features(budgets):
         return ModelPath(inside)
@@ -129,7 +133,7 @@ def _until_outside(
 def within(path: ModelPath, budgets: dict[str, float]) -> Bools:
     """Return which models may be chosen, (n,); the empty one serves no budget.
 
-    Refuses budgets that no model keeps to, with the size of the smallest.
+    Refuses budgets that no model keeps to, with the size of the smallest that was found.
     """
     if not budgets:
         return np.ones(len(path), dtype=bool)
@@ -139,12 +143,16 @@ def within(path: ModelPath, budgets: dict[str, float]) -> Bools:
         return allowed
     if not filled.any():
         raise ValueError("all models of the path are empty: give smaller nus, or a smaller nu_min")
-    words = []
-    for name, most in budgets.items():
-        attribute, unit = BUDGETS[name]
-        least = getattr(path, attribute)[filled].min()
-        words.append(f"{name}={most:g} (the smallest that is not empty has {least:g} {unit})")
-    raise ValueError(
-        f"no model of the path keeps to {' and '.join(words)}: raise the budget, or find smaller "
-        "models with a smaller tol"
-    )
+    words = " and ".join(_missed(path, name, most, filled) for name, most in budgets.items())
+    advice = "find smaller models with a smaller tol"
+    if filled[0]:  # it does not start with the empty model
+        advice = f"give larger nus: the largest is {path.nus[0]:g}, and models grow from 1 down"
+    raise ValueError(f"no model of the path keeps to {words}: raise the budget, or {advice}")
+
+
+def _missed(path: ModelPath, name: str, most: float, filled: Bools) -> str:
+    """Return a budget in words, beside the least that a model has which is not empty."""
+    attribute, one, several = BUDGETS[name]
+    least = getattr(path, attribute)[filled].min()
+    unit = one if least == 1 else several
+    return f"{name}={most:g} (the smallest that is not empty has {least:g} {unit})"

@@ -73,7 +73,8 @@ class State:
 
     W never gets worse: an answer of the master that raises the objective is left aside, though
     its dual point U still prices; there is none while the master works, which may be about to make
-    its own arrays of that size. `best_U` is the dual point of the best lower bound.
+    its own arrays of that size. `best_U` is the dual point of the best lower bound, `wish` what a
+    callback answered that wants an end.
     """
 
     columns: Columns
@@ -89,6 +90,7 @@ class State:
     best_gap: float = np.inf
     stalled: int = 0
     idle: int = 0
+    wish: Status | None = None
     history: list[Record] = field(default_factory=list)
     stages: list[Any] = field(default_factory=list)
 
@@ -160,7 +162,7 @@ def _start(plan: Plan, columns: Columns, W: Any, known: Known | None) -> State:
 
 def _resume(state: State, before: Outcome) -> None:
     old = before.state
-    state.history, state.round = old.history, len(old.history)
+    state.history, state.round, state.wish = old.history, len(old.history), old.wish
     state.best_dual = before.certificate.dual
     # The bound may rest on the weights of the last answer: they are kept as its proof.
     state.best_U = state.U if old.best_U is None else old.best_U
@@ -226,19 +228,25 @@ def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Recor
 
 def _end(plan: Plan, state: State, record: Record) -> Status | None:
     """Return why the loop should end after this record, or None."""
-    wishes = [callback(record) for callback in plan.callbacks]
+    wish = wish_of(plan.callbacks, record)
+    state.wish = wish or state.wish
     within = record.relative_gap <= plan.tol
     # A start within the tolerance is enough; who has to solve aims at more, as long as it pays.
     if within and (state.round == 0 or record.relative_gap <= plan.aim * plan.tol):
         return Status.OPTIMAL
-    status = _other_end(plan, state, record, wishes)
+    status = wish or _other_end(plan, state, record)
     return Status.OPTIMAL if within and (status is not None or state.stalled) else status
 
 
-def _other_end(plan: Plan, state: State, record: Record, wishes: Sequence[Any]) -> Status | None:
-    for wish in wishes:
-        if wish:
-            return wish if isinstance(wish, Status) else Status.STOPPED
+def wish_of(callbacks: Sequence[Callback], record: Record) -> Status | None:
+    """Show a record to all callbacks; return the status that the first true answer stands for."""
+    wishes = [wish for wish in [callback(record) for callback in callbacks] if wish]
+    if not wishes:
+        return None
+    return wishes[0] if isinstance(wishes[0], Status) else Status.STOPPED
+
+
+def _other_end(plan: Plan, state: State, record: Record) -> Status | None:
     if plan.max_rounds is not None and state.round >= plan.max_rounds:
         return Status.MAX_ITER
     if plan.max_columns is not None and len(state.columns) >= plan.max_columns:

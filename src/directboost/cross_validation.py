@@ -20,7 +20,12 @@ from .arrays import Array, Bools
 from .budgets import budgets_of, path_within, within
 from .encoding import Encoder
 from .estimators import DirectBoostClassifier
-from .fold_scores import FoldScoring, mean_and_error
+from .fold_scores import (
+    FoldScoring,
+    mean_and_error,
+    refuse_single_classes,
+    warn_of_refusals,
+)
 from .inputs import feature_costs
 from .model_path import nu_grid
 from .monotone import by_index, names_class
@@ -48,7 +53,8 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     cv : int, splitter or iterable, optional
         Five stratified folds by default.
     scoring : str or callable, optional
-        A scorer; accuracy by default.
+        A scorer; accuracy by default. A fold that it refuses, since a class has no row there,
+        counts for nothing, with a warning.
     one_standard_error : bool, default=True
         Whether the smallest model within one standard error of the best score is taken, or the
         best itself.
@@ -76,8 +82,8 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     chosen_index_ : int
         The point of the model.
     path_ : ModelPath
-        The models of all rows, those within the budgets; where there is none but the empty one,
-        or the fit was ended, with the first outside.
+        The models of all rows, those within the budgets; where the fit was ended, with the first
+        outside.
 
     All attributes of `DirectBoostClassifier` are those of the chosen model.
 
@@ -175,6 +181,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         splits = list(splitter.split(checked, labels, **routed.splitter.split))
         scorer = self._scorer()
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
+        refuse_single_classes(labels, weight, splits)
         context = open_fit(self, X, y)
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
@@ -204,7 +211,9 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         for train, test in splits:
             estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
             folds.append(delayed(scoring.scores)(estimator, train, test))
-        return np.column_stack(Parallel(self.n_jobs, prefer="threads")(folds))
+        scores, refusals = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
+        warn_of_refusals(scoring.y, splits, list(refusals), self.scoring)
+        return np.column_stack(scores)
 
     def _of_fold(self, encoder: Encoder, classes: Any) -> DirectBoostClassifier:
         """Return the estimator of a fold, whose rows are numbers without names.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array
+from .arrays import Array, Numbers
 from .inputs import refuse_infinite
 from .matrices import dense
 from .naming import class_names, feature_names
@@ -24,11 +24,25 @@ def _shap_class() -> Any:
     return Explanation
 
 
+def _with_levels(X: Numbers, categories: list[Any]) -> Any:
+    """Return X (m, d) with levels in the place of their numbers; None without categories."""
+    if all(levels is None for levels in categories):
+        return None
+    shown = X.astype(object)
+    for feature, levels in enumerate(categories):
+        if levels is not None:
+            names = np.array([*map(str, levels), "missing"], dtype=object)
+            codes = np.nan_to_num(X[:, feature], nan=len(levels))
+            shown[:, feature] = names[codes.astype(np.intp)]
+    return shown
+
+
 class Explainer(Predictor):
     """The half of an estimator that reads a fitted model, and explains it."""
 
     penalty: Any
     intercept_: Array
+    categories_: list[Any]
     mean_contributions_: Array
 
     def explain(self, X: Any) -> Array:
@@ -48,7 +62,9 @@ class Explainer(Predictor):
         `values` are what every feature adds less its mean over the training rows, (m, d, k); for
         two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
         are their Shapley values, exactly, where a feature that is not known takes the values of
-        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`.
+        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`. Where
+        there are categories, `data` has the numbers of their levels and `display_data`, which the
+        plots show, the levels.
         """
         explanation = _shap_class()
         X = self._checked(X)
@@ -62,6 +78,7 @@ class Explainer(Predictor):
             values,
             base_values=np.repeat(base, m, axis=0),
             data=dense(X),
+            display_data=_with_levels(dense(X), self.categories_),
             feature_names=[str(name) for name in feature_names(self)],
             output_names=class_names(self) if values.ndim > 2 else None,
         )

@@ -171,14 +171,17 @@ def is_missing(value: Any) -> bool:
 
 
 def count_missing(values: Any) -> int:
-    """Return the number of nulls in a series, or of None in anything else."""
+    """Return how many values of a series, an array or a list are missing: null, None or NaN."""
     if not isinstance(values, np.ndarray | Sequence):
         import narwhals.stable.v2 as nw
 
         if nw.dependencies.is_into_series(values):
-            return int(nw.from_native(values, series_only=True).null_count())
+            series = nw.from_native(values, series_only=True)
+            return int(series.null_count()) or count_missing(series.to_numpy())
     values = np.asarray(values)
-    return sum(v is None for v in values.flat) if values.ndim and values.dtype == object else 0
+    if values.dtype.kind == "f":
+        return int(np.isnan(values).sum())
+    return sum(map(is_missing, values.flat)) if values.ndim and values.dtype == object else 0
 
 
 def _from_dictionary(column: Any) -> list[Any]:

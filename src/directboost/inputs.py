@@ -202,7 +202,7 @@ def _class_weights(class_weight: Any, y: Any) -> Array:
 
 def feature_costs(costs: Any, names: list[str]) -> Array:
     """Return the cost of every feature and, at the end, 1 for the constant, (d + 1,)."""
-    d = len(names)
+    d, given = len(names), costs
     if costs is None:
         return np.ones(d + 1)
     if isinstance(costs, Mapping):
@@ -212,7 +212,7 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
         values = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"feature_costs={costs!r} does not fit: it takes numbers, one per feature"
+            f"feature_costs={given!r} does not fit: it takes numbers, one per feature"
         ) from None
     if values.shape != (d,):
         raise ValueError(

@@ -85,7 +85,9 @@ def directboost_path(
         The last point as a fraction of nu_max, where `nus` is a number.
     sample_weight : array-like (m,), optional
     **params
-        Parameters of `DirectBoostClassifier`.
+        Parameters of `DirectBoostClassifier`. A true answer of one of the `callbacks`, at whatever
+        record, ends the path: nothing more is solved for. Models between points that are solved
+        follow as far as they are within the tolerance, the last one has the status of the end.
 
     Returns
     -------

@@ -13,6 +13,8 @@ from .encoding import Encoder
 from .estimators import DirectBoostClassifier
 from .frames import column_names, is_frame, one_array, refuse_lazy
 from .inputs import TrainingRows, label_rows, label_values, with_levels
+from .losses import LOSSES
+from .margins import OneVsAll
 from .settings import resolve_parts
 from .training import Trained
 
@@ -35,6 +37,19 @@ def _without_lists(y: Any) -> npt.NDArray[Any]:
         f"y holds a list of labels per row, {values[lists.index(True)]!r} for one of them: it "
         "takes one column per label, 1 where a row has it and 0 where not; "
         "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes them"
+    )
+
+
+def _refuse_loss(loss: Any, margin: str) -> None:
+    """Refuse a loss without that margin; list those that have it."""
+    found = LOSSES.get(loss) if isinstance(loss, str) else loss
+    if margin in getattr(found, "margins", ()):
+        return
+    name = loss if isinstance(loss, str) else getattr(loss, "name", loss)
+    fitting = [repr(name) for name, kind in LOSSES.items() if margin in kind.margins]
+    raise ValueError(
+        f"loss={name!r} does not fit rows that may have several labels; it takes one of "
+        f"{', '.join(fitting)}, or a loss object for {margin} margins"
     )
 
 
@@ -84,7 +99,6 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     True
     """
 
-    margin = "one-vs-all"
     class_weight = None
     n_iter_no_change = None
 
@@ -129,7 +143,13 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         self.warm_start = warm_start
         self.callbacks = callbacks
 
+    @property
+    def margin(self) -> str:  # type: ignore[override]
+        """The only margin that fits several labels per row; it is no parameter."""
+        return OneVsAll.name
+
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
+        _refuse_loss(self.loss, self.margin)
         refuse_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
         y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)

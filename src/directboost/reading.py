@@ -43,6 +43,8 @@ def read_training(
     """
     refuse_lazy("X", X)
     refuse_lazy("y", y)
+    if not checks.get("multi_output"):
+        _refuse_several_labels(y)
     _refuse_missing_labels(y)
     categorical = estimator.categorical_features
     if is_sparse(X):
@@ -153,10 +155,24 @@ class _ColumnNames:
 def _refuse_missing_labels(y: Any) -> None:
     missing = count_missing(y)
     if missing:
+        noun = "label" if missing == 1 else "labels"
+        other = ", or give them a label of their own" if len(_shape(y)) == 1 else ""
         raise ValueError(
-            f"y has {missing} missing labels (null, None or NaN): leave those rows out, or give "
-            "them a label of their own"
+            f"y has {missing} missing {noun} (null, None or NaN): leave those rows out{other}"
         )
+
+
+def _refuse_several_labels(y: Any) -> None:
+    shape = _shape(y)
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array, one class per row, but has the shape {shape}; rows with "
+            "several labels go to DirectBoostMultiLabelClassifier"
+        )
+
+
+def _shape(y: Any) -> tuple[int, ...]:
+    return tuple(y.shape if hasattr(y, "shape") else np.asarray(y).shape)
 
 
 def _aligned(X: npt.NDArray[Any]) -> npt.NDArray[Any]:

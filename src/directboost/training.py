@@ -21,6 +21,7 @@ from .kernels.team import Team
 from .learners import WeakClassifier
 from .oracles import StumpOracle
 from .request import Request
+from .solving import ENDED_BY_USER
 from .status import Status
 from .task import Task, prepare
 from .trees import pruned
@@ -101,8 +102,12 @@ def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
 
 
 def _warn(outcome: Outcome, tol: float) -> None:
-    """Say how far the fit got where it did not reach the tolerance."""
-    if outcome.certificate.converged or outcome.status is Status.BUDGET:
+    """Say how far the fit got where it did not reach the tolerance, or the end of its path."""
+    if outcome.status is Status.BUDGET:
+        return
+    if outcome.certificate.converged:
+        if outcome.state.wish and outcome.status in ENDED_BY_USER:
+            _warn_of_the_rest(outcome)
         return
     gap = outcome.certificate.relative_gap
     shown = f"{gap:.3g}" if math.isfinite(gap) else "unknown"
@@ -113,11 +118,21 @@ def _warn(outcome: Outcome, tol: float) -> None:
         f"the fit ended with status '{outcome.status}' at a certified relative gap of {shown}, "
         f"above tol={tol:g}; the best model so far is kept, with its certificate{hint}",
         ConvergenceWarning,
-        stacklevel=_outside(),
+        stacklevel=outside_level(),
     )
 
 
-def _outside() -> int:
+def _warn_of_the_rest(outcome: Outcome) -> None:
+    nu = outcome.certificate.nu
+    warnings.warn(
+        f"the path of nu ended with status '{outcome.status}' at nu = {nu:.3g}, with a model "
+        "within the tolerance; those of smaller nus were not looked for",
+        ConvergenceWarning,
+        stacklevel=outside_level(),
+    )
+
+
+def outside_level() -> int:
     """Return how many frames up the code of the user is, for a warning."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):

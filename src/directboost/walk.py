@@ -46,7 +46,8 @@ class Walk:
         """Yield the models of falling nus, absolute, until the user ends a fit.
 
         Only some are solved for. Those in between are made of their neighbours, and solved for
-        where that is not good enough. Where the user ends a fit, only the next model follows.
+        where that is not good enough. Where the user ends a fit, nothing more is solved for: those
+        in between follow as far as they are good enough, and the first that is not.
         """
         self.task = replace(self.task, keep_dual=True)
         rest = list(nus)
@@ -68,7 +69,7 @@ class Walk:
     def _next(self, nus: list[float]) -> Iterator[Outcome]:
         """Yield the answers of some nus, of which the last one is solved for first."""
         before = self._last[-1:]
-        lower = self._solved(nus[-1])
+        lower = _as_wished(self._solved(nus[-1]))
         if before:
             yield from self._filled(before[0], lower, nus[:-1])
         yield lower
@@ -80,7 +81,8 @@ class Walk:
         half = 0 if lower.status in ENDED_BY_USER else len(nus) // 2
         middle = self._between(upper, lower, nus[half])
         solved = len(middle.state.history) > 1
-        yield from self._filled(upper, middle if solved else lower, nus[:half])
+        below = middle if solved else replace(lower, status=middle.status)
+        yield from self._filled(upper, below, nus[:half])
         yield middle
         yield from self._filled(middle if solved else upper, lower, nus[half + 1 :])
 
@@ -88,16 +90,24 @@ class Walk:
         try:
             return self._near(upper, lower, nu)
         except KeyboardInterrupt:
-            return self._near(upper, replace(lower, status=Status.INTERRUPTED), nu)
+            last = replace(lower, status=Status.INTERRUPTED)
+            return replace(self._near(upper, last, nu), status=Status.INTERRUPTED)
 
     def _near(self, upper: Outcome, lower: Outcome, nu: float) -> Outcome:
-        """Return an answer made of two others; solve for one where it is not good enough."""
+        """Return an answer made of two others; solve for one where it is not good enough.
+
+        Where an answer has single columns, of a solver that finished it, the upper one has to do.
+        """
         task = self.task.at(nu)
-        known = between(task, upper, lower)
+        both = all(has_neighbours(task, end) for end in (upper, lower))
+        known = between(task, upper, lower) if both else upper.known
         found = judged(task, known, self._seconds())
+        good = found.certificate.converged
         if lower.status in ENDED_BY_USER:
-            return replace(found, status=lower.status)
-        return found if found.certificate.converged else solve(task, known, self._seconds())
+            return found if good else replace(found, status=lower.status)
+        if good or found.state.wish:
+            return _as_wished(found)
+        return _as_wished(solve(task, known, self._seconds()))
 
     def _solved(self, nu: float) -> Outcome:
         """Return the answer of that nu, which the next one starts from.
@@ -127,3 +137,12 @@ class Walk:
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began
+
+
+def _as_wished(outcome: Outcome) -> Outcome:
+    """Return the answer with the status of the end that a callback wishes for, if one does.
+
+    For a single fit a wish at an answer within the tolerance means nothing; a path it ends.
+    """
+    wish = outcome.state.wish
+    return outcome if wish is None else replace(outcome, status=wish)

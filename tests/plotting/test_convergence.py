@@ -3,8 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from directboost import DirectBoostClassifier
 from directboost.plotting import plot_convergence
-from tests.plotting.drawn import lines_by_label
+from tests.plotting.drawn import NAMES, WINE, lines_by_label
 
 
 def test_convergence_draws_the_history(wine):
@@ -21,3 +22,13 @@ def test_convergence_draws_the_history(wine):
 def test_convergence_draws_into_given_axes(wine):
     axes = plt.subplots(1, 2)[1]
     assert plot_convergence(wine, axes) is axes
+
+
+def test_the_bounds_of_the_empty_model_can_be_seen():
+    """Both lie on one height: the panel is as high as a small share of it."""
+    model = DirectBoostClassifier(nu=1.0).fit(WINE.data, NAMES)
+    ax = plot_convergence(model)[0]
+    low, high = ax.get_ylim()
+    height = model.certificate_.primal
+    assert low < height < high
+    assert 0.001 < (high - low) / height < 0.1

@@ -1,6 +1,7 @@
 """The regions of the plane are what the model predicts there."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
@@ -93,6 +94,33 @@ def test_regions_of_trees_change_where_their_splits_are(rng):
     assert np.isin(np.unique(values), _cuts(model, 0)).all()
     with pytest.raises(ValueError, match="has no step functions"):
         plot_feature(model, 0)
+
+
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+def test_every_level_of_a_category_has_a_strip_of_its_own(learner, rng):
+    """With its name, also where the answer to its neighbour is the same; none lies outside."""
+    towns = np.array(["Bern", "Basel", "Chur", "Davos"])[np.arange(400) % 4]
+    height = rng.uniform(0.0, 1.0, 400)
+    y = np.where(height > 0.6, 2, np.isin(towns, ["Bern", "Davos"]).astype(int))
+    X = pd.DataFrame({"town": pd.Categorical(towns), "height": height})
+    model = DirectBoostClassifier(nu=0.02, learner=learner).fit(X, y)
+    for pair in (("town", "height"), ("height", "town")):
+        ax = plot_regions(model, X, y, features=pair)
+        axis, ends = (ax.xaxis, ax.get_xlim()) if pair[0] == "town" else (ax.yaxis, ax.get_ylim())
+        assert ends == (-0.5, 3.5)
+        assert [t.get_text() for t in axis.get_ticklabels()] == ["Basel", "Bern", "Chur", "Davos"]
+        assert axis.get_ticklocs().tolist() == [0, 1, 2, 3]
+        codes = X.assign(town=X["town"].cat.codes)[list(pair)].to_numpy()
+        drawn = model.classes_[colour_at(ax, codes)]
+        np.testing.assert_array_equal(drawn, model.predict(X))
+
+
+def test_some_of_very_many_levels_are_named(rng):
+    level = rng.integers(0, 100, 600)
+    X = pd.DataFrame({"x": rng.normal(size=600), "level": pd.Categorical(level)})
+    model = DirectBoostClassifier(nu=0.1).fit(X, (level > 50) + (X["x"] > 0))
+    ax = plot_regions(model, X, (level > 50) + (X["x"] > 0), features=("level", "x"))
+    assert [text.get_text() for text in ax.get_xticklabels()][:3] == ["0", "3", "6"]
 
 
 def test_regions_of_other_classifiers_are_refused(rng):

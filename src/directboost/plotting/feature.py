@@ -8,7 +8,7 @@ from ..arrays import Array
 from ..naming import class_names, feature_names
 from .canvas import COLOURS, DASHES, add_legend, new_axes, others_text, tidy
 from .levels import draw_levels
-from .reading import check_model, find_classes, find_feature, read_rows
+from .reading import check_model, check_sum, find_classes, find_feature, read_rows
 
 _MARGIN = 0.12  # share of the range of the thresholds that is drawn on either side of it
 _STRIP = 0.12  # width of the strip for missing values, as a share of the range
@@ -40,6 +40,7 @@ def plot_feature(
     ax : matplotlib axes
     """
     check_model(model)
+    check_sum(model)
     place = find_feature(model, feature)
     name = feature_names(model)[place]
     cuts, table = _steps(model, place, name)

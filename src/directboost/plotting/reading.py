@@ -23,10 +23,24 @@ def check_model(model: Any) -> None:
 
 def check_not_empty(model: Any) -> None:
     """Refuse the model without weak classifiers."""
+    if model.learners_:
+        return
+    why = f"its fit ended with status '{model.status_}'"
+    if hasattr(model, "nu_max_"):
+        nu = model.nu_ / model.nu_max_ if model.nu_max_ > 0.0 else model.nu_
+        why = f"fit with a smaller nu than {nu:.3g} * nu_max"
+    raise ValueError(f"the model is empty, so there is nothing to draw: {why}")
+
+
+def check_sum(model: Any) -> None:
+    """Refuse a model whose scores are made of the sums of votes by a further step."""
     if not model.learners_:
+        return
+    row = np.zeros((1, model.n_features_in_))
+    if not np.array_equal(model._scores(row, model.ensemble_), model.ensemble_.scores(row)):
         raise ValueError(
-            f"the model is empty, so there is nothing to draw: fit with a smaller nu than "
-            f"{model.nu_ / model.nu_max_ if model.nu_max_ > 0.0 else model.nu_:.3g} * nu_max"
+            f"the scores of {type(model).__name__} are not sums over its weak classifiers: they "
+            "are decoded, or scaled, class by class, so that the votes cannot be drawn by class"
         )
 
 

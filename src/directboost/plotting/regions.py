@@ -17,13 +17,16 @@ from .reading import (
 )
 
 _TINTS = (0.65, 0.84, 0.55, 0.92)  # shares of white, so that 28 classes differ
+_ONE_LINE = 60  # characters that fit below the axis, with what is between the names
+_MOST_TICKS = 40  # names of levels that fit along an axis
 _WIDE = 0.004  # share of the picture from which a region is large enough for the name of its class
 
 
 def plot_regions(model: Any, X: Any, y: Any, features: Any = None, ax: Any = None) -> Any:
     """Draw the classes that a model of two features predicts, and rows with their true classes.
 
-    The regions are exact: between two thresholds of each feature the answer is the same.
+    The regions are exact: between two thresholds of each feature the answer is the same, and so
+    it is for every level of a category, which has a strip of its own.
 
     Parameters
     ----------
@@ -55,6 +58,8 @@ def plot_regions(model: Any, X: Any, y: Any, features: Any = None, ax: Any = Non
     names = feature_names(model)
     ax.set(xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
+    for axis, feature in zip((ax.xaxis, ax.yaxis), pair, strict=True):
+        _name_levels(axis, model.categories_[feature])
     add_legend(ax, beside)
     if model.classes_.size > len(COLOURS):
         _name_regions(ax, edges, answers, model.classes_)
@@ -84,8 +89,10 @@ def _two_features(model: Any, features: Any) -> list[int]:
 
 
 def _edges(model: Any, feature: int, values: Array) -> Array:
-    """Return the thresholds of a feature between the ends of its axis."""
-    cuts = _cuts(model, feature)
+    """Return the thresholds of a feature, or of a category those between levels, and the ends."""
+    cuts, levels = _cuts(model, feature), model.categories_[feature]
+    if levels is not None:
+        return np.asarray(np.arange(len(levels) + 1) - 0.5, dtype=np.float64)
     known = np.concatenate([cuts, values[np.isfinite(values)]])
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     space = 0.04 * (high - low if high > low else max(abs(low), 1.0))
@@ -138,6 +145,17 @@ def _draw_rows(ax: Any, rows: Array, codes: Ints, classes: Any) -> None:
         ax.scatter(own[:, 0], own[:, 1], s=22, color=COLOURS[r % len(COLOURS)], marker=marker,
             edgecolors="white", linewidths=0.5, label=str(label),
         )  # fmt: skip
+
+
+def _name_levels(axis: Any, levels: Any) -> None:
+    """Write the levels of a category along its axis, some of them where there are very many."""
+    if levels is None:
+        return
+    shown = np.arange(0, len(levels), -(-len(levels) // _MOST_TICKS))
+    names = [str(levels[level]) for level in shown]
+    slanted = axis.axis_name == "x" and sum(len(name) + 3 for name in names) > _ONE_LINE
+    style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
+    axis.set_ticks(shown, names, **style)
 
 
 def _name_regions(ax: Any, edges: list[Array], answers: Ints, classes: Any) -> None:

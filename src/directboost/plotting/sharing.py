@@ -10,7 +10,7 @@ from ..inputs import check_count
 from ..naming import class_names, class_noun
 from ..summary import describe_rule
 from .canvas import new_axes, pyplot
-from .reading import check_model, check_not_empty
+from .reading import check_model, check_not_empty, check_sum
 
 _LONGEST = 80  # characters of a rule: those of leaves far down a tree would fill the picture
 
@@ -20,14 +20,15 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
 
     A row is a rule in words, cut where it is long: a class gets its weight where the rule holds,
     and loses it where not. Under a mixed-norm penalty a row has several entries: the classes share
-    it.
+    it. Weights below zero, which only baselines have, are red.
 
     Parameters
     ----------
     model : fitted estimator
     ax : matplotlib axes, optional
     most : int, default=30
-        How many rules are drawn; the strongest are those of the largest sum of weights.
+        How many rules are drawn; the strongest are those of the largest sum of weights, whatever
+        their signs.
 
     Returns
     -------
@@ -35,8 +36,9 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     """
     check_model(model)
     check_not_empty(model)
+    check_sum(model)
     most = check_count("most", most, 1, "the number of rules to draw, 1 or more")
-    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:most]
+    order = np.argsort(-np.abs(model.coef_).sum(axis=1), kind="stable")[:most]
     words = [describe_rule(model, model.learners_[j]) for j in order]
     rules = [shorten(text, _LONGEST, placeholder=" ...") for text in words]
     if ax is None:
@@ -45,17 +47,21 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     _draw_weights(ax, model.coef_[order])
     _name_cells(ax, rules, class_names(model))
     ax.set_xlabel(class_noun(model)[0])
-    ax.set_title(f"{order.size} of {model.n_learners_} rules, strongest first", fontsize=10)
+    ax.set_title(f"{order.size} of {len(model.learners_)} rules, strongest first", fontsize=10)
     return ax
 
 
 def _draw_weights(ax: Any, weights: Array) -> None:
     from matplotlib.colors import ListedColormap
 
-    # The lightest blues look like the white of a zero.
-    colours = ListedColormap(pyplot().get_cmap("Blues")(np.linspace(0.2, 1.0, 256)))
-    shown = np.ma.masked_equal(weights, 0.0)
-    image = ax.imshow(shown, cmap=colours, vmin=0.0, aspect="auto", interpolation="nearest")
+    # The lightest blues and reds look like the white of a zero.
+    colours = pyplot().get_cmap("Blues")(np.linspace(0.2, 1.0, 256))
+    low, high = 0.0, float(np.abs(weights).max())
+    if (weights < 0.0).any():
+        reds = pyplot().get_cmap("Reds")(np.linspace(1.0, 0.2, 256))
+        low, colours = -high, np.concatenate([reds, colours])
+    shown, style = np.ma.masked_equal(weights, 0.0), {"aspect": "auto", "interpolation": "nearest"}
+    image = ax.imshow(shown, cmap=ListedColormap(colours), vmin=low, vmax=high, **style)
     ax.figure.colorbar(image, ax=ax, label="weight", shrink=min(1.0, 12.0 / weights.shape[0]))
 
 
