@@ -177,3 +177,14 @@ def test_nu_scales_describe_the_same_model():
     assert relative.nu_ == pytest.approx(0.02 * relative.nu_max_, rel=1e-14)
     np.testing.assert_array_equal(relative.coef_, absolute.coef_)
     assert paper.certificate_.primal == pytest.approx(relative.certificate_.primal, rel=1e-9)
+
+
+def test_features_read_after_every_round():
+    """The last ones are those of the model; where there are no stages the message says so."""
+    model = fit()
+    used = list(model.staged_features_used())
+    assert len(used) == len(list(model.staged_predict(DATA.X)))
+    np.testing.assert_array_equal(used[-1], model.features_used_)
+    assert used[0].size == 1
+    with pytest.raises(ValueError, match="keeps no stages"):
+        next(DirectBoostClassifier().fit(DATA.X, DATA.y).staged_features_used())

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from .arrays import Array, Numbers
+from .arrays import Array, Ints, Numbers
 from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
@@ -132,12 +132,27 @@ class Predictor:
         for F in self._staged_scores(X):
             yield self._answers(F)
 
+    def staged_features_used(self) -> Iterator[Ints]:
+        """Yield the features the model reads after every round, ascending."""
+        check_is_fitted(self)
+        for learners in self._staged_learners():
+            read = {feature for learner in learners for feature in learner.features}
+            yield np.array(sorted(read), dtype=np.intp)
+
+    def _staged_learners(self) -> Iterator[list[WeakClassifier]]:
+        """Yield the weak classifiers with a weight after every round."""
+        for learners, W in self._kept_stages():
+            yield [learner for learner, row in zip(learners, W, strict=True) if row.any()]
+
     def _staged_scores(self, X: Numbers) -> Iterator[Array]:
         """Yield the scores after every round, (m, k)."""
+        for learners, W in self._kept_stages():
+            yield self._scores(X, Ensemble(learners, W))
+
+    def _kept_stages(self) -> list[tuple[list[WeakClassifier], Array]]:
         if self._stages is None:
             raise ValueError(
                 "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
                 "with a number, for example columns_per_round=1"
             )
-        for learners, W in self._stages:
-            yield self._scores(X, Ensemble(learners, W))
+        return self._stages

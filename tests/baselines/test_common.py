@@ -65,6 +65,17 @@ def test_the_last_stage_is_the_model(estimator, k):
 
 
 @each
+def test_features_read_after_every_round(estimator):
+    X, y, _ = noisy(d=5)
+    model = clone(estimator).fit(X, y)
+    used = list(model.staged_features_used())
+    assert len(used) == model.n_iter_
+    np.testing.assert_array_equal(used[-1], model.features_used_)
+    fewer = clone(estimator).set_params(n_rounds=2).fit(X, y)
+    np.testing.assert_array_equal(used[min(1, len(used) - 1)], fewer.features_used_)
+
+
+@each
 def test_what_is_recorded(estimator):
     X, y, _ = noisy()
     model = clone(estimator).fit(X, y)

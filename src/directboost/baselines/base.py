@@ -27,6 +27,7 @@ from ..inputs import (
     with_levels,
 )
 from ..kernels.team import Team
+from ..learners import WeakClassifier
 from ..naming import feature_names
 from ..prediction import Predictor, one_blas_thread
 from ..probabilities import fit_factor
@@ -178,6 +179,9 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         refuse_infinite(X)
         for number, F in enumerate(self._model.staged(X), start=1):
             yield self._decoded(F, number)
+
+    def _staged_learners(self) -> Iterator[list[WeakClassifier]]:
+        return self._model.staged_learners()
 
     def _scores(self, X: Any, ensemble: Any) -> Array:
         F = super()._scores(X, ensemble)

@@ -85,6 +85,17 @@ class VoteModel:
                 F = F + _added(here, found.left, found.right, X.shape[0])
             yield F
 
+    def staged_learners(self) -> Iterator[list[WeakClassifier]]:
+        """Yield the weak classifiers with votes after every round."""
+        voting: list[bool] = []
+        for found in self._rounds:
+            voting += ((found.left != 0.0) | (found.right != 0.0)).any(axis=1).tolist()
+            alive = np.array(voting)
+            if found.weights is not None:
+                weighted = (found.weights.reshape(len(voting), -1) != 0.0).any(axis=1)
+                alive = weighted if found.weights.ndim == 2 else alive & weighted
+            yield _chosen(self._learners[: len(voting)], alive)
+
 
 def _chosen(learners: Sequence[WeakClassifier], alive: Bools) -> list[WeakClassifier]:
     return [learner for learner, live in zip(learners, alive.tolist(), strict=True) if live]
