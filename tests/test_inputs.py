@@ -8,6 +8,7 @@ from directboost.inputs import (
     check_choice,
     check_count,
     check_number,
+    check_share,
     feature_costs,
     refuse_infinite,
     refuse_many_levels,
@@ -122,6 +123,13 @@ def test_strict_and_weak_bounds():
     assert check_number("nu", 0.0, 0.0, strict=False, what="") == 0.0
     with pytest.raises(ValueError, match=r"nu=0\.0 .*a positive number"):
         check_number("nu", 0.0, 0.0, strict=True, what="a positive number")
+
+
+@pytest.mark.parametrize("value", [0.0, -0.5, 1.0 + 1e-9, np.nan, True, "half"])
+def test_shares_are_above_zero_and_at_most_one(value):
+    assert check_share("rate", 1) == 1.0
+    with pytest.raises(ValueError, match=r"rate=.* does not fit: it takes \(0, 1\]"):
+        check_share("rate", value)
 
 
 @pytest.mark.parametrize("value", [2, np.int32(2), np.uint8(2)])

@@ -236,6 +236,14 @@ def check_number(name: str, value: Any, low: float, *, strict: bool, what: str) 
     return float(value)
 
 
+def check_share(name: str, value: Any) -> float:
+    """Return a parameter in (0, 1] as float, or refuse it by name."""
+    share = check_number(name, value, 0.0, strict=True, what="(0, 1]")
+    if share > 1.0:
+        raise ValueError(f"{name}={value!r} does not fit: it takes (0, 1]")
+    return share
+
+
 def check_count(name: str, value: Any, low: int, what: str) -> int:
     """Return an integer parameter, or refuse it by name."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:

@@ -4,7 +4,11 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The reason why a fit stopped: the column generation, or a baseline (the last four)."""
+    """The reason why a fit stopped.
+
+    Baselines alone have the last four; they also end as `max_iter`, `no_better_column`, `stopped`
+    or `interrupted`.
+    """
 
     OPTIMAL = "optimal"
     MAX_ITER = "max_iter"

@@ -5,6 +5,8 @@ import numpy as np
 from directboost.baselines.rounds import Problem
 from directboost.baselines.search import StumpSearch
 from directboost.binning import bin_features
+from tests.baselines.brute_force import all_stumps
+from tests.baselines.rows import noisy
 
 
 def problem_of(X, y, weight, categories=None):
@@ -12,3 +14,9 @@ def problem_of(X, y, weight, categories=None):
     search = StumpSearch(bin_features(X, weight / weight.max(), None, None, categories))
     size = float(weight.sum())
     return Problem(search, y, weight / size, int(y.max()) + 1, size, X, np.random.RandomState(0))
+
+
+def binary(weighted=False, seed=0):
+    """Return X, signs y, weights v with sum 1 and the answers of all stumps."""
+    X, y, weight = noisy(k=2, weighted=weighted, seed=seed)
+    return X, 2.0 * y - 1.0, weight / weight.sum(), all_stumps(X).H

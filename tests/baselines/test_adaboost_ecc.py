@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from directboost.baselines.adaboost_ecc import AdaBoostECC
-from directboost.baselines.adaboost_mh import AdaBoostMH
 from tests.baselines.brute_force import with_sign
 from tests.baselines.pairs import (
     all_colourings,
@@ -129,18 +128,6 @@ def test_a_perfect_colouring_does_not_end_the_rounds():
     assert max(record.vote for record in model.history_) == pytest.approx(11.5129, abs=1e-3)
     assert model.n_iter_ > 2
     assert model.score(X, y) == 1.0
-
-
-@pytest.mark.parametrize("options", [{}, {"partition": "max_cut"}, {"repartition": 1}], ids=str)
-def test_two_classes_are_adaboost(options):
-    X, X_test, y, _ = split("breast_cancer")
-    model = AdaBoostECC(100, random_state=0, **options).fit(X, y)
-    other = AdaBoostMH(100, votes="discrete").fit(X, y)
-    for rows in (X, X_test):
-        for f, g in zip(
-            model.staged_decision_function(rows), other.staged_decision_function(rows), strict=True
-        ):
-            np.testing.assert_allclose(2.0 * f, g, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(

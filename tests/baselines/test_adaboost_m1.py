@@ -5,7 +5,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from directboost.baselines import AdaBoostMH
 from directboost.baselines.adaboost_m1 import AdaBoostM1
 from directboost.status import Status
 from tests.baselines.rows import errors_by_round, noisy, split
@@ -34,17 +33,6 @@ def test_the_training_error_is_bounded(name):
         bound *= 2.0 * np.sqrt(record.error * (1.0 - record.error))
         assert record.objective == pytest.approx(bound, rel=1e-9)
         assert error <= bound + 1e-12
-
-
-def test_two_classes_are_adaboost():
-    X, X_test, y, _ = split("breast_cancer")
-    model, other = AdaBoostM1(100).fit(X, y), AdaBoostMH(100, votes="discrete").fit(X, y)
-    for rows in (X, X_test):
-        stages = zip(
-            model.staged_decision_function(rows), other.staged_decision_function(rows), strict=True
-        )
-        for F, G in stages:
-            np.testing.assert_allclose(F, G, atol=1e-10)
 
 
 def test_shrunken_votes():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from directboost.baselines.adaboost_ecc import AdaBoostECC
-from directboost.baselines.adaboost_mh import AdaBoostMH
 from directboost.baselines.adaboost_oc import AdaBoostOC
 from tests.baselines.pairs import (
     best_stump,
@@ -77,18 +76,6 @@ def test_the_decision_counts_matching_colours():
     F = model.decision_function(X)
     np.testing.assert_allclose(F - F.mean(axis=1, keepdims=True),
         count - count.mean(axis=1, keepdims=True), atol=1e-9)  # fmt: skip
-
-
-@pytest.mark.parametrize("partition", ["half", "coin", "max_cut"])
-def test_two_classes_are_adaboost(partition):
-    X, X_test, y, _ = split("breast_cancer")
-    model = AdaBoostOC(100, partition=partition, random_state=0).fit(X, y)
-    other = AdaBoostMH(100, votes="discrete").fit(X, y)
-    for rows in (X, X_test):
-        for f, g in zip(
-            model.staged_decision_function(rows), other.staged_decision_function(rows), strict=True
-        ):
-            np.testing.assert_allclose(2.0 * f, g, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "value"), [("partition", "thirds"), ("learning_rate", 2.0)])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from directboost.baselines.adaboost_mh import AdaBoostMH
 from directboost.baselines.adaboost_sip import AdaBoostSIP, _costs
 from directboost.baselines.patterns import Conjunction
 from directboost.learners import Level
@@ -116,18 +115,6 @@ def test_a_small_edge_is_preferred_to_none(select):
     model = AdaBoostSIP(1, select=select).fit(X, y, weight)
     assert model.learners_[0].feature == 1
     assert model.history_[0].error == pytest.approx(0.5 - 0.5e-7, abs=1e-10)
-
-
-@pytest.mark.parametrize("select", ["l1", "cost"])
-def test_two_classes_are_adaboost(select):
-    X, X_test, y, _ = split("breast_cancer")
-    model = AdaBoostSIP(100, select=select).fit(X, y)
-    other = AdaBoostMH(100, votes="discrete").fit(X, y)
-    for rows in (X, X_test):
-        for f, g in zip(
-            model.staged_decision_function(rows), other.staged_decision_function(rows), strict=True
-        ):
-            np.testing.assert_allclose(2.0 * f, g, rtol=1e-8, atol=1e-9)
 
 
 def with_gaps(X):

@@ -6,17 +6,9 @@ import pytest
 from directboost.baselines.binary_boosters import BinaryBooster, kept
 from directboost.baselines.binary_problems import LockStep
 from directboost.baselines.distinct_rows import DistinctRows
-from directboost.baselines.rounds import Problem
-from directboost.baselines.search import StumpSearch
-from directboost.binning import bin_features
 from directboost.status import Status
+from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
-
-
-def problem_of(X, y, weight):
-    search = StumpSearch(bin_features(X, weight, None, None))
-    v = weight / weight.sum()
-    return Problem(search, y, v, int(y.max()) + 1, float(y.size), X, np.random.RandomState(0))
 
 
 class Counting(BinaryBooster):
@@ -98,6 +90,13 @@ def test_rows_of_other_classes_stay_apart():
     rows = DistinctRows(problem_of(X, y, np.ones(4)))
     assert sorted(rows.labels.tolist()) == [0, 1]
     np.testing.assert_allclose(rows.v, 0.5)
+
+
+def test_values_and_classes_are_not_mistaken_for_each_other():
+    """The value 0 in class 1 is another row than the value 1 in class 0."""
+    X, y = np.repeat([[0.0], [1.0]], 2, axis=0), np.array([0, 1, 0, 1])
+    rows = DistinctRows(problem_of(X, y, np.arange(1.0, 5.0)))
+    np.testing.assert_allclose(np.sort(rows.v), np.arange(1.0, 5.0) / 10.0)
 
 
 def test_edges_of_the_different_rows_are_those_of_all():

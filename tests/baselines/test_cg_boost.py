@@ -15,16 +15,11 @@ from directboost.baselines.corrective_solvers import (
     penalised,
 )
 from directboost.status import Status
-from tests.baselines.brute_force import all_stumps, first_largest, with_sign
+from tests.baselines.brute_force import first_largest, with_sign
+from tests.baselines.problems import binary
 from tests.baselines.rows import noisy, split
 
 SMOOTH = {"exponential": exponential, "logistic": logistic}
-
-
-def binary(weighted=False, seed=0):
-    """Return X, signs y, weights v with sum 1 and the answers of all stumps."""
-    X, y, weight = noisy(k=2, weighted=weighted, seed=seed)
-    return X, 2.0 * y - 1.0, weight / weight.sum(), all_stumps(X).H
 
 
 def plain_loss(name, z, v):

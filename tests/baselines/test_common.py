@@ -8,6 +8,17 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from directboost.baselines import (
+    AdaBoostECC,
+    AdaBoostMO,
+    AdaBoostOC,
+    CGBoost,
+    GradBoost,
+    LPBoost,
+    MultiBoostCW,
+    OneVsAllBoost,
+)
+from directboost.learners import Constant
 from directboost.status import Status
 from tests.baselines.estimators import ESTIMATORS
 from tests.baselines.rows import noisy, split
@@ -44,6 +55,57 @@ def test_the_order_of_rows_does_not_matter(estimator):
 
 
 @each
+def test_light_weights_stand_for_all_rows(estimator):
+    """The number of rows that a weight stands for is at least one on average."""
+    X, y, _ = noisy(m=40)
+    model, light = clone(estimator).fit(X, y), clone(estimator).fit(X, y, np.full(y.size, 0.25))
+    np.testing.assert_allclose(scores(model, X), scores(light, X), rtol=1e-9, atol=1e-10)
+
+
+def without_ties():
+    """Return rows of which no two stumps are equally good, with weights."""
+    random = np.random.default_rng(5)
+    y = np.arange(60) % 3
+    X = random.normal(size=(60, 4)) + y[:, None] * random.normal(size=(1, 4))
+    return X, y, random.uniform(1.0, 2.0, size=60)
+
+
+def is_one_of_several_paths(estimator):
+    """Tell whether rounds solve a linear program, whose weights of rows need not be unique."""
+    params = estimator.get_params(deep=False)
+    return isinstance(estimator, LPBoost) or params.get("loss") == "hinge"
+
+
+def goes_by_the_number_of_a_class(estimator):
+    """Tell whether colours are drawn from a fixed seed, or classes take turns."""
+    drawn = isinstance(estimator, AdaBoostOC | AdaBoostECC) and estimator.partition != "max_cut"
+    return drawn or isinstance(estimator, MultiBoostCW)
+
+
+UNIQUE = [estimator for estimator in ESTIMATORS if not is_one_of_several_paths(estimator)]
+BY_NAME = [estimator for estimator in UNIQUE if not goes_by_the_number_of_a_class(estimator)]
+
+
+@pytest.mark.parametrize("estimator", UNIQUE, ids=str)
+def test_the_order_of_features_does_not_matter(estimator):
+    X, y, weight = without_ties()
+    order = [2, 0, 3, 1]
+    model = clone(estimator).fit(X, y, weight)
+    other = clone(estimator).fit(X[:, order], y, weight)
+    np.testing.assert_allclose(scores(model, X), scores(other, X[:, order]), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", BY_NAME, ids=str)
+def test_names_of_classes_do_not_matter(estimator):
+    X, y, weight = without_ties()
+    names = np.array([1, 2, 0])
+    model, other = clone(estimator).fit(X, y, weight), clone(estimator).fit(X, names[y], weight)
+    np.testing.assert_allclose(
+        scores(model, X), scores(other, X)[:, :, names], rtol=1e-6, atol=1e-6
+    )
+
+
+@each
 def test_rising_transforms_change_nothing(estimator):
     X, y, _ = noisy(m=40)
     model, other = clone(estimator).fit(X, y), clone(estimator).fit(np.exp(X), y)
@@ -65,6 +127,19 @@ def test_the_last_stage_is_the_model(estimator, k):
 
 
 @each
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_scores_are_votes_and_an_intercept(estimator, k):
+    X, y, _ = noisy(k=k)
+    model = clone(estimator).fit(X, y)
+    F = np.tile(model.intercept_, (y.size, 1))
+    for learner, votes in zip(model.learners_, model.coef_, strict=True):
+        if not isinstance(learner, Constant):
+            F += np.outer(learner.predict(X), votes)
+    F = model._decision(model._decoded(F, model.n_iter_))
+    np.testing.assert_allclose(F, model.decision_function(X), rtol=1e-9, atol=1e-10)
+
+
+@each
 def test_features_read_after_every_round(estimator):
     X, y, _ = noisy(d=5)
     model = clone(estimator).fit(X, y)
@@ -75,17 +150,32 @@ def test_features_read_after_every_round(estimator):
     np.testing.assert_array_equal(used[min(1, len(used) - 1)], fewer.features_used_)
 
 
+def counted(model):
+    """Return how many weak classifiers a model has had, as the paper counts them."""
+    if isinstance(model, GradBoost):  # those that are left
+        return int((model.coef_ != 0.0).any(axis=1).sum())
+    if isinstance(model, AdaBoostMO):
+        return model.n_iter_ * model.code_.shape[1]
+    by_class = isinstance(model, OneVsAllBoost | LPBoost | CGBoost | MultiBoostCW)
+    by_class = by_class or getattr(model, "votes", None) == "per_class"
+    return model.n_iter_ * (len(model.classes_) if by_class else 1)
+
+
 @each
 def test_what_is_recorded(estimator):
-    X, y, _ = noisy()
+    random, y = np.random.default_rng(0), np.arange(150) % 3
+    X = random.normal(size=(150, 5)) + y[:, None]  # so mixed that no class ends early
     model = clone(estimator).fit(X, y)
     assert isinstance(model.status_, Status)
-    assert 1 <= model.n_iter_ <= 6
+    assert model.n_iter_ == 6
     assert [record.round for record in model.history_] == list(range(model.n_iter_))
-    assert model.history_[-1].learners == model.n_learners_
-    assert model.n_nonzero_ <= max(model.n_learners_, len(model.learners_))
+    assert model.history_[-1].learners == model.n_learners_ == counted(model)
+    voting = {id(getattr(learner, "source", learner)) for learner in model.learners_}
+    assert model.n_nonzero_ == len(voting)
     assert np.isfinite([record.objective for record in model.history_]).all()
-    assert model.n_features_used_ == model.features_used_.size <= X.shape[1]
+    read = {feature for learner in model.learners_ for feature in learner.features}
+    assert model.features_used_.tolist() == sorted(read)
+    assert model.n_features_used_ == len(read)
     assert np.all(np.diff([record.seconds for record in model.history_]) >= 0.0)
     proba = model.predict_proba(X)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
@@ -101,6 +191,17 @@ def test_fits_repeat_and_pickle(estimator):
     np.testing.assert_array_equal(scores(model, X), scores(again, X))
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+@each
+def test_later_parameters_do_not_change_a_fitted_model(estimator):
+    X, y, _ = noisy()
+    model = clone(estimator).fit(X, y)
+    before = scores(model, X), model.decision_function(X), model.predict_proba(X)
+    model.set_params(**type(estimator)().get_params(deep=False))
+    after = scores(model, X), model.decision_function(X), model.predict_proba(X)
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @each

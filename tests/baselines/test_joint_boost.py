@@ -241,15 +241,6 @@ def test_a_class_without_weight_left_gains_nothing():
         assert found.gain == pytest.approx(1.0 + 0.0 - 0.25 - 0.5)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_other_names_of_the_classes_permute_the_scores(search):
-    X, y, _ = noisy(k=4, seed=1)
-    order = np.array([2, 0, 3, 1])
-    model, other = (JointBoost(10, search=search).fit(X, labels) for labels in (y, order[y]))
-    F, G = model.decision_function(X), other.decision_function(X)
-    np.testing.assert_allclose(G[:, order], F, rtol=1e-8, atol=1e-10)
-
-
 def test_no_gain_ends_the_rounds():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     with pytest.warns(UserWarning, match="before its first round"):

@@ -9,14 +9,9 @@ from directboost.baselines import LPBoost, edge_program
 from directboost.baselines.edge_program import EdgeProgram
 from directboost.baselines.lp_boost import Hinge, HingeOnSimplex, SoftMargin
 from directboost.status import Status
-from tests.baselines.brute_force import all_stumps, first_largest, with_sign
+from tests.baselines.brute_force import first_largest, with_sign
+from tests.baselines.problems import binary
 from tests.baselines.rows import noisy, split
-
-
-def binary(weighted=False, seed=0):
-    """Return X, signs y, weights v with sum 1 and the answers of all stumps."""
-    X, y, weight = noisy(k=2, weighted=weighted, seed=seed)
-    return X, 2.0 * y - 1.0, weight / weight.sum(), all_stumps(X).H
 
 
 def program(M, v, nu, form):

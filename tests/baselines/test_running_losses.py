@@ -4,17 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from directboost.baselines.rounds import Problem
 from directboost.baselines.running_losses import LOSSES
-from directboost.baselines.search import StumpSearch
-from directboost.binning import bin_features
+from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
-
-
-def problem_of(X, y, weight):
-    search = StumpSearch(bin_features(X, weight, None))
-    v, random = weight / weight.sum(), np.random.RandomState(0)
-    return Problem(search, y.astype(np.int32), v, int(y.max()) + 1, float(y.size), X, random)
 
 
 @pytest.mark.parametrize("name", LOSSES)

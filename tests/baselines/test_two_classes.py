@@ -24,8 +24,13 @@ SAME = [
     AdaBoostMH(ROUNDS, votes="discrete", max_bins=None),
     AdaBoostMO(ROUNDS, max_bins=None),
     AdaBoostOC(ROUNDS, max_bins=None, random_state=0),
+    AdaBoostOC(ROUNDS, max_bins=None, partition="coin", random_state=0),
+    AdaBoostOC(ROUNDS, max_bins=None, partition="max_cut"),
     AdaBoostECC(ROUNDS, max_bins=None, random_state=0),
+    AdaBoostECC(ROUNDS, max_bins=None, partition="max_cut"),
+    AdaBoostECC(ROUNDS, max_bins=None, repartition=1, random_state=0),
     AdaBoostSIP(ROUNDS, max_bins=None),
+    AdaBoostSIP(ROUNDS, max_bins=None, select="cost"),
     OneVsAllBoost(ROUNDS, max_bins=None),
     MultiBoostCW(ROUNDS, max_bins=None),
 ]
@@ -58,7 +63,7 @@ def adaboost(rows):
     return np.array(stages)
 
 
-@pytest.mark.parametrize("estimator", SAME, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("estimator", SAME, ids=str)
 def test_every_round_decides_as_adaboost_does(estimator, rows, adaboost):
     X, X_test, y, _ = rows
     everything = np.concatenate([X, X_test])

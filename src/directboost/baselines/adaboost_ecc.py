@@ -8,7 +8,8 @@ import numpy as np
 from ..arrays import Bools
 from ..inputs import check_choice, check_count
 from .base import Baseline, Rounds
-from .coloured_pairs import Choice, ColouredPairs, boosted, colours_of, symmetric_vote
+from .coloured_pairs import Choice, ColouredPairs, colours_of
+from .coloured_rounds import boosted, symmetric_vote
 from .colourings import PARTITIONS, drawn_stump
 from .rounds import Problem
 
@@ -24,11 +25,16 @@ class AdaBoostECC(Baseline):
     ===========  =======================================================================
     "symmetric"  a h(x), a = ln((1 - e) / e) / 2: the exact line search
     "two_sided"  ln((P + u) / (N + u)) / 2 with P and N the weights d_i of the rows of
-                 colour +1 and -1 on the side of x, u = 1 / (2 m)
+                 colour +1 and -1 on the side of x, u = 1 / (2 m), m the sum of the
+                 sample weights, at least the number of rows
     ===========  =======================================================================
 
+    The objective of the history is the sum above over k - 1, which starts at 1. Because of m, two
+    rows of weight 1/2 are not quite one row of weight 1 with two-sided votes.
+
     Source: Guruswami and Sahai, COLT 1999; two-sided votes as in Sun, Todorovic and Li, Pattern
-    Recognition Letters 28, 2007; repartitioning in Li, ICML 2006. Rounds cost O(m k + d m).
+    Recognition Letters 28, 2007; repartitioning in Li, ICML 2006. Rounds cost O(m k + d m). The
+    fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -75,6 +81,9 @@ class AdaBoostECC(Baseline):
         check_choice("partition", self.partition, PARTITIONS)
         check_choice("votes", self.votes, ("symmetric", "two_sided"))
         check_count("repartition", self.repartition, 0, "a number of times, at least 0")
+
+    def _temper(self) -> float | None:
+        return 2.0
 
     def _rounds(self, problem: Problem) -> Rounds:
         pairs = ColouredPairs(problem)

@@ -19,7 +19,7 @@ class AdaBoostM1(LabelBoosting):
     2 sqrt(e (1 - e)), which bounds the training error.
 
     Source: Freund and Schapire, Journal of Computer and System Sciences 55, 1997. Rounds cost
-    O(d m k) with stumps.
+    O(d m k) with stumps. The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from ..inputs import check_choice
 from ..status import Status
 from .base import Baseline, Rounds
 from .hamming_votes import CHOICES
-from .rounds import Problem, Round, answers
+from .rounds import Problem, Round, exponentials
 
 
 class AdaBoostMH(Baseline):
@@ -28,7 +28,11 @@ class AdaBoostMH(Baseline):
     "per_class"   most abs(E_c) by class   the same, g the sum over the classes
     ============  =======================  ================================================
 
-    Source: Schapire and Singer, Machine Learning 37, 1999. Rounds cost O(d m k).
+    m in u is the sum of the sample weights, at least the number of rows: two rows of weight 1/2
+    are not quite one row of weight 1.
+
+    Source: Schapire and Singer, Machine Learning 37, 1999; "balanced" in Kegl and Busa-Fekete,
+    ICML 2009. Rounds cost O(d m k). The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -67,6 +71,9 @@ class AdaBoostMH(Baseline):
         check_choice("votes", self.votes, tuple(CHOICES))
         check_choice("init", self.init, ("uniform", "balanced"))
 
+    def _temper(self) -> float | None:
+        return 1.0
+
     def _rounds(self, problem: Problem) -> Rounds:
         D, objective = _start(problem, self.init), 1.0
         while True:
@@ -80,7 +87,7 @@ class AdaBoostMH(Baseline):
             Z = float(D.sum())
             if not 0.0 < Z < np.inf:
                 return Status.SEPARATED
-            D /= Z
+            D *= 1.0 / Z
             objective *= Z
             learners = [problem.search.learner(place) for place in choice.places]
             vote = float(np.abs(on_right - on_left).max()) / 2.0
@@ -95,12 +102,10 @@ def _start(problem: Problem, init: str) -> Array:
 
 
 def _factors(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
-    """Return exp(-Y_ic h_c(x_i)), (m, k): exponentials of votes, not of rows."""
+    """Return exp(-Y_ic h_c(x_i)) for the sum h of the votes of all stumps, (m, k)."""
     product: Array | None = None
-    for place, on_left, on_right in zip(places, left, right, strict=True):
-        factors = answers(problem.search.right(place), np.exp(on_left), np.exp(on_right))
-        own = factors.ravel()
-        own[problem.own_places] = 1.0 / own[problem.own_places]
+    for place, votes in zip(places, np.stack([left, right], axis=1), strict=True):
+        factors = exponentials(problem.search.right(place), votes, problem.own_places)
         product = factors if product is None else product * factors
     assert product is not None
     return product

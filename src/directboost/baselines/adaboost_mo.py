@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints
+from ..arrays import Array
 from ..inputs import check_choice
 from ..status import Status
 from .base import Baseline, Rounds
+from .binary_adaboosts import by_bit, factors, independent, round_of, wrong_bits
 from .codes import check_code, code_matrix
 from .decoding import DECODINGS
-from .rounds import NO_EDGE, Problem, Round, log_odds
-from .search import first_bests, signs
+from .rounds import NO_EDGE, Problem, log_odds
+from .search import signs
 
 
 class AdaBoostMO(Baseline):
@@ -43,7 +44,8 @@ class AdaBoostMO(Baseline):
     with rho the least number of bits in which two rows of M differ.
 
     Source: Schapire and Singer, Machine Learning 37, 1999; the codes are a reconstruction, after
-    Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m L).
+    Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m L). The fitted attributes are
+    those of `Baseline`.
 
     Parameters
     ----------
@@ -97,14 +99,18 @@ class AdaBoostMO(Baseline):
         check_choice("coupling", self.coupling, ("shared", "independent"))
         check_choice("decoding", self.decoding, tuple(DECODINGS))
 
+    def _temper(self) -> float | None:
+        return 1.0 if self.decoding == "loss" else None
+
     def _rounds(self, problem: Problem) -> Rounds:
         self.code_ = code_matrix(self.code, problem.k, problem.random)
-        go = _shared if self.coupling == "shared" else _independent
+        self._decoder = DECODINGS[self.decoding]
+        go = _shared if self.coupling == "shared" else independent
         return go(problem, np.take(self.code_, problem.labels, axis=0), self.learning_rate)
 
     def _decoded(self, F: Array, n_rounds: int) -> Array:
         del n_rounds
-        return DECODINGS[self.decoding](F, self.code_)
+        return self._decoder(F, self.code_)
 
 
 def _shared(problem: Problem, targets: Array, rate: float) -> Rounds:
@@ -112,70 +118,14 @@ def _shared(problem: Problem, targets: Array, rate: float) -> Rounds:
     bits, positive = np.arange(targets.shape[1]), targets > 0.0
     G, objective = targets * (problem.v[:, None] / bits.size), 1.0
     while True:
-        places, edges = _best(problem, G)
+        places, edges = problem.search.bests(G)
         g = float(np.abs(edges).sum())
         if g < NO_EDGE:
             return Status.NO_EDGE
         error = (1.0 - g) / 2.0
         votes = rate * log_odds(error) / 2.0 * signs(edges)
-        G *= _factors(_wrong(problem, places, votes, positive), votes)
+        G *= factors(wrong_bits(problem, places, votes, positive), votes)
         Z = float(np.abs(G).sum())
         G /= Z
         objective *= Z
-        yield _round(problem, places, _by_bit(votes, bits, bits.size), error, objective)
-
-
-def _independent(problem: Problem, targets: Array, rate: float) -> Rounds:
-    """Go on with a vote for every bit, and without those bits that have ended."""
-    L, positive = targets.shape[1], targets > 0.0
-    bits, G, means = np.arange(L), targets * problem.v[:, None], np.ones(L)
-    status = Status.SEPARATED
-    while bits.size:
-        places, edges = _best(problem, G)
-        live = np.abs(edges) >= NO_EDGE
-        status = status if live.all() else Status.NO_EDGE
-        if not live.any():
-            break
-        bits, places, edges = bits[live], places[live], edges[live]
-        errors = (1.0 - np.abs(edges)) / 2.0
-        votes = rate * np.array([log_odds(error) for error in errors]) / 2.0 * signs(edges)
-        wrong = _wrong(problem, places, votes, np.take(positive, bits, axis=1))
-        G = np.compress(live, G, axis=1) * _factors(wrong, votes)
-        Z = problem.ones @ np.abs(G)
-        means[bits] *= Z
-        rows = _by_bit(votes, bits, L)
-        yield _round(problem, places, rows, float(errors.mean()), float(means.mean()))
-        going = wrong.any(axis=0)
-        bits, G = bits[going], np.compress(going, G / Z, axis=1)
-    return status
-
-
-def _best(problem: Problem, G: Array) -> tuple[Ints, Array]:
-    """Return the places of the stumps with the largest edges by bit, and these edges, (n,) each."""
-    E = problem.search.edges(G)
-    places = first_bests(np.abs(E))
-    return places, E[places, np.arange(places.size)]
-
-
-def _wrong(problem: Problem, places: Ints, votes: Array, positive: Bools) -> Bools:
-    """Return where votes_j h_j(x_i) and the bit have different signs, (m, n)."""
-    right = np.stack([problem.search.right(place) for place in places.tolist()], axis=1)
-    return np.asarray(right ^ positive ^ (votes < 0.0))
-
-
-def _factors(wrong: Bools, votes: Array) -> Array:
-    """Return exp(-M_yj votes_j h_j(x_i)), (m, n): exponentials of votes, not of rows."""
-    up, down = np.exp(np.abs(votes)), np.exp(-np.abs(votes))
-    return np.asarray(down + wrong * (up - down))
-
-
-def _by_bit(votes: Array, bits: Ints, L: int) -> Array:
-    """Return the votes of stumps, each for a bit of its own, (n, L)."""
-    rows = np.zeros((votes.size, L))
-    rows[np.arange(votes.size), bits] = votes
-    return rows
-
-
-def _round(problem: Problem, places: Ints, votes: Array, error: float, objective: float) -> Round:
-    learners = [problem.search.learner(place) for place in places.tolist()]
-    return Round(learners, -votes, votes, float(np.abs(votes).max()), error, objective)
+        yield round_of(problem, places, by_bit(votes, bits, bits.size), error, objective)

@@ -5,7 +5,8 @@ from typing import Any
 
 from ..inputs import check_choice
 from .base import Baseline, Rounds
-from .coloured_pairs import Choice, ColouredPairs, boosted
+from .coloured_pairs import Choice, ColouredPairs
+from .coloured_rounds import boosted
 from .colourings import PARTITIONS, drawn_stump
 from .rounds import Problem
 
@@ -20,9 +21,11 @@ class AdaBoostOC(Baseline):
     p = 1/2 - U (1/2 - e), a = ln((1 - p) / p) / 2, F_l += (a / 2) h(x) mu(l),
 
     and D_il is multiplied by exp(-(a / 2) h(x_i) (mu(y_i) - mu(l))) and divided by its sum. Where
-    U or the edge of the stump is below 1e-12, other colours are drawn, at most 20 times.
+    U or the edge of the stump is below 1e-12, other colours are drawn, at most 20 times. The
+    objective of the history is sum_i v_i sum_{l != y_i} exp(F_l - F_{y_i}) / (k - 1).
 
-    Source: Schapire, ICML 1997. Rounds cost O(m k + d m).
+    Source: Schapire, ICML 1997. Rounds cost O(m k + d m). The fitted attributes are those of
+    `Baseline`.
 
     Parameters
     ----------
@@ -60,6 +63,9 @@ class AdaBoostOC(Baseline):
     def _check(self) -> None:
         super()._check()
         check_choice("partition", self.partition, PARTITIONS)
+
+    def _temper(self) -> float | None:
+        return 2.0
 
     def _rounds(self, problem: Problem) -> Rounds:
         pairs = ColouredPairs(problem)

@@ -7,7 +7,8 @@ import numpy as np
 from ..arrays import Array
 from ..inputs import check_choice, check_count
 from .base import Baseline, Rounds
-from .coloured_pairs import Choice, ColouredPairs, boosted, colours_of
+from .coloured_pairs import Choice, ColouredPairs, colours_of
+from .coloured_rounds import boosted
 from .patterns import PatternPool, with_conjunctions
 from .rounds import NO_EDGE, Problem
 from .search import StumpSearch, first_best
@@ -24,13 +25,15 @@ class AdaBoostSIP(Baseline):
     j = argmax sum_c abs(G_jc), mu(c) = sign(G_jc),
 
     which is the largest U (1 - 2 e) over all patterns and colours. Votes and weights follow as in
-    `AdaBoostECC`: F_l += (a / 2) h_j(x) mu(l), a = ln((1 - e) / e) / 2.
+    `AdaBoostECC`: F_l += (a / 2) h_j(x) mu(l), a = ln((1 - e) / e) / 2. So does the objective of
+    the history, sum_i v_i sum_{l != y_i} exp(F_l - F_{y_i}) / (k - 1).
 
     The source tells that shareable patterns are mined and boosted by functional gradient descent
     on a margin cost; that this cost is the one of ECC is an assumption.
 
     Source: Zhang, Ye, Wang, Xu and Herman, ICCV 2009. Rounds cost O(d m k), and O(2000 m k) more
-    with conjunctions, which are found once, in O(d^2 m).
+    with conjunctions, which are found once, in O(d^2 m). The fitted attributes are those of
+    `Baseline`.
 
     Parameters
     ----------
@@ -76,6 +79,9 @@ class AdaBoostSIP(Baseline):
         check_choice("patterns", self.patterns, ("stumps", "conjunctions"))
         check_choice("select", self.select, ("l1", "cost"))
         check_count("max_len", self.max_len, 2, "a number of items, at least 2")
+
+    def _temper(self) -> float | None:
+        return 2.0
 
     def _rounds(self, problem: Problem) -> Rounds:
         pairs, pool = ColouredPairs(problem), self._pool(problem)

@@ -20,7 +20,7 @@ from ..history import RoundRecord
 from ..inputs import (
     TrainingRows,
     check_count,
-    check_number,
+    check_share,
     refuse_infinite,
     refuse_many_levels,
     training_rows,
@@ -35,7 +35,7 @@ from ..reading import read_training
 from ..status import Status
 from .rounds import Problem, Round
 from .search import StumpSearch
-from .votes import VoteModel
+from .votes import VoteModel, ensemble_of
 
 _MOST_ROWS = 1e12  # that weights may stand for
 
@@ -56,6 +56,9 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
     coef_ : (n, k) array
         Half of what their answer +1 adds to the scores more than their answer -1.
     intercept_ : (k,) array
+        What does not depend on x: F = sum of h(x) `coef_` over the h in `learners_` that are not
+        constant, plus `intercept_`. Of `AdaBoostMO` that are the scores of the bits, and of
+        `OneVsAllBoost` those before `normalize`.
     history_ : list of RoundRecord
     status_ : Status
     n_iter_ : int
@@ -93,6 +96,8 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         X : array-like, sparse matrix or frame (m, d)
         y : array-like (m,)
         sample_weight : array-like (m,), optional
+            A row of weight 2 is the row twice. Methods whose formulas have the number of rows take
+            the sum of the weights for it, but at least m.
 
         Returns
         -------
@@ -115,9 +120,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         check_count("n_rounds", self.n_rounds, 1, "a number of rounds, at least 1")
         if self.max_bins is not None:
             check_count("max_bins", self.max_bins, 2, "at least 2, or None for every threshold")
-        rate = getattr(self, "learning_rate", 1.0)
-        if check_number("learning_rate", rate, 0.0, strict=True, what="(0, 1]") > 1.0:
-            raise ValueError(f"learning_rate={rate!r} does not fit: it takes (0, 1]")
+        check_share("learning_rate", getattr(self, "learning_rate", 1.0))
 
     def _problem(self, rows: TrainingRows, team: Team) -> Problem:
         binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels > 0)
@@ -150,20 +153,41 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
     def _store(self, rows: TrainingRows, encoder: Encoder) -> None:
         self.classes_, self._encoder, self._prior = rows.classes, encoder, rows.prior
         self.categories_ = list(encoder.categories)
-        self.ensemble_ = self._model.ensemble()
-        self.learners_, self.coef_ = self._model.final()
+        self.learners_, self.coef_, common = self._model.final()
+        self.ensemble_ = ensemble_of(self.learners_, self.coef_, common)
         self.intercept_ = self.ensemble_.intercept
         self.n_iter_ = len(self.history_)
         self.n_learners_ = self._model.count // self._shares
-        self.n_nonzero_ = int(np.count_nonzero(self._model.alive())) // self._shares
+        self.n_nonzero_ = len(self.learners_) // self._shares
         self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
         self.n_features_used_ = int(self.features_used_.size)
-        self._factor = 1.0
+        self._factor = self._probability_factor(rows)
         if self.n_iter_ == 0:
             self._warn_of_no_round()
-        else:
+
+    def _probability_factor(self, rows: TrainingRows) -> float:
+        """Return the factor on the scores that makes probabilities of them."""
+        temper = self._temper()
+        if temper is None and self.n_iter_ > 0:
             F = self._scores(rows.X, self.ensemble_)
-            self._factor = fit_factor(F, rows.codes, rows.weight)
+            return fit_factor(F, rows.codes, rows.weight)
+        return 1.0 if temper is None else temper
+
+    def _temper(self) -> float | None:
+        """Return the factor that makes log odds of the scores, None if the loss models none."""
+        return None
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, (m, k), in the order of `classes_`.
+
+        softmax(b F). Where the loss models odds, they give b: 2 for exponential losses of pairs
+        F_y - F_r, 1 for the multinomial loss and SAMME, and for losses of every class against the
+        rest half of what a logistic function of one F_c would take, 1 for exponential and 1/2
+        for logistic losses, which is exact between two classes. For hinge losses, margins and
+        scores that are not sums of votes, b is fitted to the likelihood of the training rows. The
+        empty model gives the class frequencies.
+        """
+        return super().predict_proba(X)
 
     def _warn_of_no_round(self) -> None:
         heaviest = self.classes_.tolist()[int(self._prior.argmax())]
@@ -175,7 +199,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         )
 
     def _staged_scores(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round, (m, k); of no round those of the empty model."""
+        """Yield the scores after every round, (m, k): none where there was no round."""
         refuse_infinite(X)
         for number, F in enumerate(self._model.staged(X), start=1):
             yield self._decoded(F, number)

@@ -1,7 +1,6 @@
 """The contract of a binary problem that grows stump by stump."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 from ..arrays import Array
 from ..status import Status
@@ -11,6 +10,8 @@ _SLACK = 1e-6  # by which an edge is to exceed the bound that all stumps so far 
 
 class BinaryBooster(ABC):
     """One binary problem: takes the stump of the largest edge, and says where to look next.
+
+    A new stump may change the weights of those before it.
 
     Attributes
     ----------
@@ -23,8 +24,6 @@ class BinaryBooster(ABC):
         Why the problem has ended.
     """
 
-    #: Whether a new stump changes the weights of those before it.
-    corrective: ClassVar[bool] = True
     u: Array
     weights: Array
     objective: float

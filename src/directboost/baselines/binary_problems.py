@@ -12,7 +12,6 @@ from .base import Baseline, Rounds
 from .binary_boosters import BinaryBooster
 from .distinct_rows import DistinctRows
 from .rounds import Problem, Round
-from .search import first_best, signs
 
 #: The last of these that any problem ended with is how all of them did.
 _RANKS = (
@@ -60,23 +59,19 @@ class LockStep:
             yield self._round(added)
         return max((b.status for b in self.boosters if b.status), key=_RANKS.index)
 
-    def totals(self) -> Array:
-        """Return the sums of the weights of all problems, (q,)."""
-        return np.array([booster.weights.sum() for booster in self.boosters])
-
     def _grow(self) -> list[_Addition]:
         """Offer its best stump to every problem that has not ended; return what was taken."""
         live = [n for n, booster in enumerate(self.boosters) if booster.status is None]
         if not live:
             return []
         G = np.column_stack([self.boosters[n].u * self._y[:, n] for n in live])
-        edges = self._problem.search.edges(self._rows.spread(G)).T
-        offers = [self._offer(n, of_one) for n, of_one in zip(live, edges, strict=True)]
+        places, edges = (a.tolist() for a in self._problem.search.bests(self._rows.spread(G)))
+        offers = [self._offer(*one) for one in zip(live, places, edges, strict=True)]
         return [taken for taken in offers if taken is not None]
 
-    def _offer(self, number: int, edges: Array) -> _Addition | None:
-        place = first_best(np.abs(edges))
-        edge, sign = abs(float(edges[place])), float(signs(edges[place]))
+    def _offer(self, number: int, place: int, signed: float) -> _Addition | None:
+        """Offer a stump with its edge; a negative one is that of its opposite."""
+        edge, sign = abs(signed), -1.0 if signed < 0.0 else 1.0
         right = self._problem.search.right(place)[self._rows.first]
         column = np.where(right, sign, -sign) * self._y[:, number]
         booster = self.boosters[number]
@@ -95,10 +90,7 @@ class LockStep:
         error = float(np.mean([addition.error for addition in added]))
         objective = float(np.mean([booster.objective for booster in self.boosters]))
         numbers = (float(new.max()), error, objective)
-        if self.boosters[0].corrective:
-            return Round(learners, -right, right, *numbers, weights=self._weights())
-        right *= new[:, None]
-        return Round(learners, -right, right, *numbers)
+        return Round(learners, -right, right, *numbers, weights=self._weights())
 
     def _weights(self) -> Array:
         """Return the weights of all stumps, in the order in which they came."""

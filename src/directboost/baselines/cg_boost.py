@@ -10,6 +10,9 @@ from .corrective_boosters import OnSimplex, Priced
 from .corrective_solvers import exponential, log_exponential, logistic
 from .lp_boost import Hinge, HingeOnSimplex
 
+#: Factors on the scores that make log odds of them, by loss.
+_TEMPER = {"exponential": 1.0, "logistic": 0.5, "hinge": None}
+
 
 class CGBoost(BinaryBaseline):
     """Boosting of a convex loss; every round solves for the weights of all stumps again.
@@ -28,12 +31,14 @@ class CGBoost(BinaryBaseline):
     until none exceeds the bound (with `radius` at first 0) by 1e-6: then w is optimal over all
     stumps. l(z) is exp(-z), ln(1 + exp(-z)) or max(0, 1 - z). With `radius` the logarithm of the
     exponential loss is taken, which has the same solution, and u is divided by its sum; with a
-    price the logarithm would have no minimum on rows that can be separated.
+    price the logarithm would have no minimum on rows that can be separated. The hinge loss makes a
+    linear program of a round, whose u need not be unique: its path is one of several.
 
     More than two classes are one problem for each against the rest, whose mean is the objective.
 
     Source: Shen and Li, PAMI 32, 2010; Shen, Li and van den Hengel, Neural Networks 48, 2013.
-    Rounds cost O(d m) and, after n rounds, some ten solver steps of O(m n), for every problem.
+    Rounds cost O(d m) and, after n rounds, some ten solver steps of O(m n), for every problem. The
+    fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -75,6 +80,9 @@ class CGBoost(BinaryBaseline):
         if self.radius is not None:
             what = "a positive number, or None for a price"
             check_number("radius", self.radius, 0.0, strict=True, what=what)
+
+    def _temper(self) -> float | None:
+        return _TEMPER[self.loss]
 
     def _booster(self, v: Array) -> BinaryBooster:
         if self.radius is None:

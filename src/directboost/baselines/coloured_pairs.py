@@ -1,16 +1,12 @@
 """Pair weights and colours of the classes: what AdaBoost.OC, ECC and SIP have in common."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array, Bools
 from ..learners import WeakClassifier
-from ..status import Status
-from .base import Rounds
-from .rounds import NO_EDGE, Problem, Round, log_odds
-from .search import first_best
+from .rounds import NO_EDGE, Problem
 
 _TIE = 1e-12  # share of the largest entry up to which another one counts as zero
 
@@ -103,9 +99,8 @@ class ColouredPairs:
         if task.U < NO_EDGE:
             return None
         search = self.problem.search
-        edges = search.edges(task.signed[:, None])[:, 0]
-        place = first_best(np.abs(edges))
-        task = task.opposite() if edges[place] < 0.0 else task
+        (place,), (edge,) = (found.tolist() for found in search.bests(task.signed[:, None]))
+        task = task.opposite() if edge < 0.0 else task
         right = search.right(place)
         error = task.error(right)
         if error >= 0.5 - NO_EDGE:
@@ -130,38 +125,3 @@ def colours_of(G: Array) -> Array:
     """Return the colours mu = sign(G) that suit edges G (..., k) best; +1 for zero."""
     zero = _TIE * np.abs(G).max(axis=-1, keepdims=True)
     return np.where(-zero > G, -1.0, 1.0)
-
-
-def symmetric_vote(choice: Choice) -> tuple[float, float]:
-    """Return -a and a with a = ln((1 - e) / e) / 2."""
-    a = log_odds(choice.error) / 2.0
-    return -a, a
-
-
-def boosted(
-    pairs: ColouredPairs,
-    rate: float,
-    choose: Callable[[], Choice | None],
-    vote: Callable[[Choice], tuple[float, float]] = symmetric_vote,
-) -> Rounds:
-    """Yield the rounds F_l += rate g(x) mu_l / 2.
-
-    Parameters
-    ----------
-    pairs : ColouredPairs
-    rate : float
-    choose : function
-        Returns the weak classifier and the colours mu of a round, or None for the end.
-    vote : function
-        Returns what g is where a choice answers -1, and where it answers +1.
-    """
-    while (choice := choose()) is not None:
-        left, right = (rate * g for g in vote(choice))
-        mu = choice.task.mu
-        on_left, on_right = left / 2.0 * mu, right / 2.0 * mu
-        if not pairs.follow(choice.right, on_left, on_right):
-            return Status.SEPARATED
-        step = abs(right - left) / 2.0
-        votes = (on_left[None], on_right[None])
-        yield Round([choice.learner], *votes, step, choice.error, pairs.objective)
-    return Status.NO_EDGE

@@ -26,7 +26,7 @@ class DistinctRows:
     """
 
     def __init__(self, problem: Problem) -> None:
-        random = np.random.default_rng(0)
+        random = np.random.default_rng(1)  # other numbers than those of the codes, which are added
         of_class = random.integers(2**64, size=problem.k, dtype=np.uint64)
         keys = problem.search.fingerprints() + of_class[problem.labels]
         _, self.first, group = np.unique(keys, return_index=True, return_inverse=True)

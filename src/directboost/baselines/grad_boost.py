@@ -36,7 +36,7 @@ class GradBoost(Baseline):
 
     Source: Duchi and Singer, Boosting with structural sparsity, ICML 2009. The steps are theirs;
     when which row is taken is a reconstruction. Rounds cost O(d m k + a m k) for a rows in the
-    model.
+    model. The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -89,6 +89,9 @@ class GradBoost(Baseline):
         check_choice("loss", self.loss, tuple(LOSSES))
         check_count("n_induce", self.n_induce, 1, "a number of stumps, at least 1")
         check_count("n_sweeps", self.n_sweeps, 0, "a number of passes, 0 or more")
+
+    def _temper(self) -> float | None:
+        return 1.0 if self.loss == "multinomial" else 0.5
 
     def _rounds(self, problem: Problem) -> Rounds:
         penalty = PENALTIES[self.norm]()

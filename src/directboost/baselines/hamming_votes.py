@@ -22,39 +22,33 @@ class Choice:
 
 
 def _real(problem: Problem, D: Array) -> Choice | None:
-    """Return the stump of least Z with votes by side."""
-    signed, plain = _by_side(problem, D * problem.targets), _by_side(problem, D)
-    best = first_best(-_roots(signed[0], plain[0]) - _roots(signed[1], plain[1]))
-    u = 1.0 / (problem.size * problem.k)
-    here = [(w[best], e[best]) for w, e in zip(plain, signed, strict=True)]
-    if max(float(np.abs(e).max()) for _, e in here) < NO_EDGE:
+    """Return the stump of least Z = 2 sum sqrt(P_c N_c) over classes and sides, votes by side."""
+    G = D * problem.own
+    P = _by_side(problem, G)
+    N = _by_side(problem, np.subtract(D, G, out=G))
+    roots = _roots(P[0], N[0])
+    roots += _roots(P[1], N[1])
+    best = first_best(-(roots @ np.ones(problem.k)))
+    p, n = (np.maximum([side[best] for side in sides], 0.0) for sides in (P, N))
+    if np.abs(p - n).max() < NO_EDGE:
         return None
-    wrong = sum(float((w - np.abs(e)).sum()) for w, e in here) / 2.0
-    left, right = (_log_ratio(w, e, u)[None] for w, e in here)
-    return Choice([best], left, right, wrong)
+    u = 1.0 / (problem.size * problem.k)
+    votes = np.log((p + u) / (n + u)) / 2.0
+    return Choice([best], votes[:1], votes[1:], float(np.minimum(p, n).sum()))
 
 
 def _by_side(problem: Problem, G: Array) -> tuple[Array, Array]:
-    """Return the sums of G over the rows that every stump answers -1, and +1, (n, k) each."""
-    right, total = problem.search.edges(G), problem.ones @ G
-    right += total
-    right *= 0.5
-    return total - right, right
+    """Return the sums of G over the rows that stumps answer -1, and +1, less noise, (n, k) each."""
+    left, total = problem.search.left(G)
+    left -= _NOISE
+    return left, total - 2.0 * _NOISE - left
 
 
-def _roots(signed: Array, plain: Array) -> Array:
-    """Return sum_c 2 sqrt(P_c N_c) from P - N and P + N, (n,)."""
-    more = np.abs(signed)
-    less = _without_noise(plain - more)
-    more += plain
-    less *= more
-    return np.asarray(np.sqrt(less, out=less) @ np.ones(plain.shape[1]))
-
-
-def _log_ratio(plain: Array, signed: Array, u: float) -> Array:
-    """Return ln((P + u) / (N + u)) / 2 from P + N and P - N, (k,)."""
-    P, N = _without_noise(plain + signed) / 2.0, _without_noise(plain - signed) / 2.0
-    return np.asarray(np.log((P + u) / (N + u)) / 2.0)
+def _roots(P: Array, N: Array) -> Array:
+    """Return sqrt(P N), zero where one of them is negative, (n, k)."""
+    product = P * N
+    np.maximum(product, 0.0, out=product)
+    return np.sqrt(product, out=product)
 
 
 def _classwise(problem: Problem, D: Array) -> Choice | None:
@@ -83,14 +77,12 @@ def _discrete(problem: Problem, D: Array) -> Choice | None:
 
 def _per_class(problem: Problem, D: Array) -> Choice | None:
     """Return the best stump of every class, with one vote from the sum of their edges."""
-    E = problem.search.edges(D * problem.targets)
-    places = [first_best(np.abs(E[:, c])) for c in range(problem.k)]
-    edges = E[places, range(problem.k)]
+    places, edges = problem.search.bests(D * problem.targets)
     g = float(np.abs(edges).sum())
     if g < NO_EDGE:
         return None
     votes = log_odds((1.0 - g) / 2.0) / 2.0 * np.diag(signs(edges))
-    return Choice(places, -votes, votes, (1.0 - g) / 2.0)
+    return Choice(places.tolist(), -votes, votes, (1.0 - g) / 2.0)
 
 
 def _without_noise(weights: Array) -> Array:

@@ -9,7 +9,7 @@ from ..inputs import TrainingRows, check_choice
 from ..kernels.team import Team
 from ..status import Status
 from .base import Baseline, Rounds
-from .rounds import Problem, Round, answers
+from .rounds import Problem, Round, exponentials
 from .search import StumpSearch
 from .sharing_search import MOST_CLASSES, ClassSums, Sharing, exhaustive, greedy
 
@@ -32,7 +32,7 @@ class JointBoost(Baseline):
     (1 / K) sum_ic v_i exp(-z_ic H_c).
 
     Source: Torralba, Murphy and Freeman, PAMI 29, 2007. Rounds cost O(d m k + k^2 n) for n stumps;
-    those of the exhaustive search O(d m k + 2^k n).
+    those of the exhaustive search O(d m k + 2^k n). The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -82,6 +82,9 @@ class JointBoost(Baseline):
             )
         return super()._problem(rows, team)
 
+    def _temper(self) -> float | None:
+        return 1.0 if self.background is None else 2.0
+
     def _rounds(self, problem: Problem) -> Rounds:
         scored, search, objective = self._scored, problem.search, 1.0
         z = np.ascontiguousarray(problem.targets[:, scored])
@@ -95,7 +98,7 @@ class JointBoost(Baseline):
             side = search.right(found.place)
             votes = self.learning_rate * _votes(found.members, sums.constants, side, (w, w * z))
             error = 1.0 - float(sums.totals[2].sum()) - found.gain
-            w *= _factors(side, votes, own)
+            w *= exponentials(side, votes, own)
             Z = float(w.sum())
             w /= Z
             objective *= Z
@@ -141,11 +144,3 @@ def _votes(members: Bools, constants: Array, side: Bools, weights: tuple[Array, 
     plain, signed = (sides @ array @ members for array in weights)
     means = np.clip(signed / plain, -1.0, 1.0)
     return np.where(members, means[:, None], constants)
-
-
-def _factors(side: Bools, votes: Array, own: Ints) -> Array:
-    """Return exp(-z_ic h_c(x_i)), (m, K), where z is +1 at the flat places `own`."""
-    factors = answers(side, *np.exp(votes))
-    flat = factors.ravel()
-    flat[own] = 1.0 / flat[own]
-    return factors

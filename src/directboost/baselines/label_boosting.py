@@ -52,6 +52,9 @@ class LabelBoosting(Baseline):
         if self.weak_learner is not None:
             refuse_unfit(self.weak_learner)
 
+    def _temper(self) -> float | None:
+        return 1.0
+
     def _rounds(self, problem: Problem) -> Rounds:
         self._shares = 1 if self.weak_learner is None else problem.k
         limit, D, objective = self._limit(problem.k), problem.v.copy(), 1.0

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..inputs import check_choice, check_number
+from ..inputs import check_choice, check_number, check_share
 from ..status import Status
 from .binary_boosters import BinaryBooster, kept
 from .binary_problems import BinaryBaseline
@@ -27,12 +27,15 @@ class LPBoost(BinaryBaseline):
     ========  ==================================================  ==========================
 
     A round adds the stump of the largest edge for the weights u, which start at v, until no stump
-    exceeds the bound beta (at first 0) or nu by 1e-6: then w is optimal over all stumps. More than
-    two classes are one problem for each against the rest, whose mean is the objective of the
-    history: the one that is maximised for "margin", minimised for "hinge".
+    exceeds the bound beta (at first 0) or nu by 1e-6: then w is optimal over all stumps. The
+    weights u of a round need not be unique: the path is one of several, and may be another one when
+    features or classes change places. More than two classes are one problem for each against the
+    rest, whose mean is the objective of the history: the one that is maximised for "margin",
+    minimised for "hinge".
 
     Source: Demiriz, Bennett and Shawe-Taylor, Machine Learning 46, 2002. Rounds cost O(d m) and a
-    linear program with n rows and m variables after n rounds, for every problem.
+    linear program with n rows and m variables after n rounds, for every problem. The fitted
+    attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -66,9 +69,10 @@ class LPBoost(BinaryBaseline):
     def _check(self) -> None:
         super()._check()
         check_choice("form", self.form, ("margin", "hinge"))
-        what = "(0, 1]" if self.form == "margin" else "a positive number"
-        if check_number("nu", self.nu, 0.0, strict=True, what=what) > 1.0 and what == "(0, 1]":
-            raise ValueError(f"nu={self.nu!r} does not fit: it takes {what}")
+        if self.form == "margin":
+            check_share("nu", self.nu)
+        else:
+            check_number("nu", self.nu, 0.0, strict=True, what="a positive number")
 
     def _booster(self, v: Array) -> BinaryBooster:
         return SoftMargin(v, self.nu) if self.form == "margin" else Hinge(v, self.nu)

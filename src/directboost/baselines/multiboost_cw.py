@@ -31,11 +31,13 @@ class MultiBoostCW(Baseline):
     "corrective"  after the new ones, `passes` - 1 times all, in a random order
     ============  ====================================================================
 
-    The weights s_i sum to the number of rows. A fit ends early where a round moves no weight
-    ("no_edge"; "converged" when corrective) or nothing is left to gain ("separated").
+    s_i are the sample weights; where these sum to less than the number of rows, they are scaled to
+    sum to it, so that two rows of weight 1/2 cost more beside nu than one of weight 1. A fit ends
+    early where a round moves no weight ("no_edge"; "converged" where weights are visited again) or
+    nothing is left to gain ("separated").
 
     Source: Lin, Shen, van den Hengel and Suter, ACCV 2012. Rounds cost O(d m k), and O(n m) for n
-    weights that are visited.
+    weights that are visited. The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -90,6 +92,9 @@ class MultiBoostCW(Baseline):
                 f"learning_rate={self.learning_rate!r} does not fit: mode='corrective', which sets "
                 "weights again and again, takes 1.0"
             )
+
+    def _temper(self) -> float | None:
+        return 2.0
 
     def _rounds(self, problem: Problem) -> Rounds:
         nu = _DEFAULT_NU[self.mode] if self.nu is None else float(self.nu)

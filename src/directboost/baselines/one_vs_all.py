@@ -1,15 +1,15 @@
 """One-vs-all: a binary AdaBoost, or another binary method, for every class against the rest."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..status import Status
 from .base import Baseline, Rounds
-from .binary_boosters import BinaryBooster
+from .binary_adaboosts import independent
 from .binary_problems import BinaryBaseline, LockStep
-from .rounds import NO_EDGE, Problem, log_odds
+from .rounds import Problem
 
 
 class OneVsAllBoost(Baseline):
@@ -21,7 +21,7 @@ class OneVsAllBoost(Baseline):
     without an edge. The mean of sum_i v_i exp(-y_i F_c) over the classes is the objective.
 
     Source: folklore, see Allwein, Schapire and Singer, JMLR 1, 2000. Rounds cost O(d m k) and add k
-    stumps.
+    stumps. The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------
@@ -71,56 +71,38 @@ class OneVsAllBoost(Baseline):
             )
         self.base._check()
 
+    def _temper(self) -> float | None:
+        if self.normalize:
+            return None
+        return 1.0 if self.base is None else self.base._temper()
+
     def _rounds(self, problem: Problem) -> Rounds:
-        steps = LockStep(problem, np.eye(problem.k), self._booster)
+        #: Sums of the weights after every round, (k,) each; none where nothing is divided.
         self._totals: list[Array] = []
-        rounds = steps.rounds()
+        rounds = self._binary_rounds(problem)
+        return self._totalled(rounds) if self.normalize else rounds
+
+    def _binary_rounds(self, problem: Problem) -> Rounds:
+        if self.base is None:
+            return independent(problem, problem.targets, self.learning_rate)
+        return LockStep(problem, np.eye(problem.k), self.base._booster).rounds()
+
+    def _totalled(self, rounds: Rounds) -> Rounds:
+        """Pass rounds on, and keep the sums of the weights of all stumps by class."""
+        seen: list[Array] = []
         while True:
             try:
                 found = next(rounds)
             except StopIteration as end:
                 return Status(end.value)
-            self._totals.append(steps.totals())
+            seen.append(np.abs(found.right))
+            votes = np.concatenate(seen)
+            weights = np.ones(len(votes)) if found.weights is None else found.weights
+            self._totals.append(weights @ votes)
             yield found
 
-    def _booster(self, v: Array) -> BinaryBooster:
-        return AdaBoost(v, self.learning_rate) if self.base is None else self.base._booster(v)
-
     def _decoded(self, F: Array, n_rounds: int) -> Array:
-        if not self.normalize:
+        if not self._totals:
             return F
         totals = self._totals[n_rounds - 1]
         return F / np.where(totals > 0.0, totals, 1.0)
-
-
-class AdaBoost(BinaryBooster):
-    """A binary AdaBoost: sum_i v_i exp(-y_i f(x_i)), stage by stage.
-
-    Parameters
-    ----------
-    v : (m,) array
-    learning_rate : float
-    """
-
-    corrective: ClassVar[bool] = False
-
-    def __init__(self, v: Array, learning_rate: float) -> None:
-        self._rate = learning_rate
-        self.u, self.weights, self.objective = v, np.zeros(0), 1.0
-
-    def refusal(self, column: Array, edge: float) -> Status | None:
-        """Return that there is no edge, or None."""
-        del column
-        return Status.NO_EDGE if edge < NO_EDGE else None
-
-    def add(self, column: Array, edge: float) -> None:
-        """Add the stump; one without errors is the last."""
-        wrong = column < 0.0
-        if not wrong.any():
-            self.status = Status.SEPARATED
-        vote = self._rate * log_odds((1.0 - edge) / 2.0) / 2.0
-        u = self.u * np.where(wrong, np.exp(vote), np.exp(-vote))
-        total = float(u.sum())
-        self.u = u / total
-        self.objective *= total
-        self.weights = np.append(self.weights, vote)

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from .rounds import FLOOR, NO_EDGE, Problem
-from .search import first_bests
 
 
 @dataclass(eq=False)
@@ -64,12 +63,9 @@ class PairWeights:
 
     def proposals(self) -> list[Coordinate]:
         """Return the stump with the largest edge sum_i V_ic h(x_i) for every class."""
-        E = self._problem.search.edges(self.gradients())
-        places = first_bests(np.abs(E)).tolist()
-        return [
-            self._coordinate(c, place, -1 if E[place, c] < 0.0 else 1)
-            for c, place in enumerate(places)
-        ]
+        places, edges = self._problem.search.bests(self.gradients())
+        found = zip(places.tolist(), np.where(edges < 0.0, -1, 1).tolist(), strict=True)
+        return [self._coordinate(c, *stump) for c, stump in enumerate(found)]
 
     def _coordinate(self, c: int, place: int, polarity: int) -> Coordinate:
         right = self._problem.search.right(place)[self._order]

@@ -1,23 +1,16 @@
 """The search for conjunctions of items that tell much about the class."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import xlogy
 
-from ..arrays import Array, Bools, Ints, Scores
-from ..learners import Constant, Learner, Level, Stump
-from ..matrices import column
+from ..arrays import Array, Bools, Ints
+from .pattern_items import SLACK, Item, is_usual, usual_items
 from .rounds import Problem
 
 MOST = 2000  # conjunctions that are kept
-_LOW, _HIGH = 0.05, 0.95  # shares of the rows, by weight, to which a pattern may apply
-_SLACK = 1e-12  # of shares and gains, for rounding
 _TOGETHER = 1 << 21  # numbers that are worked on at a time
-
-Item = Stump | Level
 
 
 @dataclass(frozen=True)
@@ -35,7 +28,7 @@ def mined(problem: Problem, max_len: int) -> Mined:
     of categories. Items and conjunctions apply to 5 % to 95 % of the rows, and a conjunction to
     fewer than what it is made of: an item, and an item or one of the 2000 best of a length.
     """
-    items, holds = _usual_items(problem)
+    items, holds = usual_items(problem)
     last: Ints = np.arange(len(items))[:, None]
     sets, gains = [], []
     for _ in range(1, max_len):
@@ -48,53 +41,6 @@ def mined(problem: Problem, max_len: int) -> Mined:
         [tuple(items[place] for place in sets[n]) for n in best],
         np.array(together, dtype=bool).reshape(len(best), problem.v.size),
     )
-
-
-def _usual_items(problem: Problem) -> tuple[list[Item], Bools]:
-    """Return items that are neither rare nor the rule, and the rows (n, m) they apply to."""
-    found, sides = [], []
-    for item in _items(problem):
-        side = item.predict(problem.X) > 0.0
-        if _is_usual(side @ problem.v):
-            found.append(item)
-            sides.append(side)
-    return found, np.array(sides, dtype=bool).reshape(len(found), problem.v.size)
-
-
-def _items(problem: Problem) -> Iterator[Item]:
-    """Yield all items, feature by feature."""
-    search = problem.search
-    by_feature = np.split(np.arange(len(search)), np.flatnonzero(np.diff(search.feature)) + 1)
-    for places in by_feature[:-1]:  # the last one is the constant
-        feature, first = int(search.feature[places[0]]), search.learner(int(places[0]))
-        if isinstance(first, Level):
-            yield from _levels([search.learner(place) for place in places.tolist()])
-        else:
-            for q in _thirds(column(problem.X, feature), problem.v):
-                yield Stump(feature, q, 1, missing_right=False)
-                yield Stump(feature, q, -1, missing_right=True)
-
-
-def _levels(rules: list[Learner]) -> Iterator[Item]:
-    """Yield the rules of a category, and their opposites."""
-    for rule in rules:
-        assert not isinstance(rule, Constant)
-        yield from (rule, replace(rule, polarity=-rule.polarity))
-
-
-def _thirds(x: Scores, v: Array) -> list[float]:
-    """Return the weighted quantiles of 1/3 and 2/3 of the values x (m,) that are there."""
-    present = ~np.isnan(x)
-    if not present.any():
-        return []
-    values, place = np.unique(x[present], return_inverse=True)
-    mass = np.cumsum(np.bincount(place, v[present]))
-    targets = mass[-1] * np.array([1.0, 2.0]) / 3.0 * (1.0 - _SLACK)
-    return [float(q) for q in np.unique(values[np.searchsorted(mass, targets)])]
-
-
-def _is_usual(share: Any) -> Any:
-    return (share >= _LOW - _SLACK) & (share <= _HIGH + _SLACK)
 
 
 def _extended(problem: Problem, holds: Bools, sets: Ints) -> tuple[Ints, Array]:
@@ -131,8 +77,8 @@ def _masses(problem: Problem, some: Bools, holds: Bools) -> Array:
 def _is_new(masses: Array, some: Array, items: Array) -> Bools:
     """Return which conjunctions are usual, and apply to fewer rows than either part, (n, n)."""
     share = masses.sum(axis=2)
-    fewer = share < np.minimum(some[:, None], items) - _SLACK
-    return np.asarray(_is_usual(share) & fewer)
+    fewer = share < np.minimum(some[:, None], items) - SLACK
+    return np.asarray(is_usual(share) & fewer)
 
 
 def _gains(masses: Array, prior: Array) -> Array:

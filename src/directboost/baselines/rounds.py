@@ -1,7 +1,7 @@
 """What a baseline works on, and what it gives back round by round."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import nan
 
@@ -28,7 +28,7 @@ class Problem:
         Weights of the rows, with sum 1.
     k : int
     size : float
-        How many rows there are, each as often as its weight says, but at least once.
+        How many rows there are: the sum of the sample weights, at least the number of rows.
     X : (m, d) array or sparse matrix
     random : RandomState
     """
@@ -83,19 +83,23 @@ class Round:
     vote: float = nan
     error: float = nan
     objective: float = nan
-    weights: Array | None = field(default=None)
-
-
-def symmetric(
-    learner: WeakClassifier, votes: Array, vote: float, error: float, objective: float
-) -> Round:
-    """Return a round that adds one weak classifier h: F += h votes, (k,)."""
-    return Round([learner], -votes[None], votes[None], vote, error, objective)
+    weights: Array | None = None
 
 
 def answers(right: Bools, on_left: Array, on_right: Array) -> Array:
     """Return the votes of every row, (m, k): those on the right where it is there."""
     return np.array([on_left, on_right]).take(right.astype(np.intp), axis=0)
+
+
+def exponentials(right: Bools, votes: Array, own: Ints) -> Array:
+    """Return exp(-y_ic h_c(x_i)) for the votes h of the left and of the right, (2, k), as (m, k).
+
+    y is +1 at the flat places `own`, else -1. Exponentials are taken of votes, not of rows.
+    """
+    factors = answers(right, *np.exp(votes))
+    flat = factors.ravel()
+    flat[own] = 1.0 / flat[own]
+    return factors
 
 
 def log_odds(error: float) -> float:

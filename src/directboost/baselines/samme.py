@@ -17,7 +17,7 @@ class SAMME(LabelBoosting):
     The objective is sum_i v_i exp(sum_c F_c / k - F_{y_i}).
 
     Source: Zhu, Zou, Rosset and Hastie, Statistics and Its Interface 2, 2009. Rounds cost O(d m k)
-    with stumps.
+    with stumps. The fitted attributes are those of `Baseline`.
 
     Parameters
     ----------

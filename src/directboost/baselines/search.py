@@ -49,17 +49,32 @@ class StumpSearch:
         E = total - 2 (sum of G over the rows that h answers -1). The weight of those it answers
         +1 is (total + E) / 2, of the others (total - E) / 2.
         """
+        edges, total = self.left(G)
+        edges *= -2.0
+        edges += total
+        return edges
+
+    def left(self, G: Scores) -> tuple[Array, Array]:
+        """Return the sums of G (m, q) over the rows that every stump answers -1, and over all.
+
+        They are (n, q) and (q,).
+        """
         sums = self._sums(np.ascontiguousarray(G))
-        prefix = np.empty((sums.shape[0] + 1, sums.shape[1]))
-        prefix[0] = 0.0
-        np.cumsum(sums, axis=0, out=prefix[1:])
-        edges = np.take(prefix, self._low, axis=0)
-        edges -= np.take(prefix, self._high, axis=0)
+        prefix = _prefix(sums)
+        left = np.take(prefix, self._high, axis=0)
+        left -= np.take(prefix, self._low, axis=0)
         if self._to_the_left.size:
-            edges[self._to_the_left] -= sums[self._missing]
-        edges *= 2.0
-        edges += sums[-1]  # the last bin is that of the constant
-        return np.asarray(edges)
+            left[self._to_the_left] += sums[self._missing]
+        return np.asarray(left), sums[-1]  # the last bin is that of the constant
+
+    def bests(self, G: Scores) -> tuple[Ints, Array]:
+        """Return the places of the stumps of the largest abs(E) by column, and their E, (q,) each.
+
+        G (m, q) are signed weights, and E the edges.
+        """
+        E = self.edges(G)
+        places = first_bests(np.abs(E))
+        return places, E[places, np.arange(places.size)]
 
     def _sums(self, G: Scores) -> Array:
         """Return the sums of G over the rows of every bin; wide ones in strips, which is faster."""
@@ -87,6 +102,16 @@ class StumpSearch:
     def learner(self, place: int, polarity: int = 1) -> Learner:
         """Return the stump as a weak classifier."""
         return self._binned.learner(int(self.feature[place]), int(self.jump[place]), polarity)
+
+
+def _prefix(sums: Array) -> Array:
+    """Return the sums of the rows before every row of (n, q), and of all, (n + 1, q)."""
+    prefix = np.empty((sums.shape[0] + 1, sums.shape[1]))
+    prefix[0] = 0.0
+    # A sum waits for the one before it: as complex numbers, two columns wait together.
+    number = np.float64 if sums.shape[1] % 2 else np.complex128
+    np.cumsum(sums.view(number), axis=0, out=prefix[1:].view(number))
+    return prefix
 
 
 def first_best(values: Array) -> int:

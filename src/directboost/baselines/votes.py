@@ -35,38 +35,18 @@ class VoteModel:
         """Number of weak classifiers; where rounds replace votes, of those that have any."""
         last = self._rounds[-1].weights if self._rounds else None
         if last is not None and last.ndim == 2:
-            return int(np.count_nonzero(self.alive()))
+            return int(np.count_nonzero(last.any(axis=1)))
         return len(self._learners)
 
-    def _votes(self) -> tuple[Array, Array]:
-        """Return the votes on the left and on the right, (n, k) each."""
-        none = np.zeros((0, self._k))
-        left = np.concatenate([none, *(found.left for found in self._rounds)])
-        right = np.concatenate([none, *(found.right for found in self._rounds)])
-        weights = self._rounds[-1].weights if self._rounds else None
-        if weights is None:
-            return left, right
-        return (-weights, weights) if weights.ndim == 2 else _scaled(left, right, weights)
+    def final(self) -> tuple[list[WeakClassifier], Array, Array]:
+        """Return the weak classifiers with votes, what they say, and what they do not.
 
-    def alive(self) -> Bools:
-        """Return which weak classifiers have votes at the end, (n,)."""
-        left, right = self._votes()
-        return np.asarray((left != 0.0).any(axis=1) | (right != 0.0).any(axis=1))
-
-    def final(self) -> tuple[list[WeakClassifier], Array]:
-        """Return the weak classifiers with votes, and half of what their answers differ by."""
-        left, right = self._votes()
-        alive = self.alive()
-        return _chosen(self._learners, alive), ((right - left) / 2.0)[alive]
-
-    def ensemble(self) -> Ensemble:
-        """Return the model as tables; what both sides have in common is a constant."""
-        learners, coef = self.final()
-        left, right = self._votes()
-        common = ((left + right) / 2.0).sum(axis=0, keepdims=True)
-        if not learners:
-            return Ensemble([], coef)
-        return Ensemble([*learners, Constant(1)], np.concatenate([coef, common]))
+        Half of what their answers differ by, (n, k), and what both have in common, in sum, (k,).
+        """
+        left, right = _votes(self._rounds, self._k)
+        alive = np.asarray((left != 0.0).any(axis=1) | (right != 0.0).any(axis=1))
+        coef, common = ((right - left) / 2.0)[alive], ((left + right) / 2.0).sum(axis=0)
+        return _chosen(self._learners, alive), coef, common
 
     def staged(self, X: Numbers) -> Iterator[Array]:
         """Yield the sums of votes after every round, (m, k)."""
@@ -80,7 +60,7 @@ class VoteModel:
                 seen.append(found)
                 sides += here
             if found.weights is not None:
-                F = _summed(seen, sides, found.weights)
+                F = _added(sides, *_votes(seen, self._k), X.shape[0])
             else:
                 F = F + _added(here, found.left, found.right, X.shape[0])
             yield F
@@ -115,7 +95,16 @@ def _sides(learners: Sequence[WeakClassifier], X: Numbers) -> list[Bools]:
     return sides
 
 
-def _scaled(left: Array, right: Array, weights: Array) -> tuple[Array, Array]:
+def _votes(rounds: Sequence[Round], k: int) -> tuple[Array, Array]:
+    """Return the votes of all weak classifiers after these rounds, by side, (n, k) each."""
+    none = np.zeros((0, k))
+    left = np.concatenate([none, *(found.left for found in rounds)])
+    right = np.concatenate([none, *(found.right for found in rounds)])
+    weights = rounds[-1].weights if rounds else None
+    if weights is None:
+        return left, right
+    if weights.ndim == 2:
+        return -weights, weights
     return left * weights[:, None], right * weights[:, None]
 
 
@@ -124,11 +113,8 @@ def _added(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
     return np.asarray(answers @ right + ~answers @ left)
 
 
-def _summed(rounds: list[Round], sides: list[Bools], weights: Array) -> Array:
-    """Return the scores with weights for all weak classifiers so far, (m, k)."""
-    answers = np.column_stack(sides)
-    if weights.ndim == 2:
-        return np.where(answers, 1.0, -1.0) @ weights
-    left = np.concatenate([found.left for found in rounds])
-    right = np.concatenate([found.right for found in rounds])
-    return answers @ (right * weights[:, None]) + ~answers @ (left * weights[:, None])
+def ensemble_of(learners: list[WeakClassifier], coef: Array, common: Array) -> Ensemble:
+    """Return what `VoteModel.final` returns as tables; what is in common is a constant."""
+    if not learners:
+        return Ensemble([], coef)
+    return Ensemble([*learners, Constant(1)], np.concatenate([coef, common[None]]))

@@ -1,14 +1,14 @@
 """Trees grown on binned data, one for all classes; their leaves are the columns."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
 from ..columns import Stumps
-from ..inputs import check_count, check_number
+from ..inputs import check_count, check_number, check_share
 from ..leaf_bins import MOST_LEAVES, LeafBins
 from ..learners import Constant, WeakClassifier
 from ..penalties import Penalty
@@ -57,8 +57,8 @@ class TreeOracle(BinnedOracle):
         if self.max_leaves > MOST_LEAVES:
             raise ValueError(f"max_leaves={max_leaves!r} does not fit: at most {MOST_LEAVES}")
         self.trees_per_round = check_count("trees_per_round", trees_per_round, 1, "1 or more")
-        self.row_share = _share("row_share", row_share)
-        self.feature_share = _share("feature_share", feature_share)
+        self.row_share = check_share("row_share", row_share)
+        self.feature_share = check_share("feature_share", feature_share)
         self.min_share = check_number("min_share", min_share, 0.0, strict=False, what="0 or more")
 
     def start(self, data: OracleData) -> None:
@@ -134,13 +134,6 @@ def grown_trees(data: OracleData) -> TreeOracle:
     oracle = TreeOracle().on(data)
     assert isinstance(oracle, TreeOracle)
     return oracle
-
-
-def _share(name: str, value: Any) -> float:
-    share = check_number(name, value, 0.0, strict=True, what="a share above 0, at most 1")
-    if share > 1.0:
-        raise ValueError(f"{name}={value!r} does not fit: it takes a share above 0, at most 1")
-    return share
 
 
 def _drawn(random: np.random.RandomState, n: int, share: float) -> Ints:
