@@ -18,7 +18,7 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test test-all test-slow test-bench test-fallback test-sanitize lint types check format docs \
-	bench bench-compare base-is-named dev clean
+	bench bench-compare base-is-named reproduce dev clean
 
 run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
@@ -78,6 +78,10 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/directboost bench $(BENCH)
 
+# Variable: REPRODUCE, arguments of the command, for example REPRODUCE="rings --quick".
+reproduce: $(VENV)/.experiments
+	$(BIN)/directboost reproduce $(REPRODUCE)
+
 # Times the working tree against a commit: make bench-compare BASE=main
 bench-compare: base-is-named $(VENV)/.dev
 	$(BIN)/python benchmarks/compare.py $(BASE)
@@ -121,6 +125,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/.installed
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.installed
 	$(BIN)/pip install --quiet "directboost[bench]"
+	@touch $@
+
+$(VENV)/.experiments: pyproject.toml | $(VENV)/.installed
+	$(BIN)/pip install --quiet "directboost[experiments]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.installed

@@ -1,9 +1,14 @@
 """Data sets by name: shapes, splits, files, refusals."""
 
+import hashlib
+import re
+import warnings
+
 import numpy as np
 import pytest
 
 from directboost import datasets
+from directboost.sources.known_sums import SUMS
 
 
 @pytest.fixture
@@ -37,6 +42,8 @@ def no_folder(monkeypatch):
         ("wine", (178, 13), 3),
         ("breast_cancer", (569, 30), 2),
         ("additive", (20_000, 20), 5),
+        ("clusters", (2_200, 2), 4),
+        ("rings", (2_100, 2), 6),
     ],
 )
 def test_what_needs_no_file(name, shape, k):
@@ -69,7 +76,7 @@ def test_a_lonely_class_does_not_stop_the_split():
 
 
 def test_available(folder, arrays):
-    own = ["digits", "iris", "wine", "breast_cancer", "additive"]
+    own = ["digits", "iris", "wine", "breast_cancer", "additive", "clusters", "rings"]
     assert datasets.available() == own
     for name in ("zoo", "iris", "ant"):
         np.savez(folder / f"{name}.npz", **arrays)
@@ -87,6 +94,16 @@ def test_file(folder, arrays):
     assert list(data.classes) == ["a", "b", "c"]
     assert data.feature_names == ("left", "right")
     assert data.split is None
+    assert data.categorical_features == ()
+    assert data.extra == {}
+
+
+def test_other_arrays_of_a_file(folder, arrays):
+    np.savez(folder / "small.npz", **arrays, hue=np.arange(12), categorical_features=np.array([1]))
+    data = datasets.load("small")
+    assert data.categorical_features == (1,)
+    assert list(data.extra) == ["hue"]
+    np.testing.assert_array_equal(data.extra["hue"], np.arange(12))
 
 
 def test_stored_split_leaves_other_rows_out(folder, arrays):
@@ -149,6 +166,53 @@ def test_unknown_name_says_what_exists(folder):
         datasets.load("nosuch")
 
 
+def test_a_name_of_openml_is_offered_not_fetched():
+    message = "DIRECTBOOST_DATA can name a folder with more; 'openml:letter' gets it from OpenML"
+    with pytest.raises(ValueError, match=message):
+        datasets.load("letter")
+
+
+def sum_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("form", ["{total}  small.npz", "{total} *./small.npz"])
+def test_listed_sum(folder, arrays, form):
+    path = folder / "small.npz"
+    np.savez(path, **arrays)
+    lines = ["0" * 64 + "  other.npz", form.format(total=sum_of(path)), ""]
+    (folder / "SHA256SUMS").write_text("\n".join(lines))
+    assert datasets.load("small").X.shape == (12, 2)
+    path.write_bytes(path.read_bytes() + b"x")
+    message = rf"small\.npz has the SHA-256 sum {sum_of(path)}, expected is .*SHA256SUMS\)"
+    with pytest.raises(ValueError, match=message):
+        datasets.load("small")
+
+
+def test_a_file_that_is_not_listed_is_read(folder, arrays):
+    np.savez(folder / "small.npz", **arrays)
+    (folder / "SHA256SUMS").write_text("0" * 64 + "  other.npz\n")
+    assert datasets.load("small").X.shape == (12, 2)
+
+
+def test_another_file_than_the_experiments_had(folder, arrays):
+    path = folder / "vowel.npz"
+    np.savez(path, **arrays)
+    message = f"{sum_of(path)}, expected is {SUMS['vowel']}: it is not the file"
+    with pytest.warns(UserWarning, match=message) as found:
+        assert datasets.load("vowel").X.shape == (12, 2)
+    assert found[0].filename == __file__
+    (folder / "SHA256SUMS").write_text(f"{sum_of(path)}  vowel.npz\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        datasets.load("vowel")
+
+
+def test_known_sums_are_sums_of_sets_that_are_read_from_files():
+    assert all(re.fullmatch("[0-9a-f]{64}", total) for total in SUMS.values())
+    assert not SUMS.keys() & set(datasets.available())
+
+
 def test_missing_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path / "gone"))
     with pytest.raises(ValueError, match=r"DIRECTBOOST_DATA='.*gone' is no folder"):
@@ -177,3 +241,21 @@ def test_additive_refuses(bad):
     ((name, value),) = bad.items()
     with pytest.raises(ValueError, match=f"{name}={value} is too small"):
         datasets.additive(**bad)
+
+
+def test_rings_lie_between_their_radii():
+    data = datasets.rings(seed=3)
+    radius = np.hypot(*data.X.T)
+    assert ((data.y <= radius) & (radius < data.y + 1)).all()
+    for _, y in (data.train, data.test):
+        assert np.bincount(y).tolist() == [50, 100, 150, 200, 250, 300]
+    assert not np.array_equal(data.X, datasets.rings(seed=4).X)
+
+
+def test_clusters_lie_around_their_centres():
+    data = datasets.clusters(seed=3)
+    assert np.bincount(data.train[1]).tolist() == [50] * 4
+    assert np.bincount(data.test[1]).tolist() == [500] * 4
+    centres = np.array([data.X[data.y == c].mean(axis=0) for c in range(4)])
+    np.testing.assert_allclose(centres, [[-2, 1.5], [1.5, 2], [-1, -2], [2, -1.5]], atol=0.2)
+    assert not np.array_equal(data.X, datasets.clusters(seed=4).X)

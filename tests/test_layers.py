@@ -83,15 +83,15 @@ LAYERS = [
         *("sharing_search", "joint_boost", "running_losses", "group_steps", "grad_boost"),
         *("leaf_labels", "label_boosting", "adaboost_m1", "samme"),
         *("pair_weights", "multiboost_cw"),
-        *("coloured_pairs", "colourings", "pattern_mining", "patterns"),
+        *("coloured_pairs", "coloured_rounds", "colourings"),
+        *("pattern_items", "pattern_mining", "patterns"),
         *("adaboost_oc", "adaboost_ecc", "adaboost_sip"),
-        "codes",
-        "decoding",
-        "adaboost_mo",
+        *("codes", "decoding", "binary_adaboosts", "adaboost_mo"),
         *("distinct_rows", "binary_boosters", "binary_problems", "one_vs_all"),
         *("edge_program", "lp_boost"),
         *("corrective_solvers", "corrective_boosters", "cg_boost"),
     ),
+    folder("sources", "base", "generated", "known_sums", "checksums", "files", "openml"),
     ["fold_model", "model_path", "multi_label", "presets", "datasets"],
     ["budgets"],
     ["fold_scores"],
@@ -102,7 +102,17 @@ LAYERS = [
         *("tables", "methods", "peers", "measure", "contest", "apart"),
         *("speed", "quality", "growth", "hinge", "plots", "report", "suite"),
     ),
-    folder("cli", "bench", "app"),
+    folder(
+        "experiments",
+        *("base", "store", "report", "runner", "methods", "measuring", "drawing"),
+        *("averages", "grids", "sampling", "images", "image_folders", "many_classes"),
+        *("share_curves", "sharing_figure", "character_setting", "characters"),
+        *("error_dots", "block_marks", "clusters", "uci", "digit_blocks"),
+        *("caltech", "rings", "feature_share", "mnist", "abcdetc"),
+        *("signed_hog", "kernel_machines", "error_curves", "recognition_setting", "recognition"),
+        *("scene", "traffic_signs"),
+    ),
+    folder("cli", "bench", "reproduce", "app"),
     ["__main__"],
 ]
 
@@ -195,7 +205,8 @@ def test_the_certificate_knows_no_solver():
 def test_the_estimators_are_on_top():
     public = {"", "presets", "estimators", "fold_model", "model_path", "cross_validation"}
     public |= {"multi_label", "budgets", "fold_scores"}
-    above = {name for name in FILES if name.split(".")[0] in ("bench", "cli", "__main__")}
+    tops = ("bench", "experiments", "cli", "__main__")
+    above = {name for name in FILES if name.split(".")[0] in tops}
     for name in FILES.keys() - public - above:
         assert not imports_of(name) & public, name
 
@@ -203,9 +214,10 @@ def test_the_estimators_are_on_top():
 def test_the_benchmark_and_the_commands_use_public_names():
     for name in FILES:
         top = name.split(".")[0]
-        if top in ("bench", "cli"):
+        if top in ("bench", "experiments", "cli"):
             others = {other for other in imports_of(name) if other.split(".")[0] != top}
-            assert others <= {"", "arrays", "bench", "callbacks", "datasets"}, name
+            public = {"", "arrays", "baselines", "bench", "callbacks", "datasets", "presets"}
+            assert others <= public | ({"experiments"} if top == "cli" else set()), name
 
 
 def test_prediction_needs_no_training_code():

@@ -8,6 +8,7 @@ import typer
 
 from .. import __version__
 from .bench import bench
+from .reproduce import reproduce
 
 app = typer.Typer(
     name="directboost",
@@ -17,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(bench)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

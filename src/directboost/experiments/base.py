@@ -1,0 +1,129 @@
+"""The contract of an experiment: independent trials, and what is made of their rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+import numpy.typing as npt
+
+#: What a trial measured: one line of the CSV.
+Row: TypeAlias = dict[str, Any]
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+
+class Effort(StrEnum):
+    """How much of the paper's runs is repeated."""
+
+    QUICK = "quick"
+    USUAL = "usual"
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A piece of work that needs nothing of the others.
+
+    Attributes
+    ----------
+    key : str
+        Its name, unique within the experiment; letters, digits, dots and hyphens.
+    settings : dict
+        Plain numbers, strings and lists: a stored trial counts only for the same settings.
+    seconds : float
+        How long it takes, about, on one core.
+    """
+
+    key: str
+    settings: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial gives: rows for the CSV, and arrays for the picture."""
+
+    rows: Sequence[Row]
+    arrays: Arrays = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the trials of an experiment gave, in their order."""
+
+    rows: list[Row]
+    arrays: dict[str, Arrays]
+
+    def where(self, **wanted: Any) -> list[Row]:
+        """Return the rows that have these values."""
+        return [row for row in self.rows if all(row.get(k) == v for k, v in wanted.items())]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report: ours beside the printed numbers."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+class Experiment(ABC):
+    """A table or figure of the paper, run again.
+
+    The docstring of its module says what the paper did, what it left open, and what was chosen; it
+    opens the report.
+
+    Attributes
+    ----------
+    name : str
+        What the command line calls it.
+    title : str
+    data : tuple of str
+        The data sets it loads.
+    packages : tuple of str
+        Optional packages it imports.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    data: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def trials(self, effort: Effort) -> list[Trial]:
+        """Return the work to do."""
+
+    @abstractmethod
+    def run(self, trial: Trial) -> Outcome:
+        """Do one piece of it, in a process of its own."""
+
+    @abstractmethod
+    def tables(self, results: Results) -> list[Table]:
+        """Return the tables of the report."""
+
+    @abstractmethod
+    def draw(self, results: Results, path: Path) -> None:
+        """Draw the figure, a PNG."""
+
+    @abstractmethod
+    def verdict(self, results: Results) -> str:
+        """Say in one sentence how far the numbers agree with the printed ones."""
+
+    def missing(self) -> str | None:
+        """Return what has to be there before it can run and is not, or None."""
+        from importlib.util import find_spec
+
+        from ..datasets import available
+
+        packages = [name for name in self.packages if find_spec(name) is None]
+        if packages:
+            return f"it needs {', '.join(packages)}: pip install 'directboost[experiments]'"
+        absent = [name for name in self.data if name not in available()]
+        if absent:
+            return (
+                f"it needs the data sets {', '.join(absent)} in the folder DIRECTBOOST_DATA names"
+            )
+        return None

@@ -1,0 +1,74 @@
+"""Errors against the number of weak classifiers: measured, averaged and drawn."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from .base import Results
+from .drawing import COLOURS
+from .measuring import Stage, at
+
+_POINTS = 100
+
+
+def counts_up_to(rounds: int) -> list[int]:
+    """Return at most 100 numbers of weak classifiers, the last of them `rounds`."""
+    step = max(1, rounds // _POINTS)
+    return list(range(step, rounds + 1, step))
+
+
+def error_curve(reached: Sequence[Stage], counts: Sequence[int]) -> Array:
+    """Return the errors of the stages of a model with at most so many weak classifiers."""
+    return np.array([at(reached, count).error for count in counts])
+
+
+def mean_curve(results: Results, keys: Sequence[str]) -> tuple[Array, Array] | None:
+    """Return the counts and the mean errors of these trials; None where there is none yet."""
+    found = [results.arrays[key] for key in keys if "errors" in results.arrays.get(key, {})]
+    if not found:
+        return None
+    return found[0]["counts"], np.mean([arrays["errors"] for arrays in found], axis=0)
+
+
+def first_below(curve: tuple[Array, Array], error: float) -> int | None:
+    """Return the least number of weak classifiers from which on the error is at most that."""
+    counts, errors = curve
+    above = np.flatnonzero(errors > error)
+    if above.size == 0:
+        return int(counts[0])
+    return None if above[-1] == len(counts) - 1 else int(counts[above[-1] + 1])
+
+
+def draw_curves(
+    axes: Any, curves: Mapping[str, tuple[Array, Array]], lines: Mapping[str, float], bold: str
+) -> None:
+    """Draw curves, and dashed lines for methods that have none.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    curves : dict of (counts, errors)
+    lines : dict of float
+        Errors; a line that is NaN is left out.
+    bold : str
+        What the names of thicker curves begin with.
+    """
+    for colour, (name, (counts, errors)) in zip(_colours(curves), curves.items(), strict=True):
+        width = 2.2 if name.startswith(bold) else 1.2
+        axes.plot(counts, 100.0 * errors, label=name, color=colour, lw=width)
+    for dashes, (name, error) in zip(("--", ":"), lines.items(), strict=False):
+        if not np.isnan(error):
+            axes.axhline(100.0 * error, ls=dashes, color="black", lw=1.2, label=name)
+    axes.set(xlabel="weak classifiers", ylabel="test error in per cent")
+    axes.grid(alpha=0.25, lw=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    if curves or axes.get_lines():
+        axes.legend(frameon=False, fontsize=8)
+
+
+def _colours(curves: Mapping[str, Any]) -> list[str]:
+    """Return a colour each; yellow is hard to see on white, so it is the last to be taken."""
+    order = [*COLOURS[:6], COLOURS[7], COLOURS[6]]
+    return [order[place % len(order)] for place in range(len(curves))]

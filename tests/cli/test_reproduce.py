@@ -1,0 +1,47 @@
+"""`directboost reproduce`."""
+
+import pytest
+
+from directboost.cli import main
+from directboost.cli import reproduce as command
+from tests.experiments.counting import Counting
+
+
+@pytest.fixture
+def counting(tmp_path, monkeypatch):
+    """The command knows one experiment that counts."""
+    worked = tmp_path / "worked"
+    worked.mkdir()
+    experiment = Counting(worked)
+    monkeypatch.setattr(command, "EXPERIMENTS", {"counting": experiment})
+    return experiment
+
+
+def call(*words):
+    with pytest.raises(SystemExit) as left:
+        main(["reproduce", *words])
+    return left.value.code
+
+
+def test_a_run_says_how_long_it_takes_and_what_it_wrote(counting, tmp_path, capsys):
+    assert call("--quick", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
+    printed = capsys.readouterr()
+    assert "counting: about 6 s" in printed.err
+    assert "counting 3/3" in printed.err
+    assert "wrote" in printed.out
+    assert (tmp_path / "out" / "counting" / "README.md").exists()
+    assert call("--quick", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
+    assert "finished before" in capsys.readouterr().err
+
+
+def test_wrong_words(counting, capsys):
+    assert call("nothing") == 2
+    assert "there are counting" in " ".join(capsys.readouterr().err.split())
+    assert call("--quick", "--full") == 2
+
+
+def test_an_experiment_without_its_data(counting, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(type(counting), "missing", lambda self: "it needs a thing")
+    assert call("--out", str(tmp_path / "out")) == 0
+    assert "left out: it needs a thing" in capsys.readouterr().err
+    assert "cannot run: it needs a thing" in str(call("counting", "--out", str(tmp_path / "out")))

@@ -1,0 +1,41 @@
+"""An experiment that counts, for tests of what runs and reports experiments.
+
+The paper counted to three. Unknown is why.
+"""
+
+import numpy as np
+
+from directboost.experiments.base import Effort, Experiment, Outcome, Table, Trial
+
+
+class Counting(Experiment):
+    """Squares of small numbers; a file in `folder` for every number that was worked on."""
+
+    name = "counting"
+    title = "Squares"
+
+    def __init__(self, folder, fails=()):
+        self.folder, self.fails = folder, fails
+
+    def trials(self, effort):
+        return [
+            Trial(f"n{n}", {"n": n, "power": 2}, 1.0 + n)
+            for n in range(3 if effort is Effort.QUICK else 5)
+        ]
+
+    def run(self, trial):
+        n = trial.settings["n"]
+        if n in self.fails:
+            raise KeyboardInterrupt
+        (self.folder / f"ran {n}").touch()
+        return Outcome([{"n": n, "square": float(n**2)}], {"numbers": np.arange(n)})
+
+    def tables(self, results):
+        rows = [[str(row["n"]), f"{row['square']:.0f}"] for row in results.rows]
+        return [Table("All squares", ["n", "square"], rows)]
+
+    def draw(self, results, path):
+        path.write_bytes(b"a picture")
+
+    def verdict(self, results):
+        return f"There are {len(results.rows)} squares."

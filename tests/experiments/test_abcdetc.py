@@ -1,0 +1,42 @@
+"""The experiment on ABCDETC, on strokes in folders."""
+
+import numpy as np
+import pytest
+
+from directboost.experiments import Effort, abcdetc
+from directboost.experiments.abcdetc import Abcdetc
+from directboost.experiments.base import Trial
+
+from .small_images import write_strokes
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
+    write_strokes(tmp_path / "abcdetc", 3, 8)
+    return tmp_path / "abcdetc"
+
+
+def test_what_is_missing_is_said(folder, monkeypatch):
+    assert "DIRECTBOOST_DATA/abcdetc" in Abcdetc().missing()
+    monkeypatch.setattr(abcdetc, "_CLASSES", 3)
+    assert Abcdetc().missing() is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_parts():
+    (X, y), (X_test, y_test) = Abcdetc().parts(0)
+    assert X.shape == (15, 2172)
+    np.testing.assert_array_equal(np.bincount(y), [5, 5, 5])
+    np.testing.assert_array_equal(np.bincount(y_test), [3, 3, 3])
+    assert not {row.tobytes() for row in X} & {row.tobytes() for row in X_test}
+    assert not np.array_equal(Abcdetc().parts(1)[0][0], X)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("place", [0, 5])
+def test_run(place):
+    trial = Abcdetc().trials(Effort.QUICK)[place]
+    row = Abcdetc().run(Trial(trial.key, {**trial.settings, "rounds": 5}, 1.0)).rows[0]
+    assert row["error"] < 0.5  # guessing: 2/3
+    assert ("0-15" in row) == (place == 5)

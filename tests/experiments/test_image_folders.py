@@ -1,0 +1,70 @@
+"""Images that a user supplies."""
+
+import numpy as np
+import pytest
+from skimage.io import imsave
+
+from directboost.experiments.image_folders import (
+    draw_files,
+    image_files,
+    ink,
+    lacking,
+    read_images,
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
+    for label, count in (("b", 3), ("a", 2)):
+        (tmp_path / "set" / label).mkdir(parents=True)
+        for n in range(count):
+            image = np.full((20, 10, 3), 40 * n + 1, dtype=np.uint8)
+            imsave(tmp_path / "set" / label / f"{n}.png", image, check_contrast=False)
+    (tmp_path / "set" / "a" / "notes.txt").write_text("no image")
+    (tmp_path / "set" / "empty").mkdir()
+    return tmp_path / "set"
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_by_class():
+    found = image_files("set")
+    assert {label: len(files) for label, files in found.items()} == {"a": 2, "b": 3}
+    assert list(found) == ["a", "b"]
+
+
+def test_what_is_lacking(folder, monkeypatch):
+    assert lacking("set", 2, 2) is None
+    reason = lacking("set", 2, 3)
+    assert "DIRECTBOOST_DATA/set" in reason
+    assert "2 with at least 3 images each" in reason
+    assert "there are 0" in lacking("other", 1, 1)
+    monkeypatch.delenv("DIRECTBOOST_DATA")
+    assert "there are 0" in lacking("set", 2, 2)
+
+
+def test_drawn_files(folder):
+    files, codes = draw_files(image_files("set"), 2, np.random.default_rng(0))
+    assert [path.parent.name for path in files] == ["a", "a", "b", "b"]
+    np.testing.assert_array_equal(codes, [0, 0, 1, 1])
+    assert len(set(files)) == 4
+
+
+def test_all_kinds_of_images_are_read(folder):
+    grey = np.full((9, 9), 51, dtype=np.uint8)
+    clear = np.zeros((9, 9, 4), dtype=np.uint8)  # nothing drawn: white as on paper
+    for name, image in (("grey", grey), ("clear", clear)):
+        imsave(folder / f"{name}.png", image, check_contrast=False)
+    images = read_images([folder / "grey.png", folder / "clear.png", folder / "b" / "1.png"], 6)
+    assert images.shape == (3, 6, 6, 3)
+    np.testing.assert_allclose(images[0], 0.2)
+    np.testing.assert_allclose(images[1], 1.0)
+    np.testing.assert_allclose(images[2], 41 / 255)
+
+
+def test_ink_is_bright():
+    stroke = np.zeros((10, 10, 3))
+    stroke[3:7, 4:6] = 1.0
+    found = ink(np.stack([stroke, 1.0 - stroke]))
+    np.testing.assert_allclose(found[0], stroke[..., 0])
+    np.testing.assert_allclose(found[1], stroke[..., 0])

@@ -1,0 +1,94 @@
+"""The experiment on seven UCI sets, on a few generated rows."""
+
+import numpy as np
+import pytest
+
+from directboost import datasets
+from directboost.datasets import Dataset
+from directboost.experiments import Effort
+from directboost.experiments.base import Results, Trial
+from directboost.experiments.uci import Uci
+
+
+def small(name):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 20)
+    X = rng.standard_normal((60, 4)) + 2.0 * y[:, None]
+    return Dataset(name, X, y, np.array(["a", "b", "c"]), ("p", "q", "r", "s"))
+
+
+@pytest.fixture
+def results(monkeypatch):
+    monkeypatch.setattr(datasets, "load", small)
+    experiment = Uci()
+    rows = []
+    for trial in experiment.trials(Effort.QUICK)[:4]:
+        settings = {
+            **trial.settings,
+            "rounds": 10,
+            "folds": 2,
+            "nus": list(trial.settings["nus"][:2]),
+        }
+        rows += experiment.run(Trial(trial.key, settings, 1.0)).rows
+    return Results(rows, {})
+
+
+def test_trials_are_those_of_the_paper_in_full():
+    trials = Uci().trials(Effort.FULL)
+    assert len(trials) == 7 * 10 * 4
+    assert len({trial.key for trial in trials}) == len(trials)
+    grids = {(t.settings["data"], t.settings["method"]): len(t.settings["nus"]) for t in trials}
+    assert grids["wine", "MultiBoost-hinge"] == 7
+    assert grids["dna", "MultiBoost-hinge"] == 5
+    assert grids["dna", "MultiBoost-exp"] == 9
+    assert grids["dna", "AdaBoost.MO"] == 0
+
+
+@pytest.mark.parametrize("effort", list(Effort))
+def test_efforts_keep_their_time(effort):
+    most = {Effort.QUICK: 150.0, Effort.USUAL: 900.0, Effort.FULL: 10_800.0}[effort]
+    assert sum(trial.seconds for trial in Uci().trials(effort)) < most
+
+
+def test_rows(results):
+    assert [row["method"] for row in results.rows] == [
+        "AdaBoost.MO", "AdaBoost.ECC", "MultiBoost-hinge", "MultiBoost-exp"]  # fmt: skip
+    assert [row["nu"] is None for row in results.rows] == [True, True, False, False]
+    assert all(0.0 <= row["test error"] < 0.6 for row in results.rows)
+
+
+def test_columns_one_by_one_where_asked(monkeypatch):
+    monkeypatch.setattr(datasets, "load", small)
+    settings = {"data": "wine", "seed": 0, "method": "MultiBoost-exp", "nus": [1e-5], "folds": 2,
+        "optimum": False, "tol": 0.01, "rounds": 5}  # fmt: skip
+    row = Uci().run(Trial("one", settings, 1.0)).rows[0]
+    assert row["weak classifiers"] <= 5
+
+
+def test_report(results, tmp_path):
+    experiment = Uci()
+    table = experiment.tables(results)[0]
+    assert table.rows[0][:2] == ["thyroid", "1"]
+    assert "0.005±0.001" in table.rows[0]
+    assert all(len(row) == len(table.header) for row in table.rows)
+    experiment.draw(results, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("error", "words"), [
+    (0.0399, "On 1 of 1 sets"),
+    (0.06, "On 0 of 1 sets"),
+])  # fmt: skip
+def test_verdict(error, words):
+    rows = [{"data": "wine", "method": name, "seed": 0, "test error": value}
+        for name, value in (("MultiBoost-hinge", 0.2), ("MultiBoost-exp", error))]  # fmt: skip
+    verdict = Uci().verdict(Results(rows, {}))
+    assert words in verdict
+    assert ("wine (0.060, printed 0.030±0.029)" in verdict) == (error == 0.06)
+
+
+def test_partial_results(tmp_path):
+    experiment, nothing = Uci(), Results([], {})
+    assert "On 0 of 0 sets" in experiment.verdict(nothing)
+    assert len(experiment.tables(nothing)[0].rows) == 7
+    experiment.draw(nothing, tmp_path / "figure.png")
