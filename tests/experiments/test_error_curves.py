@@ -24,7 +24,8 @@ def test_counts():
 def test_the_curve_has_the_last_stage_that_is_not_larger():
     reached = [Stage(2, 1, 0.5), Stage(4, 2, 0.3), Stage(6, 3, 0.4)]
     found = error_curve(reached, [1, 2, 3, 4, 5, 6, 9])
-    assert found.tolist() == [0.5, 0.5, 0.5, 0.3, 0.3, 0.4, 0.4]
+    assert np.isnan(found[0])
+    assert found[1:].tolist() == [0.5, 0.5, 0.3, 0.3, 0.4, 0.4]
 
 
 def test_means_over_those_that_are_there():
@@ -43,6 +44,10 @@ def test_means_over_those_that_are_there():
 def test_from_where_on_the_error_is_lower(error, expected):
     curve = np.array([10, 20, 30, 40]), np.array([0.5, 0.3, 0.4, 0.2])
     assert first_below(curve, error) == expected
+
+
+def test_no_error_is_not_a_low_one():
+    assert first_below((np.array([1, 2]), np.array([np.nan, 0.2])), 0.5) == 2
 
 
 def test_picture():

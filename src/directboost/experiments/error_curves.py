@@ -11,6 +11,9 @@ from .drawing import COLOURS
 from .measuring import Stage, at
 
 _POINTS = 100
+# Yellow is hard to see on white: a brown in its place.
+_COLOURS = (*COLOURS[:6], COLOURS[7], "#8C510A")
+_TICKS = (3, 5, 10, 20, 30, 50, 100)
 
 
 def counts_up_to(rounds: int) -> list[int]:
@@ -20,8 +23,9 @@ def counts_up_to(rounds: int) -> list[int]:
 
 
 def error_curve(reached: Sequence[Stage], counts: Sequence[int]) -> Array:
-    """Return the errors of the stages of a model with at most so many weak classifiers."""
-    return np.array([at(reached, count).error for count in counts])
+    """Return errors with at most so many weak classifiers; NaN below the first stage."""
+    first = reached[0].learners
+    return np.array([at(reached, c).error if c >= first else np.nan for c in counts])
 
 
 def mean_curve(results: Results, keys: Sequence[str]) -> tuple[Array, Array] | None:
@@ -35,7 +39,7 @@ def mean_curve(results: Results, keys: Sequence[str]) -> tuple[Array, Array] | N
 def first_below(curve: tuple[Array, Array], error: float) -> int | None:
     """Return the least number of weak classifiers from which on the error is at most that."""
     counts, errors = curve
-    above = np.flatnonzero(errors > error)
+    above = np.flatnonzero(~(errors <= error))
     if above.size == 0:
         return int(counts[0])
     return None if above[-1] == len(counts) - 1 else int(counts[above[-1] + 1])
@@ -50,25 +54,22 @@ def draw_curves(
     ----------
     axes : matplotlib axes
     curves : dict of (counts, errors)
+        At most eight.
     lines : dict of float
         Errors; a line that is NaN is left out.
     bold : str
         What the names of thicker curves begin with.
     """
-    for colour, (name, (counts, errors)) in zip(_colours(curves), curves.items(), strict=True):
-        width = 2.2 if name.startswith(bold) else 1.2
+    for colour, (name, (counts, errors)) in zip(_COLOURS, curves.items(), strict=False):
+        width = 2.4 if name.startswith(bold) else 1.2
         axes.plot(counts, 100.0 * errors, label=name, color=colour, lw=width)
     for dashes, (name, error) in zip(("--", ":"), lines.items(), strict=False):
         if not np.isnan(error):
             axes.axhline(100.0 * error, ls=dashes, color="black", lw=1.2, label=name)
-    axes.set(xlabel="weak classifiers", ylabel="test error in per cent")
+    axes.set(xlabel="weak classifiers", ylabel="test error in per cent", yscale="log")
+    axes.set_yticks(_TICKS, [str(tick) for tick in _TICKS])
+    axes.minorticks_off()
     axes.grid(alpha=0.25, lw=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     if curves or axes.get_lines():
-        axes.legend(frameon=False, fontsize=8)
-
-
-def _colours(curves: Mapping[str, Any]) -> list[str]:
-    """Return a colour each; yellow is hard to see on white, so it is the last to be taken."""
-    order = [*COLOURS[:6], COLOURS[7], COLOURS[6]]
-    return [order[place % len(order)] for place in range(len(curves))]
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))

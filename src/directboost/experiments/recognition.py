@@ -109,7 +109,8 @@ class Recognition(Experiment):
         most = max(row.get("weak classifiers", 0) for row in results.rows)
         words = [f"{name} reaches {found[name]:.1f}% (printed: {self._print(name)})"
             for name in (*_OURS, *self.setting.machines)]  # fmt: skip
-        return f"With at most {most} weak classifiers " + ", ".join(words)
+        paper = self.setting.rounds[Effort.FULL]
+        return f"With at most {most} weak classifiers (the paper: {paper}) " + ", ".join(words)
 
     def _print(self, name: str) -> str:
         return self.setting.printed[name].split(" ")[0] + "%"
