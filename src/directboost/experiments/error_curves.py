@@ -67,7 +67,9 @@ def draw_curves(
         if not np.isnan(error):
             axes.axhline(100.0 * error, ls=dashes, color="black", lw=1.2, label=name)
     axes.set(xlabel="weak classifiers", ylabel="test error in per cent", yscale="log")
+    limits = axes.get_ylim()
     axes.set_yticks(_TICKS, [str(tick) for tick in _TICKS])
+    axes.set_ylim(limits)  # ticks would widen them
     axes.minorticks_off()
     axes.grid(alpha=0.25, lw=0.6)
     axes.spines[["top", "right"]].set_visible(False)
