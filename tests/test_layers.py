@@ -58,7 +58,8 @@ LAYERS = [
     folder(
         "masters",
         *("base", "margin_rows", "linear_program", "cones", "interior_point", "conic"),
-        *("lbfgsb", "proximal", "row_sample", "quadratic", "line", "moves", "feature_blocks"),
+        *("lbfgsb", "proximal", "point", "row_sample", "quadratic", "line", "moves"),
+        "feature_blocks",
         *("smoothed_blocks", "smoothing", "column_blocks"),
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
@@ -72,6 +73,12 @@ LAYERS = [
     ["path"],
     ["fitting"],
     ["estimators"],
+    folder(
+        "dask",
+        *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
+        *("passes", "crew", "cluster", "workers", "site", "loading", "field", "objective"),
+        *("columns", "sampling", "rows", "task", "refusals", "prediction", "estimator"),
+    ),
     folder(
         "baselines",
         "search",

@@ -1,10 +1,10 @@
 """From a matrix of numbers to codes: the dictionary of stumps, made once per fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers
+from .arrays import Array, Bools, Ints, Numbers, Scores
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
 from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
@@ -200,12 +200,30 @@ def bin_features(
     step = max(_ROOM // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
     thresholds = [t for c in cuts for t in split(between(c.before, c.after), c.counts)]
+    return coded(rowless(cuts, thresholds, categories), X, team)
+
+
+def rowless(
+    cuts: list[Cuts], thresholds: list[Array], categories: Bools | None = None
+) -> BinnedData:
+    """Return the bins of features that are cut like that, with no rows yet; see `coded`."""
     n_bins = _n_bins(cuts)
-    codes = np.empty((d + 1, m), dtype=code_type(int(n_bins.max())))
-    encode(X, thresholds, n_bins[:d] - 1, codes[:d], team)
+    codes = np.empty((n_bins.size, 0), dtype=code_type(int(n_bins.max())))
+    none = np.zeros(n_bins.size - 1, dtype=bool)
+    levels = _levels(cuts, none if categories is None else categories)
+    return _binned(cuts, codes, None, levels, thresholds)
+
+
+def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
+    """Return the same bins with the codes of other rows X (m, d) in place of theirs.
+
+    NaN gets the last code: it may be only where the feature has a code for missing values.
+    """
+    d = bins.n_features
+    codes = np.empty((d + 1, X.shape[0]), dtype=bins.codes.dtype)
+    encode(X, bins.thresholds, bins.n_bins[:d] - 1, codes[:d], team)
     codes[d] = 1
-    levels = _levels(cuts, np.zeros(d, dtype=bool) if categories is None else categories)
-    return _binned(cuts, codes, _sparse(codes, n_bins, team), levels, thresholds)
+    return replace(bins, codes=codes, sparse=_sparse(codes, bins.n_bins, team))
 
 
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:

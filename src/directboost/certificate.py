@@ -100,8 +100,7 @@ def _rounding(objective: Objective) -> float:
 
     A sum of blocks of rows errs by as many units in the last place as additions follow each other.
     """
-    m, k = objective.rows.c.size, objective.margin.k
-    return _EPS * (256.0 + m / _BLOCK + k)
+    return _EPS * (256.0 + objective.n_rows / _BLOCK + objective.margin.k)
 
 
 def recertify(

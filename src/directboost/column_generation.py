@@ -15,7 +15,7 @@ from .kernels.team import Team
 from .masters.base import Master
 from .oracles.base import Oracle, Pricing
 from .problem import Objective, RestrictedProblem
-from .status import Status
+from .status import OutOfReach, Status
 
 Callback = Callable[[Record], bool | Status | None]
 
@@ -145,6 +145,9 @@ def run(
             status = step(plan, state, started)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
+    except OutOfReach as lost:
+        lost.state = state
+        raise
     return _finish(plan, state, status)
 
 
@@ -223,6 +226,7 @@ def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Recor
         seconds_pricing=state.seconds_pricing,
         seconds_master=state.seconds_master,
         seconds=time.perf_counter() - started,
+        bytes_moved=plan.oracle.traffic(),
     )
 
 

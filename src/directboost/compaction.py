@@ -9,10 +9,10 @@ from .arrays import Array
 from .certificate import Certificate, certify
 from .column_generation import Outcome
 from .feature_columns import FeatureColumns, Jumps
-from .masters.line import AllRows, Line
 from .masters.moves import all_moves, count_stumps
-from .masters.quadratic import Point, QuadraticModel
-from .masters.row_sample import RowSample, first_size
+from .masters.point import Point
+from .masters.quadratic import QuadraticModel
+from .masters.row_sample import first_size
 from .problem import RestrictedProblem
 from .status import Status
 from .task import Task
@@ -83,13 +83,10 @@ class _Search:
         self._little = _QUICK_LITTLE if quick else _LITTLE
         objective = self._objective = task.objective
         single = task.single and task.request.tol >= 1e-3
-        self._rows = AllRows(np.dtype(np.float32 if single else np.float64))
-        m, own = task.binned.n_rows, objective.margin.own
-        groups = np.zeros(m, dtype=np.int32) if own is None else own
-        self._sample = RowSample(task.binned, groups, first_size(m))
+        self._rows = task.all_rows(np.dtype(np.float32 if single else np.float64))
+        self._sample = self._rows.sample(objective, columns, first_size(task.n_rows))
         spent = min(_SPENT * task.request.tol, _LOOSEST)
-        constant = objective.loss.constant(objective.rows)
-        within = (proof.dual - spent * constant) / (1.0 - spent)
+        within = (proof.dual - spent * objective.constant) / (1.0 - spent)
         # Near nu_max the tolerance is more than a model gains over the empty one.
         gain = max(objective.start_value() - proof.primal, 0.0)
         self._ceiling = min(within, proof.primal + _GIVEN_BACK * gain)
@@ -107,7 +104,7 @@ class _Search:
                 break
             model.move_to(smaller)
             model.newton(_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE)
-            line = Line(self._rows, self._objective, self.columns, model)
+            line = self._rows.line(self._objective, self.columns, model)
             if line.value(1.0) > self._ceiling:
                 share *= _LESS
                 continue

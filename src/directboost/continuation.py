@@ -4,11 +4,12 @@ Far from the optimum most of the work of a round is wasted on detail: a fit of 3
 and of some thousand rows brings the weights near enough.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Ints
+from .arrays import Ints
 from .binning import BinnedData
 from .callbacks import TimeLimit
 from .code_lists import take_rows
@@ -16,9 +17,7 @@ from .column_generation import Plan, run
 from .feature_columns import FeatureColumns, Jumps
 from .kernels.kinds import LEVELS
 from .kernels.work import SparseCodes
-from .losses import Rows
 from .masters import Master
-from .masters.row_sample import RowSample
 from .oracles import StumpOracle
 from .problem import Objective
 from .status import Status
@@ -29,6 +28,24 @@ _ROWS = 15_000
 _ENOUGH_ROWS = 3 * _ROWS  # from which on a start pays
 _GAP = 0.1  # relative gap of the start
 _ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of the data, and the objective on them.
+
+    Attributes
+    ----------
+    binned : BinnedData
+    rows : int array
+        Which of its rows are meant.
+    objective : Objective
+        On those rows, whose weights make up for all others.
+    """
+
+    binned: BinnedData
+    rows: Ints
+    objective: Objective
 
 
 @dataclass(frozen=True)
@@ -89,23 +106,22 @@ def _taken(
 
 
 def start(
-    plan: Plan, master: Master, columns: FeatureColumns, labels: Ints, weight: Array
+    plan: Plan, master: Master, columns: FeatureColumns, part_of: Callable[[int], Part]
 ) -> tuple[Jumps, Status | None]:
     """Solve a coarse problem roughly; let its features into `columns`, return their weights.
 
-    `labels` and `weight` (m,) are those of the rows. Without enough rows there are no weights.
-    The status says how the start ended; of the callbacks only time limits end it.
+    `part_of` gives so many of the rows. Without enough rows there are no weights. The status says
+    how the start ended; of the callbacks only time limits end it.
     """
     binned, team = columns.binned, columns.team
     if binned.n_rows < _ENOUGH_ROWS or not isinstance(binned, BinnedData):
         return [], None
-    sample = RowSample(binned, labels, _ROWS)
-    assert sample.rows is not None
-    coarse = coarsened(binned, sample.rows)
+    part = part_of(_ROWS)
+    coarse = coarsened(part.binned, part.rows)
     k, signs = plan.objective.margin.k, columns.signs
     few = FeatureColumns(coarse.binned, columns.feature_costs, k, team, signs)
     rough = replace(
-        plan, objective=_on_sample(plan.objective, sample, weight),
+        plan, objective=part.objective,
         oracle=StumpOracle(coarse.binned, columns.feature_costs, team, signs),
         master=master,
         tol=max(plan.tol, _GAP), aim=1.0, max_rounds=_ROUNDS,
@@ -117,11 +133,3 @@ def start(
     for f, wide, narrow in zip(few.features, fine, outcome.state.W, strict=True):
         wide[coarse.jumps[f]] = narrow
     return fine, outcome.status
-
-
-def _on_sample(objective: Objective, sample: RowSample, weight: Array) -> Objective:
-    """Return the objective on the rows of a sample; weights make up for the other rows."""
-    assert sample.rows is not None
-    margin = objective.margin.take(sample.rows)
-    rows = Rows.weighted(np.asarray(sample.take(weight)), margin.k, margin.own)
-    return replace(objective, margin=margin, rows=rows)

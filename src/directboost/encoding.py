@@ -172,6 +172,19 @@ def _levels(table: Table, feature: int, name: str) -> npt.NDArray[Any]:
     values = table.values(feature)
     if isinstance(values, np.ndarray):
         return np.unique(values[~np.isnan(values)])
+    return _ascending(values, name)
+
+
+def join_levels(found: list[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+    """Return the levels that parts of a column have together, ascending, (L,)."""
+    some = [levels for levels in found if levels.size] or found[:1]
+    if all(levels.dtype != object for levels in some):
+        return np.unique(np.concatenate(some))
+    return _ascending([level for levels in some for level in levels.tolist()], name)
+
+
+def _ascending(values: list[Any], name: str) -> npt.NDArray[Any]:
+    """Return the distinct ones of some objects that are not missing, ascending, (L,)."""
     try:
         found = sorted(value for value in set(values) if not is_missing(value))
     except TypeError:

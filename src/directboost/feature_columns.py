@@ -52,6 +52,11 @@ class FeatureColumns(Columns):
     def __len__(self) -> int:
         return len(self.features)
 
+    @property
+    def k(self) -> int:
+        """Number of classes."""
+        return self._k
+
     def over(self, features: Iterable[int]) -> "FeatureColumns":
         """Return a working set of those features, in their order."""
         other = copy(self)

@@ -9,7 +9,8 @@ class Record:
 
     `primal` is the best objective so far, `dual` the best lower bound so far, and
     `relative_gap` their distance in the unit of the parameter `tol`. Where the weak classifiers
-    are searched for, `dual` is the bound over those found until this round.
+    are searched for, `dual` is the bound over those found until this round. `bytes_moved` are those
+    that travelled since the record before, where the rows are on a cluster.
     """
 
     round: int
@@ -23,6 +24,7 @@ class Record:
     seconds_pricing: float
     seconds_master: float
     seconds: float
+    bytes_moved: int = 0
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

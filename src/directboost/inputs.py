@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Ints, Numbers
+from .arrays import Array, Bools, Ints, Numbers
 from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
@@ -77,16 +77,21 @@ def training_rows(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> 
     weight = _checked_weights(X, sample_weight)
     name = "sample_weight"
     if class_weight is not None:
-        weight, name = weight * _class_weights(class_weight, y), "sample_weight times class_weight"
+        weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
     X, y, weight, largest = _weighted(X, y, weight, name)
     classes, codes = np.unique(y, return_inverse=True)
+    refuse_one_class(classes)
+    total = largest * float(weight.sum())
+    return TrainingRows(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
+
+
+def refuse_one_class(classes: npt.NDArray[Any]) -> None:
+    """Refuse rows that are all of one class."""
     if classes.size < 2:
         raise ValueError(
             f"y has one class only ({classes.tolist()[0]!r}) among the rows with positive weight; "
             "a classifier needs at least two classes"
         )
-    total = largest * float(weight.sum())
-    return TrainingRows(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
 
 
 def label_values(Y: Any) -> list[npt.NDArray[Any]]:
@@ -146,25 +151,40 @@ def _no_levels(X: Numbers) -> Ints:
 
 def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    refuse_negative(weight)
+    return np.asarray(weight)
+
+
+def refuse_negative(weight: Array) -> None:
+    """Refuse negative weights of rows."""
     if (weight < 0.0).any():
         raise ValueError(
             f"sample_weight has negative values (the smallest is {weight.min()}); "
             "weights must be zero or positive"
         )
-    return np.asarray(weight)
 
 
 def _weighted(X: Numbers, y: Any, weight: Array, name: str) -> tuple[Numbers, Any, Array, float]:
     """Return the rows with weight, their weights over the largest, and that."""
     largest = float(weight.max())
-    weight = weight / (largest if largest > 0.0 else 1.0)
-    # What is so small beside the largest weight cannot be told from zero in what follows.
-    kept = weight > 1e-290
-    if not kept.any():
-        raise ValueError(f"{name} is zero for every row; at least one needs weight")
+    weight, kept = relative_weights(weight, largest)
+    refuse_no_weight(kept, name)
     if not kept.all():
         X, y, weight = X[kept], y[kept], weight[kept]
     return X, y, weight, largest
+
+
+def relative_weights(weight: Array, largest: float) -> tuple[Array, Bools]:
+    """Return weights over the largest, and which of them count."""
+    weight = weight / (largest if largest > 0.0 else 1.0)
+    # What is so small beside the largest weight cannot be told from zero in what follows.
+    return weight, weight > 1e-290
+
+
+def refuse_no_weight(kept: Bools, name: str) -> None:
+    """Refuse weights of which none counts."""
+    if not kept.any():
+        raise ValueError(f"{name} is zero for every row; at least one needs weight")
 
 
 @dataclass(frozen=True)
@@ -190,7 +210,7 @@ def validation_rows(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> Val
     return ValidationRows(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
 
 
-def _class_weights(class_weight: Any, y: Any) -> Array:
+def class_weights(class_weight: Any, y: Any) -> Array:
     """Return the weight of every row by its class, or refuse weights that cannot serve."""
     weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
     if not (np.isfinite(weight) & (weight >= 0.0)).all():

@@ -37,6 +37,16 @@ class Objective:
     nu: float
     rows: Rows
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows m."""
+        return int(self.rows.c.size)
+
+    @property
+    def constant(self) -> float:
+        """P_const, the part of L that no W can reduce."""
+        return self.loss.constant(self.rows)
+
     def loss_value(self, F: Array) -> float:
         """Return L at the scores F."""
         return fsum(
@@ -135,7 +145,7 @@ class Objective:
 
     def relative(self, gap: float, primal: float) -> float:
         """Return gap / max(P - P_const, 1e-12), the unit of the parameter tol."""
-        return gap / max(primal - self.loss.constant(self.rows), 1e-12)
+        return gap / max(primal - self.constant, 1e-12)
 
 
 @dataclass(frozen=True)

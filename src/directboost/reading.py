@@ -44,8 +44,8 @@ def read_training(
     refuse_lazy("X", X)
     refuse_lazy("y", y)
     if not checks.get("multi_output"):
-        _refuse_several_labels(y)
-    _refuse_missing_labels(y)
+        refuse_several_labels(y)
+    refuse_missing_labels(y)
     categorical = estimator.categorical_features
     if is_sparse(X):
         return _read_sparse(estimator, X, y, **checks)
@@ -87,6 +87,15 @@ def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Numbers:
             return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
     numbers = encoder.encode(_columns(estimator, X, reset=False))
     return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
+
+
+def read_part(X: Any, encoder: Encoder) -> Numbers:
+    """Return a part of the rows, a frame or an array that may be empty, as numbers (m, d)."""
+    if not encoder.categorical.any() and not is_frame(X):
+        with _telling_words(X):
+            return _aligned(check_array(X, input_name="X", ensure_min_samples=0, **_NUMBERS))
+    numbers = encoder.encode(X)
+    return _aligned(check_array(numbers, input_name="X", ensure_min_samples=0, **_NUMBERS))
 
 
 @contextmanager
@@ -152,7 +161,8 @@ class _ColumnNames:
         return list(self._names)
 
 
-def _refuse_missing_labels(y: Any) -> None:
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse labels that are null, None or NaN."""
     missing = count_missing(y)
     if missing:
         noun = "label" if missing == 1 else "labels"
@@ -162,7 +172,8 @@ def _refuse_missing_labels(y: Any) -> None:
         )
 
 
-def _refuse_several_labels(y: Any) -> None:
+def refuse_several_labels(y: Any) -> None:
+    """Refuse labels in several columns."""
     shape = _shape(y)
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(

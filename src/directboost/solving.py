@@ -54,7 +54,7 @@ def _solve_blocks(task: Task, before: Stumps | Known | None, seconds: float) -> 
     tolerance is too tight for smoothing.
     """
     signs = task.oracle.signs
-    columns = FeatureColumns(task.binned, task.oracle.costs, task.k, task.team, signs)
+    columns = task.columns()
     exact = _column_master(task.request.parts)
     if task.small and exact is not None and not task.request.parts.loss.smooth and signs is None:
         return _solve_columns(task, exact, before, seconds)
@@ -101,9 +101,12 @@ def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
     most = _MOST_ROUNDS if task.small else None
     precisions = (np.float32, np.float64) if single else (np.float64,)
     plans = [
-        task.plan(FeatureBlocks(precision), columns_per_round=None, max_rounds=most, aim=_AIM)
+        task.plan(
+            FeatureBlocks(all_rows=task.all_rows(np.dtype(precision))),
+            columns_per_round=None, max_rounds=most, aim=_AIM,
+        )
         for precision in precisions
-    ]
+    ]  # fmt: skip
     outcome = _run(task, plans[0], begin, FeatureBlocks(precisions[0]), seconds)
     for plan in plans[1:]:
         if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
@@ -133,7 +136,7 @@ def _run(task: Task, plan: Plan, begin: _Start, master: Master, seconds: float) 
         return run(plan, columns, begin.W, seconds=seconds, known=begin.known)
     began = time.perf_counter()
     try:
-        W, status = start(plan, master, columns, task.labels, task.weight)
+        W, status = start(plan, master, columns, task.part)
     except KeyboardInterrupt:  # before its first round, or after its last
         columns.features, W, status = [], [], Status.INTERRUPTED
     seconds += time.perf_counter() - began

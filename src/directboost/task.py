@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Ints
+from .binning import BinnedData
 from .column_generation import Plan
 from .columns import Bins
+from .continuation import Part
+from .feature_columns import FeatureColumns
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master
+from .masters.line import AllRows
+from .masters.row_sample import RowSample
 from .matrices import is_sparse
 from .memory import check_memory
 from .oracles import BinnedOracle, Oracle, OracleData
@@ -79,6 +84,23 @@ class Task:
         """Whether single precision pays, and loses no row."""
         size = self.n_rows * self.k * (self.oracle.missing.size + 1)
         return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
+
+    def columns(self) -> FeatureColumns:
+        """Return an empty working set of whole features."""
+        return FeatureColumns(self.binned, self.oracle.costs, self.k, self.team, self.oracle.signs)
+
+    def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
+        """Return what evaluates points of block descent on all rows."""
+        return AllRows(precision)
+
+    def part(self, size: int) -> Part:
+        """Return about so many of the rows, with weights that make up for the others."""
+        sample = RowSample(self.binned, self.labels, size)
+        assert sample.rows is not None
+        margin = self.objective.margin.take(sample.rows)
+        rows = Rows.weighted(np.asarray(sample.take(self.weight)), margin.k, margin.own)
+        assert isinstance(self.binned, BinnedData)
+        return Part(self.binned, sample.rows, replace(self.objective, margin=margin, rows=rows))
 
     def at(self, nu: float) -> "Task":
         """Return the same task at another nu, absolute."""

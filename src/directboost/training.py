@@ -84,7 +84,7 @@ def _means(task: Task, state: State, learners: list[WeakClassifier]) -> Array:
         return state.columns.means(state.W, task.weight)[:d]
     stumps = state.columns.stumps(state.W)
     if isinstance(task.oracle, StumpOracle):
-        features = FeatureColumns(task.oracle.binned, task.costs, task.k, task.team)
+        features = task.columns()
         return features.means(features.adopt(stumps), task.weight)[:d]
     means, share = np.zeros((d, task.k)), task.weight / task.weight.sum()
     alive = stumps.rows.any(axis=1)

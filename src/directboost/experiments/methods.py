@@ -51,6 +51,10 @@ class Method:
         """Return the method with another grid."""
         return replace(self, grid=tuple(grid))
 
+    def judged_by_reruns(self) -> "Method":
+        """Return the method whose number is chosen by short runs of it, not by optima."""
+        return replace(self, judge=None)
+
 
 def _ours(name: str, preset: Callable[..., Any], grid: Sequence[float], **parts: Any) -> Method:
     """Return a form of MultiBoost.

@@ -11,6 +11,7 @@ NATIVE = library.library_path() is not None and os.environ.get("DIRECTBOOST_KERN
 if NATIVE:
     from .native import (
         add_tables,
+        dual_parts,
         dual_pass,
         edges,
         encode,
@@ -29,6 +30,7 @@ if NATIVE:
 else:
     from .reference import (
         add_tables,
+        dual_parts,
         dual_pass,
         edges,
         encode,
@@ -67,6 +69,7 @@ __all__ = [
     "NATIVE",
     "add_tables",
     "announce",
+    "dual_parts",
     "dual_pass",
     "edges",
     "encode",

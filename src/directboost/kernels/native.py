@@ -197,10 +197,18 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
 
 def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
     """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
+    value, mass = dual_parts(rows, U, tau, team)
+    return value + own_dual(rows, mass)
+
+
+def dual_parts(
+    rows: PassRows, U: Scores, tau: float, team: Team | None = None
+) -> tuple[float, float]:
+    """Return the two parts of `dual_pass`; see `reference.dual_parts`."""
     record, mass = _rows(rows), c_double()
     value = lib().dual_pass(_handle(team), byref(record), U.ctypes.data, U.itemsize, tau,
                              byref(mass))  # fmt: skip
-    return float(value) + own_dual(rows, mass.value)
+    return float(value), mass.value
 
 
 def solve_block(

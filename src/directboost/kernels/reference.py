@@ -10,7 +10,7 @@ from ..arrays import Array, Bools, Ints, Scores
 from .jumps import edges_of, jump_penalty
 from .reference_block import solve_block
 from .reference_lists import list_codes
-from .reference_losses import dual_pass, loss_pass
+from .reference_losses import dual_parts, dual_pass, loss_pass
 from .reference_model import model_epoch
 from .reference_newton import model_newton
 from .work import Cuts, SparseCodes, Tables, Team, codes_of
@@ -18,6 +18,7 @@ from .work import Cuts, SparseCodes, Tables, Team, codes_of
 __all__ = [
     "add_tables",
     "dual_norm",
+    "dual_parts",
     "dual_pass",
     "edges",
     "encode",

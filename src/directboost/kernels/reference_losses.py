@@ -73,6 +73,17 @@ def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -
 
     The entries r != y_i are multiplied by tau; those at r = y_i are set as each loss asks.
     """
+    value, mass = dual_parts(rows, U, tau, team)
+    return value + own_dual(rows, mass)
+
+
+def dual_parts(
+    rows: PassRows, U: Scores, tau: float, team: Team | None = None
+) -> tuple[float, float]:
+    """Return what the entries r != y_i add to `dual_pass`, and their mass, of which both are sums.
+
+    `own_dual` of the mass is what the entries r = y_i add.
+    """
     unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
     v = tau * U.astype(np.float64) / unit[:, None]
     if rows.labels is not None:
@@ -81,7 +92,7 @@ def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -
     if rows.loss == MULTINOMIAL:
         own = np.maximum(1.0 - v.sum(axis=1), 0.0)
         terms = terms - xlogy(own, own)[:, None] / rows.k
-    return float(unit @ terms.sum(axis=1)) + own_dual(rows, float(unit @ v.sum(axis=1)))
+    return float(unit @ terms.sum(axis=1)), float(unit @ v.sum(axis=1))
 
 
 _DUALS = {

@@ -1,6 +1,7 @@
 """The default master for stumps: quadratic models of the loss, over whole features."""
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
 from .line import AllRows, Line
-from .quadratic import Point, QuadraticModel
+from .point import Point
+from .quadratic import QuadraticModel
 from .row_sample import RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
@@ -44,14 +46,16 @@ class FeatureBlocks(Master):
     ----------
     precision : numpy dtype
         Precision of scores and histograms; jumps and block solves are double.
+    all_rows : AllRows, optional
+        Where the rows are, in their own precision; in this process by default.
     """
 
     name: ClassVar[str] = "blocks"
 
-    def __init__(self, precision: type = np.float64) -> None:
-        self.precision = np.dtype(precision)
+    def __init__(self, precision: Any = np.float64, all_rows: AllRows | None = None) -> None:
+        self._all_rows = AllRows(np.dtype(precision)) if all_rows is None else all_rows
+        self.precision = self._all_rows.precision
         self._slack = 1e-14 if self.precision == np.float64 else 1e-7
-        self._all_rows = AllRows(self.precision)
         self._point: Point | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
@@ -78,7 +82,7 @@ class FeatureBlocks(Master):
         sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)
-        line = Line(self._all_rows, objective, columns, model)
+        line = self._all_rows.line(objective, columns, model)
         after = self._point = self._search(line, point, promised)
         return MasterResult(after.W, after.U, True, 1, after.value, after.A)
 
@@ -97,7 +101,7 @@ class FeatureBlocks(Master):
         if known is not None and _same(known.W, W):
             if stale:
                 return self._all_rows.point(problem.objective, columns, W, known.F, known.penalty)
-            return Point(W, known.F, known.loss, known.penalty, known.U, known.A, known.C)
+            return replace(known, W=W)
         return self._all_rows.at(problem.objective, columns, W)
 
     def _rows(self, objective: Objective, columns: FeatureColumns, accuracy: float) -> RowSample:
@@ -105,15 +109,14 @@ class FeatureBlocks(Master):
 
         Near the optimum the error of the sampled second derivative is what slows the descent.
         """
-        m, own = columns.binned.n_rows, objective.margin.own
+        m = columns.binned.n_rows
         size = first_size(m) if self._sample is None else self._sample.n
         self._slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
         if self._slow and self._sample is not None and size < min(m, _LARGEST):
             self._sample, size = None, min(int(_GROWTH * size), _LARGEST)
         self._accuracy = accuracy
         if self._sample is None:
-            groups = np.zeros(m, dtype=np.int32) if own is None else own
-            self._sample = RowSample(columns.binned, groups, size)
+            self._sample = self._all_rows.sample(objective, columns, size)
         return self._sample
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:

@@ -8,7 +8,9 @@ from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.jumps import apart
 from ..kernels.work import LossPass, Way
 from ..problem import Objective, RestrictedProblem
-from .quadratic import Point, QuadraticModel
+from .point import Point
+from .quadratic import QuadraticModel
+from .row_sample import RowSample
 
 
 class AllRows:
@@ -24,6 +26,20 @@ class AllRows:
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         self._precision = precision
+
+    @property
+    def precision(self) -> "np.dtype[np.floating]":
+        """Precision of scores and histograms."""
+        return self._precision
+
+    def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
+        """Return a sample of so many rows, or all of them."""
+        own, m = objective.margin.own, columns.binned.n_rows
+        return RowSample(columns.binned, np.zeros(m, dtype=np.int32) if own is None else own, size)
+
+    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> "Line":
+        """Return the objective along the way to the minimum of a model."""
+        return Line(self, objective, columns, model)
 
     def at(self, objective: Objective, columns: FeatureColumns, W: Jumps) -> Point:
         """Return the point with jumps W."""

@@ -1,40 +1,17 @@
 """A quadratic model of the loss over the features of a working set, and its block descent."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .. import kernels
-from ..arrays import Array, Scores
-from ..feature_columns import FeatureColumns, Jumps
+from ..arrays import Array
+from ..feature_columns import FeatureColumns
 from ..kernels.jumps import apart, tables_of
 from ..kernels.work import ModelWork, Sweeps, padded_width
 from ..problem import Objective
+from .point import Point
 from .row_sample import RowSample
 
 _SWEEPS = Sweeps(1, 3, 1e-3)
-DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point of the descent: the jumps, their scores, and the loss there.
-
-    A = -dL/dF and the diagonal curvature C in F are (m, k) in the precision of the scores.
-    """
-
-    W: Jumps
-    F: Scores
-    loss: float
-    penalty: float
-    U: Scores
-    A: Scores
-    C: Scores
-
-    @property
-    def value(self) -> float:
-        """The objective."""
-        return self.loss + self.penalty
 
 
 class QuadraticModel:
@@ -67,26 +44,23 @@ class QuadraticModel:
         self.point, self.whole = point, sample.whole
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
-        binned = columns.binned
-        rows = (self.team, binned.sparse)
-        G = kernels.histograms(binned.codes, features, n_bins, point.A, *rows)
-        D = kernels.histograms(binned.codes, features, n_bins, point.C, *rows)
+        G, D = point.sums(columns)
         ridge = damping * D
         if not sample.whole:
             full = D
-            D = kernels.histograms(codes, places, n_bins, sample.take(point.C), self.team)
+            D = kernels.histograms(codes, places, n_bins, sample.bend(point), self.team)
             full -= D
             ridge += np.maximum(full, 0.0, out=full)
         D *= _factor(objective)
         D += ridge
-        coupling, H, weight = row_curvature(objective, point, sample)
+        coupling, H, weight = sample.curvature(objective, point)
         wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
         wide[:, : H.shape[1]] = H
         self.work = ModelWork(
             codes=codes,
             features=places,
             n_bins=n_bins,
-            kinds=binned.kinds[features],
+            kinds=columns.binned.kinds[features],
             nu=objective.nu * columns.feature_costs[features],
             jumps=np.concatenate(point.W),
             G=G,
@@ -94,7 +68,7 @@ class QuadraticModel:
             ridge=ridge,
             change=np.zeros_like(G),
             coupling=coupling,
-            labels=None if objective.margin.own is None else sample.pick(objective.margin.own),
+            labels=sample.labels(objective),
             H=wide,
             weight=weight,
             Q=np.zeros_like(wide),
@@ -131,25 +105,6 @@ class QuadraticModel:
         """
         work = self.work
         return kernels.penalty(start, work.jumps, step, work.first_jump, work.nu, work.p)
-
-
-def row_curvature(
-    objective: Objective, point: Point, sample: RowSample
-) -> tuple[int, Scores, Scores | None]:
-    """Return how the classes of a row couple, and the second derivatives of the sampled rows."""
-    own = objective.margin.own
-    if own is None:
-        return DIAGONAL, np.ascontiguousarray(sample.take(point.C)), None
-    labels = sample.pick(own)
-    index = np.arange(labels.size)
-    if objective.loss.simplex:
-        share = objective.rows.share.astype(point.U.dtype)
-        P = sample.take(point.U) / sample.take(share)[:, None]
-        weight = sample.take(share * objective.loss.sharpness)
-        return SIMPLEX, np.ascontiguousarray(P), np.ascontiguousarray(weight.astype(P.dtype))
-    H = np.array(sample.take(point.C))
-    H[index, labels] = 0.0
-    return PAIRS, H, None
 
 
 def _factor(objective: Objective) -> float:

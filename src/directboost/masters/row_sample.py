@@ -4,10 +4,13 @@ import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from ..columns import Bins
+from ..problem import Objective
+from .point import Point
 
 _LEAST, _MOST = 8_000, 20_000  # rows of a sample
 _ALL = 0.7  # share of the rows from which on a sample takes all
 _RARE = 300  # rows of a class up to which all are taken
+DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2  # how the classes of a row couple
 
 
 class RowSample:
@@ -56,6 +59,28 @@ class RowSample:
     def pick(self, array: Ints) -> Ints:
         """Return the sampled rows of an array as they are."""
         return array if self.rows is None else array[self.rows]
+
+    def labels(self, objective: Objective) -> Ints | None:
+        """Return the classes of the sampled rows, None where a row may have several labels."""
+        return None if objective.margin.own is None else self.pick(objective.margin.own)
+
+    def bend(self, point: Point) -> Scores:
+        """Return the diagonal curvature of the sampled rows at a point, scaled."""
+        return self.take(point.C)
+
+    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+        """Return how the classes of a row couple, and the second derivatives of the rows."""
+        labels = self.labels(objective)
+        if labels is None:
+            return DIAGONAL, np.ascontiguousarray(self.take(point.C)), None
+        if objective.loss.simplex:
+            share = objective.rows.share.astype(point.U.dtype)
+            P = self.take(point.U) / self.take(share)[:, None]
+            weight = self.take(share * objective.loss.sharpness)
+            return SIMPLEX, np.ascontiguousarray(P), np.ascontiguousarray(weight.astype(P.dtype))
+        H = np.array(self.take(point.C))
+        H[np.arange(labels.size), labels] = 0.0
+        return PAIRS, H, None
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return codes of the sampled rows, and which row of them belongs to each feature."""

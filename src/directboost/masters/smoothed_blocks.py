@@ -13,7 +13,8 @@ from ..margins import OneVsAll
 from ..problem import Objective
 from .feature_blocks import FeatureBlocks
 from .line import AllRows, moved
-from .quadratic import Point, QuadraticModel
+from .point import Point
+from .quadratic import QuadraticModel
 
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
@@ -50,8 +51,7 @@ class SmoothedBlocks(FeatureBlocks):
     """
 
     def __init__(self, precision: type = np.float64) -> None:
-        super().__init__(precision)
-        self._all_rows = SmoothedRows(self.precision)
+        super().__init__(all_rows=SmoothedRows(np.dtype(precision)))
         self.rough = True
 
     @property

@@ -141,6 +141,10 @@ class Oracle(ABC):
         """Price the dictionary as it is, without a search for more, for the final proof."""
         return self.price(A, penalty)
 
+    def traffic(self) -> int:
+        """Return the bytes that have travelled since the last call, where rows are elsewhere."""
+        return 0
+
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
         """Return what it knows of an earlier model, weak classifiers with weights (n, k)."""
         return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, rows.shape[1])))

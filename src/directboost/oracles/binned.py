@@ -12,7 +12,7 @@ from ..kernels.jumps import edges_of
 from ..kernels.team import Team
 from ..penalties import L1, Penalty
 from .base import Oracle, Pricing
-from .ranking import ranking, rounding_of, tie_width
+from .ranking import best_by_edges, ranking, rounding_of, tie_width
 
 _AS_GOOD = 1e-6  # relative price by which the constant may fall behind and still come first
 _TOGETHER = 256  # features whose sums are taken in one call
@@ -61,7 +61,9 @@ class BinnedOracle(Oracle):
             )
             apart = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
         for f, E in self._edges(apart, A):
-            best[f], jump[f], polarity[f] = self._best_by_edges(f, E, A, penalty)
+            signs = None if self.signs is None else self.signs[f]
+            found = best_by_edges(E, signs, penalty, tie_width(A))
+            best[f], jump[f], polarity[f] = found[0] / self.costs[f], *found[1:]
         return best, jump, polarity
 
     def _edges(self, features: Ints, A: Scores) -> Iterator[tuple[int, Array]]:
@@ -78,18 +80,6 @@ class BinnedOracle(Oracle):
             parts = np.split(sums, np.cumsum(n_bins)[:-1])
             for f, part in zip(group.tolist(), parts, strict=True):
                 yield f, edges_of(part, int(data.kinds[f]))
-
-    def _best_by_edges(
-        self, f: int, E: Array, A: Scores, penalty: Penalty
-    ) -> tuple[float, int, int]:
-        """Price one feature from its edges, for norms and signs the kernel does not know."""
-        if not E.shape[0]:
-            return 0.0, 0, 1
-        signs = np.zeros(A.shape[1]) if self.signs is None else self.signs[f]
-        plus, minus = np.where(signs < 0, 0.0, E), np.where(signs > 0, 0.0, -E)
-        both = np.stack([penalty.dual_norm(plus), penalty.dual_norm(minus)], axis=1).ravel()
-        first = int(np.argmax(both >= both.max() * (1.0 - tie_width(A))))
-        return both.max() / self.costs[f], first // 2, 1 if first % 2 == 0 else -1
 
     def _preferred(self, prices: Array) -> Array:
         """Let the constant, which reads no feature, come first where it is as good as the best."""

@@ -23,6 +23,23 @@ def ranking(prices: Array, tie: float) -> Ints:
     return falling[np.lexsort((falling, np.cumsum(starts)))]
 
 
+def best_by_edges(
+    E: Array, signs: Ints | None, penalty: Penalty, tie: float
+) -> tuple[float, int, int]:
+    """Return the best price at cost 1 among jumps with edges E (n, k), its jump and polarity.
+
+    Weights keep the `signs` (k,), where there are some; within the tie width the first jump counts.
+    """
+    if not E.shape[0]:
+        return 0.0, 0, 1
+    plus, minus = E, -E
+    if signs is not None:
+        plus, minus = np.where(signs < 0, 0.0, plus), np.where(signs > 0, 0.0, minus)
+    both = np.stack([penalty.dual_norm(plus), penalty.dual_norm(minus)], axis=1).ravel()
+    first = int(np.argmax(both >= both.max() * (1.0 - tie)))
+    return float(both.max()), first // 2, 1 if first % 2 == 0 else -1
+
+
 def rounding_of(A: Scores, penalty: Penalty, terms: int, least_cost: float) -> float:
     """Bound the error of a price whose edges, of responses in [-1, 1], are sums of `terms`.
 
@@ -33,8 +50,13 @@ def rounding_of(A: Scores, penalty: Penalty, terms: int, least_cost: float) -> f
         return 0.0
     blocks = range(0, A.shape[0], _BLOCK)
     sums = sum(np.abs(A[first : first + _BLOCK]).sum(axis=0) for first in blocks)
-    size = float(penalty.dual_norm(np.asarray(sums)[None, :])[0]) / least_cost
-    return float((terms + A.shape[1]) * np.finfo(np.float64).eps * size)
+    return rounding_of_sums(np.asarray(sums), penalty, terms, least_cost)
+
+
+def rounding_of_sums(sizes: Array, penalty: Penalty, terms: int, least_cost: float) -> float:
+    """Return `rounding_of` coefficients whose sizes |A| add up to `sizes` (k,)."""
+    size = float(penalty.dual_norm(sizes[None, :])[0]) / least_cost
+    return float((terms + sizes.size) * np.finfo(np.float64).eps * size)
 
 
 def price_both_signs(

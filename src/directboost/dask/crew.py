@@ -1,0 +1,112 @@
+"""A crew asks the shards and adds up their answers: in this process, or on a cluster."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .shards import Shard
+from .sums import Sums, add_up
+
+Question = Callable[[Shard, Any], Any]
+Reader = Callable[..., Any]
+FAN_IN = 8  # sums that are added up at once
+
+
+class Crew(ABC):
+    """Holds the shards of a fit, in a fixed order.
+
+    Sums are taken in an order that the number of the shards alone decides, whoever takes them: so
+    the result does not depend on the workers, to the bit.
+    """
+
+    #: Bytes that have left a task since the start, as if none stayed where it was.
+    traffic: int = 0
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Number of shards."""
+
+    @abstractmethod
+    def hold(self, question: Question, message: Any) -> Any:
+        """Ask all shards; return a handle of the sum of their answers, which may come later."""
+
+    @abstractmethod
+    def begin(self, held: Any, reader: Reader, *arguments: Any) -> Any:
+        """Begin reader(sum, *arguments) where the sum is; return a handle of what it gives."""
+
+    @abstractmethod
+    def finish(self, begun: Sequence[Any]) -> list[Any]:
+        """Return what was begun, in order."""
+
+    @abstractmethod
+    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
+        """Ask every shard something of its own; return all answers, in order."""
+
+    def release(self) -> None:  # noqa: B027
+        """Let go of the shards: nothing more will be asked."""
+
+    def read(self, held: Any, reader: Reader, *arguments: Any) -> Any:
+        """Return reader(sum, *arguments)."""
+        return self.finish([self.begin(held, reader, *arguments)])[0]
+
+    def ask(self, question: Question, message: Any) -> Sums:
+        """Ask all shards; return the sum of their answers."""
+        found: Sums = self.read(self.hold(question, message), whole)
+        return found
+
+    def count_traffic(self, message: Any, sums: int) -> None:
+        """Count a message to all shards, and sums of so many bytes of the tree above them."""
+        size = int(getattr(message, "nbytes", 0))
+        self.traffic += size * self.count + sums * sum(tree_widths(self.count))
+
+
+def tree_widths(count: int) -> list[int]:
+    """Return how many sums every level of the tree over so many shards takes, the root as one."""
+    widths = [count]
+    while widths[-1] > 1:
+        widths.append(-(-widths[-1] // FAN_IN))
+    return widths
+
+
+def whole(sums: Sums) -> Sums:
+    """Return the sum as it is."""
+    return sums
+
+
+class Here(Crew):
+    """Shards in this process, one after the other."""
+
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self._shards = list(shards)
+
+    @property
+    def count(self) -> int:
+        """Number of shards."""
+        return len(self._shards)
+
+    def hold(self, question: Question, message: Any) -> Sums:
+        """Ask all shards; return the sum of their answers."""
+        level = [question(shard, message) for shard in self._shards]
+        while len(level) > 1:
+            level = [add_up(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+        self.count_traffic(message, level[0].nbytes)
+        found: Sums = level[0]
+        return found
+
+    def begin(self, held: Sums, reader: Reader, *arguments: Any) -> Any:
+        """Return reader(sum, *arguments)."""
+        return reader(held, *arguments)
+
+    def finish(self, begun: Sequence[Any]) -> list[Any]:
+        """Return what was begun."""
+        return list(begun)
+
+    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
+        """Ask every shard something of its own; return all answers, in order."""
+        pairs = zip(self._shards, messages, strict=True)
+        return [question(shard, message) for shard, message in pairs]
+
+    def release(self) -> None:
+        """Let go of the shards."""
+        self._shards = []

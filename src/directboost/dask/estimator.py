@@ -1,0 +1,285 @@
+"""The estimator on Dask."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from dask.base import is_dask_collection
+
+from ..arrays import Array
+from ..callbacks import Progress
+from ..certificate import Certificate
+from ..column_generation import State
+from ..estimators import DirectBoostClassifier
+from ..inputs import TrainingRows, check_number, feature_costs
+from ..naming import feature_names
+from ..prediction import one_blas_thread
+from ..probabilities import fit_factor
+from ..request import Request, refuse_signs, request_of
+from ..settings import resolve_parts
+from ..status import OutOfReach, Status
+from ..training import Trained, export
+from .columns import ShardedColumns
+from .loading import Loaded, Wishes, load
+from .partitions import Partitions, read_partitions
+from .prediction import accuracy, lazily
+from .refusals import refuse_local_choices
+from .rows import ShardedSample
+from .site import site_of
+from .task import ShardedTask, prepare
+
+
+@dataclass(frozen=True)
+class _FarRows(TrainingRows):
+    """What an estimator keeps of rows that are elsewhere."""
+
+    shares: Array | None = None
+    factor: float = 1.0
+
+    @property
+    def prior(self) -> Array:
+        """Share of the rows, by weight, that have each class, (k,)."""
+        assert self.shares is not None
+        return self.shares
+
+
+_FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
+_OWN = ("client", "task_timeout", "patience")
+
+
+class DaskDirectBoostClassifier(DirectBoostClassifier):
+    """`DirectBoostClassifier` for rows on a Dask cluster, or larger than memory.
+
+    The problem, the certificate and the fitted attributes are those of `DirectBoostClassifier`;
+    rows stay on the workers, one byte a value, and only sums over them travel. For one partitioning
+    the model does not depend on the workers, to the bit: not on their number, nor on whether some
+    were lost on the way.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        The cluster; by default the current one. Without any the partitions are read one after
+        the other in this process.
+    task_timeout : float, default=300
+        Seconds after which tasks that do not come to an end are asked for again, on workers that
+        are started anew.
+    patience : float, default=60
+        Seconds to wait for a cluster that does not answer or has no workers, before the fit ends
+        with `ClusterLostError`. The best model so far is kept.
+    **others
+        Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
+        `solver` "auto" or "blocks"; the loss is smooth.
+
+    See Also
+    --------
+    DirectBoostClassifier : Takes rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost.dask import DaskDirectBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DaskDirectBoostClassifier(nu=0.01)
+    >>> clf = clf.fit(da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50))
+    >>> clf.to_local().score(X, y) > 0.9
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
+        self,
+        *,
+        client: Any = None,
+        task_timeout: float = 300.0,
+        patience: float = 60.0,
+        loss: Any = "logistic",
+        margin: str = "pairwise",
+        penalty: Any = "l1,2",
+        nu: float = 0.003,
+        nu_scale: str = "relative",
+        learner: Any = "stump",
+        solver: Any = "auto",
+        pricing: str = "exact",
+        columns_per_round: Any = "auto",
+        max_learners: int | None = None,
+        tol: float = 1e-2,
+        max_bins: int | None = 255,
+        feature_costs: Any = None,
+        categorical_features: Any = None,
+        monotonic_cst: Any = None,
+        class_weight: Any = None,
+        n_iter_no_change: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        callbacks: Any = None,
+    ) -> None:
+        super().__init__(
+            loss=loss, margin=margin, penalty=penalty, nu=nu, nu_scale=nu_scale, learner=learner,
+            solver=solver, pricing=pricing, columns_per_round=columns_per_round,
+            max_learners=max_learners, tol=tol, max_bins=max_bins, feature_costs=feature_costs,
+            categorical_features=categorical_features, monotonic_cst=monotonic_cst,
+            class_weight=class_weight, n_iter_no_change=n_iter_no_change, n_jobs=n_jobs,
+            random_state=random_state, verbose=verbose, warm_start=warm_start, callbacks=callbacks,
+        )  # fmt: skip
+        self.client = client
+        self.task_timeout = task_timeout
+        self.patience = patience
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask array (m, d) or Dask DataFrame
+            As in `DirectBoostClassifier`, but for sparse matrices. Partitions may be empty, their
+            lengths unknown.
+        y : Dask array, Series or DataFrame of one column
+            Class labels, in the partitions of X.
+        sample_weight : Dask array or Series, optional
+        X_val, y_val, sample_weight_val : array-like, optional
+            Other rows, in memory, whose loss says how far to go; see `n_iter_no_change`.
+
+        Returns
+        -------
+        self
+        """
+        request = request_of(self, ())
+        refuse_local_choices(self, request)
+        partitions = read_partitions(X, y, sample_weight)
+        self._set_names(partitions)
+        site = site_of(self.client, *self._patience())
+        names = feature_names(self)
+        costs = feature_costs(self.feature_costs, names)
+        wishes = Wishes(
+            request.parts.margin, request.max_bins, self.categorical_features, self.class_weight,
+            names,
+        )  # fmt: skip
+        try:
+            with one_blas_thread():
+                loaded = load(partitions, wishes, site)
+                self._fit_loaded(request, loaded, costs, (X_val, y_val, sample_weight_val))
+        finally:
+            for callback in request.callbacks:
+                if isinstance(callback, Progress):
+                    callback.finish()
+        return self
+
+    def _patience(self) -> tuple[float, float]:
+        limits = ("task_timeout", self.task_timeout), ("patience", self.patience)
+        what = "a number of seconds above 0"
+        first, second = (check_number(n, v, 0.0, strict=True, what=what) for n, v in limits)
+        return first, second
+
+    def _set_names(self, partitions: Partitions) -> None:
+        """Keep number and names of the features, as scikit-learn does."""
+        self.n_features_in_ = partitions.n_features
+        if partitions.names is not None:
+            self.feature_names_in_ = np.array(partitions.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _fit_loaded(
+        self, request: Request, loaded: Loaded, costs: Array, others: tuple[Any, Any, Any]
+    ) -> None:
+        earlier, coding = self._earlier(), loaded.coding
+        encoder, none = coding.encoder, np.zeros(0)
+        rows = _FarRows(
+            np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
+            coding.classes, encoder.n_levels, shares=loaded.prior,
+        )  # fmt: skip
+        rows = replace(rows, signs=self._signs(rows))
+        refuse_signs(rows.signs, request)
+        validation = self._validation(others, coding.classes, encoder)
+        with self._team(loaded.m * coding.classes.size) as team:
+            task = prepare(request, loaded, costs, rows.signs, team)
+            try:
+                trained = self._train(task, earlier, validation)
+                rows = replace(rows, factor=_factor(task, trained))
+            except OutOfReach as lost:
+                if lost.state is not None:
+                    self._store(_so_far(task, lost.state), rows, costs, encoder)
+                raise
+            finally:
+                loaded.crew.release()
+        self._store(trained, rows, costs, encoder)
+
+    def to_local(self) -> DirectBoostClassifier:
+        """Return the model as a plain `DirectBoostClassifier`, which needs no Dask."""
+        local = DirectBoostClassifier(
+            **{n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
+        )
+        fitted = {n: v for n, v in vars(self).items() if n not in self.get_params(deep=False)}
+        local.__dict__.update(fitted)
+        return local
+
+    def predict(self, X: Any) -> Any:
+        """Return the class with the largest score for every row: lazily, where X is of Dask."""
+        return lazily(self, "predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes: lazily, where X is of Dask."""
+        return lazily(self, "predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of the probabilities: lazily, where X is of Dask."""
+        return lazily(self, "predict_log_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores, for two classes their difference: lazily, where X is of Dask."""
+        return lazily(self, "decision_function", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows of Dask, or in memory."""
+        if not is_dask_collection(X):
+            return float(self.to_local().score(X, y, sample_weight))
+        return accuracy(self.to_local(), read_partitions(X, y, sample_weight))
+
+    def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
+        """Return the factor on the scores that makes probabilities of them."""
+        temper = resolve_parts(self.loss, self.margin, self.penalty).loss.temper
+        if temper is not None:
+            return temper
+        assert isinstance(rows, _FarRows)
+        return rows.factor
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that rows in memory are not what it takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _factor(task: ShardedTask, trained: Trained) -> float:
+    """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
+    if task.request.parts.loss.temper is not None or not trained.learners:
+        return 1.0
+    place: Any = trained.F
+    sample = ShardedSample(task.objective, task.rows, _FACTOR_ROWS)
+    return fit_factor(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
+
+
+def _so_far(task: ShardedTask, state: State) -> Trained:
+    """Return the best model before the rows got out of reach, with what is proved of it."""
+    learners, coef = export(state.columns, state.W)
+    objective, last = task.objective, state.history[-1] if state.history else None
+    gap = state.primal - state.best_dual
+    certificate = Certificate(
+        state.primal, state.best_dual, gap, objective.relative(gap, state.primal),
+        np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
+    )  # fmt: skip
+    assert isinstance(state.columns, ShardedColumns)
+    means = state.columns.means(state.columns.grow(state.W), task.weight)[:-1]
+    return Trained(
+        learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
+        objective.nu, task.nu_max, None, task.oracle.missing,
+    )  # fmt: skip

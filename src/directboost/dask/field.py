@@ -1,0 +1,178 @@
+"""What is known of all rows at a place: asked of the crew when it is first needed."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Ints
+from ..binning import BinnedData
+from ..kernels.jumps import apart, edges_of
+from ..losses import Loss
+from ..oracles.ranking import best_by_edges
+from ..penalties import Penalty
+from . import passes
+from .crew import Crew
+from .passes import LookMessage
+from .places import Place
+from .sums import Sums
+
+_BLOCK_BYTES = 1 << 25  # of the sums of one block of features
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The loss at a place, sizes sum |A| (k,), and the best price, jump, polarity by feature."""
+
+    value: float
+    sizes: Array
+    best: Array
+    jump: Ints
+    polarity: Ints
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """What the features of a block need to be priced from their sums."""
+
+    n_bins: Ints
+    kinds: Ints
+    costs: Array
+    signs: Ints | None
+    penalty: Penalty
+    tie: float
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """All shards, and the features they code.
+
+    Attributes
+    ----------
+    crew : Crew
+    loss : Loss
+    bins : BinnedData
+        Without rows.
+    costs : (d + 1,) array
+    signs : (d + 1, k) int array or None
+    k : int
+    m : int
+        Number of rows of all shards.
+    blocks : list of int arrays
+        The features, in parts whose sums are not too large to travel.
+    bin_weights : list of d + 1 arrays
+        How the rows, by their weights, share the bins of every feature.
+    """
+
+    crew: Crew
+    loss: Loss
+    bins: BinnedData
+    costs: Array
+    signs: Ints | None
+    k: int
+    m: int
+    blocks: list[Ints] = field(init=False)
+    bin_weights: list[Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Cut the features into blocks, and ask for the weights of their bins."""
+        sizes = np.cumsum(self.bins.n_bins.astype(np.int64) * self.k * 8)
+        owner = (sizes - 1) // _BLOCK_BYTES
+        features = np.arange(owner.size, dtype=np.int32)
+        parts = np.split(features, np.flatnonzero(np.diff(owner)) + 1)
+        object.__setattr__(self, "blocks", parts)
+        sums = [self.crew.ask(passes.bin_weights, block).arrays[0][:, 0] for block in parts]
+        weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
+        object.__setattr__(self, "bin_weights", weights)
+
+    def value(self, place: Place) -> float:
+        """Return the loss at a place."""
+        if "value" not in place.known:
+            none = np.zeros(0, dtype=np.int32)
+            found = self.crew.ask(passes.value, LookMessage(place, self.loss, none))
+            place.known["value"] = float(found.values[0])
+        return float(place.known["value"])
+
+    def prices(self, place: Place, penalty: Penalty) -> Prices:
+        """Return the loss at a place and the prices of all features."""
+        key = ("prices", penalty.name, penalty.p)
+        if key not in place.known:
+            place.known[key] = self._priced(place, penalty)
+        found: Prices = place.known[key]
+        place.known["value"] = found.value
+        return found
+
+    def _priced(self, place: Place, penalty: Penalty) -> Prices:
+        crew, tie = self.crew, 1e-12 if place.dtype == np.float64 else 1e-6
+        begun = [
+            crew.begin(held, price_features, self._price_list(block, penalty, tie))
+            for block, held in zip(self.blocks, self._looks(place), strict=True)
+        ]
+        parts: list[Prices] = crew.finish(begun)
+        columns = ("best", "jump", "polarity")
+        joined = [np.concatenate([getattr(part, name) for part in parts]) for name in columns]
+        return Prices(parts[0].value, parts[0].sizes, *joined)
+
+    def _price_list(self, block: Ints, penalty: Penalty, tie: float) -> PriceList:
+        signs = None if self.signs is None else self.signs[block]
+        return PriceList(
+            self.bins.n_bins[block], self.bins.kinds[block], self.costs[block], signs, penalty, tie
+        )
+
+    def _looks(self, place: Place) -> list[Any]:
+        if "looks" not in place.known:
+            place.known["looks"] = [
+                self.crew.hold(passes.look, LookMessage(place, self.loss, block))
+                for block in self.blocks
+            ]
+        found: list[Any] = place.known["looks"]
+        return found
+
+    def begin_bend(self, place: Place, features: Ints) -> None:
+        """Begin to sum the curvature over the bins of features that will be asked for."""
+        held = self.crew.hold(passes.bend, LookMessage(place, self.loss, features))
+        place.known["bend"] = (features, held)
+
+    def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:
+        """Return the sums of A and of the curvature over the bins of features."""
+        begun = place.known.get("bend")
+        if begun is None or not np.isin(features, begun[0]).all():
+            self.begin_bend(place, features)
+        known, held = place.known.pop("bend")
+        crew, looks = self.crew, self._looks(place)
+        wanted = [np.intersect1d(features, block) for block in self.blocks]
+        some = [b for b, found in enumerate(wanted) if found.size]
+        readers = [
+            crew.begin(looks[b], pick, self._rows_of(self.blocks[b], wanted[b])) for b in some
+        ]
+        D, *parts = crew.finish([crew.begin(held, pick, self._rows_of(known, features)), *readers])
+        # The parts come in the order of the blocks: put them in that of the features.
+        G = np.concatenate([np.zeros((0, self.k)), *parts])
+        order = np.concatenate([np.zeros(0, dtype=np.int32), *(wanted[b] for b in some)])
+        self.crew.traffic += D.nbytes + G.nbytes
+        return G[self._rows_of(order, features)], D
+
+    def _rows_of(self, known: Ints, features: Ints) -> Ints:
+        """Return which rows of sums over the bins of the known features belong to `features`."""
+        ends = np.cumsum(self.bins.n_bins[known], dtype=np.int64)
+        place = {f: i for i, f in enumerate(known.tolist())}
+        counts = self.bins.n_bins
+        spans = [np.arange(ends[place[f]] - counts[f], ends[place[f]]) for f in features.tolist()]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *spans])
+
+
+def price_features(sums: Sums, features: PriceList) -> Prices:
+    """Price the features of a block from their sums over bins."""
+    parts = apart(sums.arrays[0], np.cumsum(features.n_bins))
+    best = np.zeros(len(parts))
+    jump, polarity = np.zeros(len(parts), np.int32), np.ones(len(parts), np.int8)
+    for f, part in enumerate(parts):
+        signs = None if features.signs is None else features.signs[f]
+        E = edges_of(part, int(features.kinds[f]))
+        best[f], jump[f], polarity[f] = best_by_edges(E, signs, features.penalty, features.tie)
+    return Prices(float(sums.values[0]), sums.arrays[1], best / features.costs, jump, polarity)
+
+
+def pick(sums: Sums, rows: Ints) -> Array:
+    """Return some rows of the first array."""
+    return np.ascontiguousarray(sums.arrays[0][rows])

@@ -1,0 +1,188 @@
+"""From Dask collections to shards: what is learnt of all rows, and where they are kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed, delayed
+
+from ..arrays import Array
+from ..inputs import refuse_many_levels
+from ..margins import Margin
+from ..reading import read_part
+from .bins import bins_of
+from .crew import Crew
+from .partitions import Partition, Partitions, rows_of, weights_of
+from .shards import Shard, ShardPlan
+from .site import Site
+from .sketches import Sketch, groups_for, merge_sketches, sketch
+from .survey import Coding, Survey, coding_of, merge_surveys, prepare_rows, survey
+
+_SMALL = 16_384  # rows up to which neighbouring partitions share a shard
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What an estimator asks of its rows.
+
+    Attributes
+    ----------
+    margin : type of Margin
+    max_bins : int or None
+    categorical_features, class_weight
+        As the estimator has them.
+    names : d names
+    """
+
+    margin: type[Margin]
+    max_bins: int | None
+    categorical_features: Any
+    class_weight: Any
+    names: list[str]
+
+    @property
+    def groups(self) -> int | None:
+        """How many groups of values a summary of a feature keeps."""
+        return groups_for(self.max_bins)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The rows of a fit on their shards, and what is known of all of them.
+
+    Attributes
+    ----------
+    crew : Crew
+    plan : ShardPlan
+    coding : Coding
+    m : int
+        Number of rows that count.
+    total_weight : float
+        Sum of the weights as they were given.
+    lightest : float
+        The smallest weight of a row among all, of weights that add up to 1 / k.
+    prior : (k,) array
+        Share of the rows, by weight, that have each class.
+    """
+
+    crew: Crew
+    plan: ShardPlan
+    coding: Coding
+    m: int
+    total_weight: float
+    lightest: float
+    prior: Array
+
+
+@dataclass(frozen=True)
+class _Learnt:
+    """What one reading of some partitions tells: every one of it can be joined."""
+
+    survey: Survey | None
+    sketch: Sketch | None
+    rows: tuple[int, ...]
+
+
+def load(partitions: Partitions, wishes: Wishes, site: Site) -> Loaded:
+    """Learn the bins and classes of all rows; code them where they are.
+
+    Rows are read twice: once to learn, once to be coded. Categories and weights of classes take
+    one reading more, since they have to be known before values are summed up.
+    """
+    parts, plain = partitions.parts, wishes.class_weight is None
+    first = [
+        delayed(_learn, pure=False)(part.X, part.y, part.weight, wishes, place, plain)
+        for place, part in enumerate(parts)
+    ]
+    learnt: _Learnt = site.reduce(first, _join, wishes.groups)
+    assert learnt.survey is not None
+    coding = coding_of(learnt.survey, wishes.class_weight)
+    levels = coding.encoder.n_levels
+    refuse_many_levels(levels, wishes.max_bins, wishes.names)
+    common = delayed(coding, pure=False, traverse=False)
+    summary = learnt.sketch
+    if summary is None:
+        again = [
+            delayed(_summarise, pure=False)(part.X, part.y, part.weight, common, wishes.groups)
+            for part in parts
+        ]
+        summary = site.reduce(again, _join, wishes.groups).sketch
+    assert summary is not None
+    weights = _class_totals(learnt.survey, coding)
+    bins = bins_of(summary, wishes.max_bins, levels)
+    plan = ShardPlan(bins, wishes.margin, coding.classes.size, float(weights.sum()))
+    crew = _shards(parts, learnt.rows, delayed((coding, plan), pure=False, traverse=False), site)
+    facts = crew.each(_facts, [None] * crew.count)
+    m, lightest = sum(fact[0] for fact in facts), min(fact[1] for fact in facts)
+    prior = weights / plan.total
+    return Loaded(crew, plan, coding, m, coding.largest * plan.total, lightest, prior)
+
+
+def _learn(X: Any, y: Any, weight: Any, wishes: Wishes, place: int, plain: bool) -> _Learnt:
+    """Read a partition; where that is all it takes, sum up its values too."""
+    found = survey(X, y, weight, wishes.categorical_features, wishes.names, place)
+    if not plain or found.encoder.categorical.any():
+        return _Learnt(found, None, (found.rows,))
+    numbers = read_part(rows_of(X), found.encoder)
+    weights = weights_of(weight, numbers.shape[0])
+    kept = weights > 0.0
+    if not kept.all():
+        numbers, weights = numbers[kept], weights[kept]
+    return _Learnt(found, sketch(numbers, weights, wishes.groups), (found.rows,))
+
+
+def _summarise(X: Any, y: Any, weight: Any, coding: Coding, groups: int | None) -> _Learnt:
+    numbers, _, weights = prepare_rows(X, y, weight, coding)
+    return _Learnt(None, sketch(numbers, weights, groups), (weights.size,))
+
+
+def _join(parts: Sequence[_Learnt], groups: int | None) -> _Learnt:
+    surveys = [part.survey for part in parts if part.survey is not None]
+    sketches = [part.sketch for part in parts if part.sketch is not None]
+    return _Learnt(
+        merge_surveys(surveys) if surveys else None,
+        merge_sketches(sketches, groups) if len(sketches) == len(parts) else None,
+        tuple(rows for part in parts for rows in part.rows),
+    )
+
+
+def _class_totals(found: Survey, coding: Coding) -> Array:
+    """Return the sum of the weights of every class, as they are trained with, (k,)."""
+    kept = np.isin(found.classes, coding.classes)
+    return np.asarray(found.weights[kept] * coding.class_weight / coding.largest)
+
+
+def _shards(parts: list[Partition], rows: Sequence[int], common: Delayed, site: Site) -> Crew:
+    groups = [[[parts[q].X, parts[q].y, parts[q].weight] for q in group] for group in grouped(rows)]
+    return site.crew([delayed(_make_shard, pure=False)(common, group) for group in groups])
+
+
+def grouped(rows: Sequence[int]) -> list[list[int]]:
+    """Put neighbouring partitions together as long as they have few rows; leave out empty ones."""
+    groups: list[list[int]] = []
+    room = 0
+    for place, count in enumerate(rows):
+        if count == 0:
+            continue
+        if count > room:
+            groups.append([])
+            room = _SMALL
+        groups[-1].append(place)
+        room -= count
+    return groups
+
+
+def _make_shard(common: tuple[Coding, ShardPlan], group: list[list[Any]]) -> Shard:
+    coding, plan = common
+    rows = [prepare_rows(X, y, weight, coding) for X, y, weight in group]
+    X, labels, weight = (
+        some[0] if len(some) == 1 else np.concatenate(some) for some in zip(*rows, strict=True)
+    )
+    return plan.shard(X, labels, weight)
+
+
+def _facts(shard: Shard, message: None) -> tuple[int, float]:
+    """Return the number of rows, and the smallest weight of one."""
+    del message
+    return shard.n_rows, float(shard.rows.c.min(initial=1.0))

@@ -1,0 +1,98 @@
+"""Places: weights that stand for the scores they give to rows which are elsewhere."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from ..arrays import Array, Ints
+from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.jumps import rows_with_any
+from ..kernels.kinds import n_jumps
+
+
+@dataclass(frozen=True, eq=False)
+class JumpList:
+    """The jumps that are not zero: what travels of weights.
+
+    Attributes
+    ----------
+    features : (w,) int32 array
+        The features that have some, in order.
+    counts : (w,) int array
+        How many each has.
+    jumps : (n,) int array
+    rows : (n, k) array
+        Signed weights.
+    """
+
+    features: Ints
+    counts: Ints
+    jumps: Ints
+    rows: Array
+
+    @classmethod
+    def of(cls, features: list[int], W: Jumps, k: int) -> "JumpList":
+        """Return the jumps of weights W of some features."""
+        live = [rows_with_any(jumps) for jumps in W]
+        kept = [w for w, found in enumerate(live) if found.size]
+        none = np.zeros((0, k))
+        return cls(
+            np.array([features[w] for w in kept], dtype=np.int32),
+            np.array([live[w].size for w in kept], dtype=np.int64),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
+            np.concatenate([none, *(W[w][live[w]] for w in kept)]),
+        )
+
+    def spread(self, n_bins: Ints, kinds: Ints) -> Jumps:
+        """Return all jumps of the features, (n_jumps, k) each."""
+        ends = np.cumsum(self.counts)
+        spread = []
+        for f, end, count in zip(self.features.tolist(), ends, self.counts, strict=True):
+            own = slice(end - count, end)
+            jumps = np.zeros((n_jumps(int(n_bins[f]), int(kinds[f])), self.rows.shape[1]))
+            jumps[self.jumps[own]] = self.rows[own]
+            spread.append(jumps)
+        return spread
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return self.features.nbytes + self.counts.nbytes + self.jumps.nbytes + self.rows.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Stands for arrays (m, k) of rows on shards: the scores F of weights, and U, A and C there.
+
+    Attributes
+    ----------
+    weights : JumpList
+    dtype : numpy dtype
+        Precision of the arrays it stands for.
+    key : str
+        Names the scores, so that a shard knows whether it still has them.
+    known : dict
+        What has been asked of it already.
+    """
+
+    weights: JumpList
+    dtype: "np.dtype[Any]"
+    key: str = field(default_factory=lambda: uuid4().hex)
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, columns: FeatureColumns, W: Jumps, precision: Any) -> "Place":
+        """Return the place of weights W of the working set."""
+        k = W[0].shape[1] if W else columns.k
+        return cls(JumpList.of(columns.features, W, k), np.dtype(precision))
+
+    def astype(self, dtype: Any, copy: bool = False) -> "Place":
+        """Return the place of the same weights in another precision."""
+        del copy
+        return self if np.dtype(dtype) == self.dtype else Place(self.weights, np.dtype(dtype))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without what is known."""
+        return {"weights": self.weights, "dtype": self.dtype, "key": self.key, "known": {}}

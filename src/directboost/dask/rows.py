@@ -1,0 +1,207 @@
+"""What block descent asks of rows on shards: points, samples, and the way to the next point."""
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Ints, Scores
+from ..feature_columns import FeatureColumns, Jumps
+from ..kernels import add_tables
+from ..kernels.jumps import apart, tables_of
+from ..losses import Rows
+from ..masters.line import AllRows, Line
+from ..masters.point import Point
+from ..masters.quadratic import QuadraticModel
+from ..masters.row_sample import RowSample
+from ..problem import Objective
+from . import passes
+from .columns import ShardedColumns
+from .field import Field
+from .passes import WayMessage
+from .places import JumpList, Place
+from .sampling import SampledRows, sample_rows, sampled_codes
+
+_ALL = 0.7  # share of the rows from which on a sample takes all
+_CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once
+
+
+class ShardedPoint(Point):
+    """A point whose arrays of rows are on shards."""
+
+    def sums(self, columns: FeatureColumns) -> tuple[Array, Array]:
+        """Return the sums of A and C over the bins of the working set, (all bins, k) each."""
+        assert isinstance(columns, ShardedColumns)
+        place: Any = self.F
+        return columns.field.sums(place, np.array(columns.features, dtype=np.int32))
+
+
+class ShardedRows(AllRows):
+    """Evaluates points on the rows of all shards."""
+
+    def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
+        """Return a sample of so many rows, or all of them."""
+        assert isinstance(columns, ShardedColumns)
+        return ShardedSample(objective, columns.field, size)
+
+    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
+        """Return the objective along the way to the minimum of a model."""
+        return ShardedLine(self, objective, columns, model)
+
+    def point(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Any, penalty: float
+    ) -> Point:
+        """Return the point with jumps W, at the place F, and that penalty."""
+        found = objective.evaluate(F, "UAC", columns.team)
+        return ShardedPoint(W, F, found.value, penalty, F, F, F)
+
+
+class ShardedLine(Line):
+    """The objective along a way, asked of all shards for several steps at once."""
+
+    def __init__(
+        self, rows: AllRows, objective: Objective, columns: FeatureColumns, model: QuadraticModel
+    ) -> None:
+        self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
+        self._start: Array = np.concatenate(model.point.W)
+        way = apart(model.work.jumps - self._start, model.work.first_jump[1:])
+        self._way = JumpList.of(columns.features, way, objective.margin.k)
+        self._known: dict[float, float] = {}
+
+    def value(self, step: float) -> float:
+        """Return the objective a share `step` of the way; infinite where a jump breaks its sign."""
+        if step > 1.0 and not self._keeps_signs(step):
+            return float("inf")
+        if step not in self._known:
+            self._look((step, *_next_steps(step)))
+        return self._known[step] + self._model.penalty(self._start, step)
+
+    def _look(self, steps: tuple[float, ...]) -> None:
+        assert isinstance(self._columns, ShardedColumns)
+        field, place = self._columns.field, self._model.point.F
+        message = WayMessage(place, field.loss, self._way, steps)  # type: ignore[arg-type]
+        found = field.crew.ask(passes.search, message)
+        self._known |= dict(zip(steps, found.values.tolist(), strict=True))
+
+    def go(self, step: float) -> Point:
+        """Return the point a share `step` of the way."""
+        work = self._model.work
+        jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
+        W = apart(jumps, work.first_jump[1:])
+        place = Place.of(self._columns, W, self._rows.precision)
+        penalty = self._model.penalty(self._start, step)
+        return self._rows.point(self._objective, self._columns, W, place, penalty)  # type: ignore[arg-type]
+
+
+def _next_steps(step: float) -> tuple[float, ...]:
+    """Return the steps that block descent will look at next, should this one gain or not."""
+    if step == 1.0:
+        return (1.5,)
+    factor = 1.5 if step > 1.0 else 0.4
+    return factor * step, factor * (factor * step)
+
+
+class ShardedSample(RowSample):
+    """Some rows of all shards, with codes and scores of their own in this process.
+
+    Parameters
+    ----------
+    objective : Objective
+    field : Field
+    size : int
+        Rows wanted; from most of them on all are taken.
+    """
+
+    def __init__(self, objective: Objective, field: Field, size: int) -> None:
+        self._field = field
+        share = 1.0 if size >= _ALL * field.m else size / field.m
+        self._taken: SampledRows = sample_rows(field.crew, share)
+        self._n, self._whole = self._taken.labels.size, share == 1.0
+        margin = type(objective.margin).from_codes(self._taken.labels, field.k)
+        rows = Rows(self._taken.c, field.k, margin.own)
+        self._objective = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
+        self._place: dict[int, int] = {}
+        self._codes = np.empty((0, self._n), dtype=field.bins.codes.dtype)
+        self._point: tuple[Any, Point] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self._n
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows are taken."""
+        return self._whole
+
+    def take(self, array: Scores) -> Scores:
+        """Return an array of the sampled rows, scaled: sums over them estimate the whole."""
+        if self._whole:
+            return array
+        scale = self._taken.scale.astype(array.dtype)
+        return np.asarray(array * (scale if array.ndim == 1 else scale[:, None]))
+
+    def pick(self, array: Ints) -> Ints:
+        """Return an array of the sampled rows as it is."""
+        return array
+
+    def labels(self, objective: Objective) -> Ints | None:
+        """Return the classes of the sampled rows, None where a row may have several labels."""
+        return self._objective.margin.own
+
+    def bend(self, point: Point) -> Scores:
+        """Return the diagonal curvature of the sampled rows at a point, scaled."""
+        return self.take(self._at(point).C)
+
+    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+        """Return how the classes of a row couple, and the second derivatives of the rows."""
+        return super().curvature(self._objective, self._at(point))
+
+    def _at(self, point: Point) -> Point:
+        """Return the point on the sampled rows alone."""
+        if self._point is None or self._point[0] is not point.F:
+            self._point = (point.F, self._evaluated(point))
+        return self._point[1]
+
+    def scores(self, place: Place) -> Scores:
+        """Return the scores of the sampled rows at a place, (n, k)."""
+        weights, bins = place.weights, self._field.bins
+        F = np.zeros((self._n, self._field.k), dtype=place.dtype)
+        if weights.features.size:
+            codes, places = self.codes(weights.features.tolist())
+            n_bins, kinds = bins.n_bins[weights.features], bins.kinds[weights.features]
+            tables = tables_of(weights.spread(bins.n_bins, bins.kinds), n_bins, kinds)
+            add_tables(codes, places, tables, F)
+        return F
+
+    def labels_and_weights(self) -> tuple[Ints, Array]:
+        """Return the classes of the sampled rows, and weights that make up for the others."""
+        return self._taken.labels, self._taken.c * self._taken.scale
+
+    def _evaluated(self, point: Point) -> Point:
+        place: Any = point.F
+        F = self.scores(place)
+        found = self._objective.evaluate(F, "UAC")
+        U, A, C = found.U, found.A, found.C
+        assert U is not None
+        assert A is not None
+        assert C is not None
+        if passes.is_coupled(self._objective):  # divided by the sum over the sample only
+            factor = F.dtype.type(np.exp(found.value - point.loss))
+            U, A, C = U * factor, A * factor, C * factor
+        return Point(point.W, F, found.value, point.penalty, U, A, C)
+
+    def codes(self, features: list[int]) -> tuple[Ints, Ints]:
+        """Return codes of the sampled rows, and which row of them belongs to each feature."""
+        new = [f for f in features if f not in self._place]
+        if new:
+            everything = self._field.bins.n_bins.size
+            if everything * self._n * self._codes.itemsize <= _CODE_BYTES:
+                new = list(range(everything))
+            self._fetch(new)
+        return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)
+
+    def _fetch(self, features: list[int]) -> None:
+        codes = sampled_codes(self._field.crew, self._taken, np.array(features, dtype=np.int32))
+        first = self._codes.shape[0]
+        self._codes = np.ascontiguousarray(np.concatenate([self._codes, codes]))
+        self._place |= {f: first + i for i, f in enumerate(features)}

@@ -1,0 +1,112 @@
+"""Shards: the rows of some partitions, coded, on the worker that holds them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Ints, Numbers, Scores
+from ..binning import BinnedData
+from ..kernels import add_tables
+from ..kernels.jumps import tables_of
+from ..losses import Loss, Rows
+from ..margins import Margin
+from ..penalties import L1
+from ..problem import Objective
+from .bins import coded
+from .places import JumpList, Place
+
+
+@dataclass(eq=False)
+class Shard:
+    """Rows as codes, with their classes and their weights among all rows.
+
+    Attributes
+    ----------
+    binned : BinnedData
+    margin : Margin
+    rows : Rows
+        With the weights of these rows among all of them.
+    labels : (m,) int32 array
+        Classes, of which a sample takes its share.
+    kept : (key, scores) or None
+        The scores that were asked for last; they do not travel.
+    """
+
+    binned: BinnedData
+    margin: Margin
+    rows: Rows
+    labels: Ints
+    kept: tuple[str, Scores] | None = field(default=None, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.binned.n_rows
+
+    def objective(self, loss: Loss, tau: float = 1.0) -> Objective:
+        """Return the loss of these rows; with nu = tau, a price of 1 shrinks weights by tau."""
+        return Objective(self.margin, loss, L1(), tau, self.rows)
+
+    def scores(self, place: Place) -> Scores:
+        """Return the scores of a place, (m, k).
+
+        They are added up from nothing, whatever was there before: so a shard that had to be made
+        anew gives the same, to the bit.
+        """
+        kept = self.kept
+        if kept is not None and kept[0] == place.key:
+            return kept[1]
+        F = self.added(place.weights, place.dtype)
+        self.kept = (place.key, F)
+        return F
+
+    def added(self, weights: JumpList, dtype: Any) -> Scores:
+        """Return what weights add to the scores, (m, k)."""
+        F = np.zeros((self.n_rows, self.rows.k), dtype=dtype)
+        binned, features = self.binned, weights.features
+        if features.size:
+            n_bins, kinds = binned.n_bins, binned.kinds
+            jumps = weights.spread(n_bins, kinds)
+            tables = tables_of(jumps, n_bins[features], kinds[features])
+            add_tables(binned.codes, features, tables, F, None, binned.sparse)
+        return F
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel without the scores."""
+        return {**self.__dict__, "kept": None}
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of codes, weights and scores."""
+        arrays = [self.binned.codes, self.rows.c, self.labels]
+        lists = self.binned.sparse
+        if lists is not None:
+            arrays += [lists.starts, lists.rows, lists.codes]
+        scores = self.rows.c.size * self.rows.k * 8  # kept ones come and go
+        return sum(array.nbytes for array in arrays) + scores
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What all shards of a fit have in common.
+
+    Attributes
+    ----------
+    bins : BinnedData
+        Without rows.
+    margin : type of Margin
+    k : int
+    total : float
+        Sum of the weights of all rows.
+    """
+
+    bins: BinnedData
+    margin: type[Margin]
+    k: int
+    total: float
+
+    def shard(self, X: Numbers, labels: Ints, weight: Array) -> Shard:
+        """Code rows X (m, d) with classes and weights."""
+        margin = self.margin.from_codes(labels, self.k)
+        rows = Rows(weight / (self.total * self.k), self.k, margin.own)
+        return Shard(coded(self.bins, X), margin, rows, np.asarray(labels, dtype=np.int32))

@@ -1,0 +1,122 @@
+"""Summaries of the values of some rows that can be put together: quantiles in one pass.
+
+A summary puts neighbouring values of a feature into groups and keeps of each group the largest
+value and the weight. The weight of the groups that end at or below x is then at most the weight
+of the rows with a value <= x. It falls short of it by at most total / most for every time that
+values were put into groups: once in `sketch`, and once in every `merge_sketches` on the way from
+the rows to the last summary. Where a feature has at most `most` distinct values there are no
+groups of several, and nothing is lost.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, Bools, Ints, Scores
+from ..kernels import encode, find_cuts, ranges
+from ..kernels.reference import quantile_cuts
+from ..thresholds import code_type, split
+
+GROUPS_PER_BIN = 8
+_LEAST_GROUPS = 2048
+_ROOM = 1 << 22  # codes for which there is room at once
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """What is kept of the values of d features on some rows; missing values have no weight.
+
+    Attributes
+    ----------
+    values : list of d arrays
+        Ascending; the largest value of every group, so the distinct values where it is exact.
+    weights : list of d arrays
+        Weight of every group.
+    exact : (d,) bool array
+        Whether every distinct value is a group of its own.
+    missing : (d,) bool array
+        Whether a row has no value.
+    least : (d,) array
+        The smallest value; infinity where no row has one.
+    """
+
+    values: list[Array]
+    weights: list[Array]
+    exact: Bools
+    missing: Bools
+    least: Array
+
+
+def groups_for(max_bins: int | None) -> int | None:
+    """Return how many groups to keep so that cuts into `max_bins` bins lie well; None for all."""
+    return None if max_bins is None else max(GROUPS_PER_BIN * max_bins, _LEAST_GROUPS)
+
+
+def sketch(X: Scores, weight: Array, most: int | None) -> Sketch:
+    """Return the summary of rows X (m, d), in any order in memory, with weights > 0.
+
+    `most`, at least 2, is the largest number of groups of a feature; None keeps all values.
+    """
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    step = max(_ROOM // max(X.shape[0], 1), 16)
+    parts = [_of_columns(X[:, f : f + step], weight, most) for f in range(0, X.shape[1], step)]
+    return Sketch(
+        [values for part in parts for values in part.values],
+        [weights for part in parts for weights in part.weights],
+        np.concatenate([part.exact for part in parts]),
+        np.concatenate([part.missing for part in parts]),
+        np.concatenate([part.least for part in parts]),
+    )
+
+
+def _of_columns(X: Scores, weight: Array, most: int | None) -> Sketch:
+    low, high, missing = ranges(X)
+    cuts = find_cuts(X, None if (weight == 1.0).all() else weight, most)
+    ends = split(cuts.before, cuts.counts)
+    # Codes of groups, then one for missing values.
+    codes = np.empty(X.shape[::-1], dtype=code_type(int(cuts.counts.max()) + 2))
+    encode(X, ends, cuts.counts + 1, codes)
+    present = (low <= high).astype(int)
+    values = [np.append(e, h)[: e.size + n] for e, h, n in zip(ends, high, present, strict=True)]
+    weights = [_sums(c, weight, v.size) for c, v in zip(codes, values, strict=True)]
+    return Sketch(values, weights, cuts.exact, missing, low)
+
+
+def merge_sketches(parts: Sequence[Sketch], most: int | None) -> Sketch:
+    """Return the summary of the rows of all parts, with at most so many groups of a feature.
+
+    `most` is at least 2, or None. Sums are taken in the order of the parts.
+    """
+    features = range(parts[0].missing.size)
+    merged = [_union([p.values[f] for p in parts], [p.weights[f] for p in parts]) for f in features]
+    fits = np.array([most is None or values.size <= most for values, _ in merged], dtype=bool)
+    kept = [
+        groups if most is None or fit else _pruned(*groups, most)
+        for groups, fit in zip(merged, fits, strict=True)
+    ]
+    return Sketch(
+        [values for values, _ in kept],
+        [weights for _, weights in kept],
+        fits & np.all([part.exact for part in parts], axis=0),
+        np.any([part.missing for part in parts], axis=0),
+        np.min([part.least for part in parts], axis=0),
+    )
+
+
+def _union(values: list[Array], weights: list[Array]) -> tuple[Array, Array]:
+    """Return all values, each once, and the sums of their weights."""
+    distinct, place = np.unique(np.concatenate(values), return_inverse=True)
+    return distinct, _sums(place, np.concatenate(weights), distinct.size)
+
+
+def _sums(group: Ints, weight: Array, n: int) -> Array:
+    """Return the weights of the first n groups, given the group of every row."""
+    return np.bincount(group, weights=weight, minlength=n)[:n].astype(np.float64)
+
+
+def _pruned(values: Array, weights: Array, most: int) -> tuple[Array, Array]:
+    """Put more than `most` groups together to `most` of even weight, or fewer."""
+    last = np.append(quantile_cuts(np.cumsum(weights), most), values.size - 1)
+    first = np.append(0, last[:-1] + 1)
+    return values[last], np.add.reduceat(weights, first)

@@ -1,0 +1,107 @@
+"""The task of a fit whose rows are on shards."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Array, Ints
+from ..binning import BinnedData
+from ..continuation import Part
+from ..feature_columns import FeatureColumns
+from ..kernels.team import Team
+from ..losses import Rows
+from ..masters.line import AllRows
+from ..problem import Objective
+from ..request import Request
+from ..task import Task
+from .columns import ShardedBins, ShardedColumns, ShardedOracle
+from .field import Field
+from .loading import Loaded
+from .objective import ShardedObjective
+from .rows import ShardedRows
+from .sampling import sample_rows, sampled_codes
+
+_LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
+_LARGE = 200_000  # (row, feature, class) triples from which single precision pays
+
+
+@dataclass(frozen=True)
+class ShardedTask(Task):
+    """`Task` on the rows of all shards.
+
+    Attributes
+    ----------
+    field : Field
+    lightest : float
+        The smallest weight of a row.
+    """
+
+    field: Field | None = None
+    lightest: float = 0.0
+
+    @property
+    def rows(self) -> Field:
+        """The field, which is there."""
+        assert self.field is not None
+        return self.field
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return self.rows.m
+
+    @property
+    def small(self) -> bool:
+        """Whether an exact solver may finish the work: it has no rows here."""
+        return False
+
+    @property
+    def single(self) -> bool:
+        """Whether single precision pays, and loses no row."""
+        size = self.n_rows * self.k * self.rows.bins.n_bins.size
+        return size >= _LARGE and self.lightest > _LEAST_WEIGHT
+
+    def columns(self) -> FeatureColumns:
+        """Return an empty working set of whole features."""
+        return ShardedColumns(self.rows, team=self.team)
+
+    def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
+        """Return what evaluates points of block descent on all rows."""
+        return ShardedRows(precision)
+
+    def part(self, size: int) -> Part:
+        """Return about so many of the rows, with weights that make up for the others."""
+        field, objective = self.rows, self.objective
+        taken = sample_rows(field.crew, min(size / field.m, 1.0))
+        codes = sampled_codes(field.crew, taken, np.arange(field.bins.n_bins.size, dtype=np.int32))
+        bins = field.bins
+        binned = BinnedData(
+            codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
+            bins.exact, bins.levels,
+        )  # fmt: skip
+        margin = type(objective.margin).from_codes(taken.labels, field.k)
+        rows = Rows.weighted(taken.c * taken.scale, field.k, margin.own)
+        on_part = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
+        return Part(binned, np.arange(taken.labels.size), on_part)
+
+
+def prepare(
+    request: Request, loaded: Loaded, costs: Array, signs: Ints | None, team: Team | None
+) -> ShardedTask:
+    """Make the task of rows on shards with feature costs (d + 1,), at the nu of the request."""
+    plan, k = loaded.plan, loaded.plan.k
+    bins = ShardedBins(**{**vars(plan.bins), "m": loaded.m})
+    field = Field(loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.m)
+    one = plan.margin.from_codes(np.zeros(1, dtype=np.int32), k)
+    rows = Rows(np.array([1.0 / k]), k, one.own)
+    parts = request.parts
+    objective = ShardedObjective(one, parts.loss, parts.penalty, 1.0, rows, field)
+    oracle = ShardedOracle(field)
+    start = objective.start(np.dtype(np.float64))
+    nu_max = oracle.price(start, parts.penalty).max_price
+    none = np.zeros(0)
+    task = ShardedTask(
+        request, objective, oracle, costs, team, none.astype(np.int32), none, nu_max,
+        loaded.total_weight, field=field, lightest=loaded.lightest,
+    )  # fmt: skip
+    return replace(task, objective=replace(objective, nu=task.absolute(request.nu)))

@@ -1,0 +1,149 @@
+"""The crew on a cluster: plain tasks on shards that stay where they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from distributed import Future
+
+from .cluster import AnswerLost, Cluster
+from .crew import FAN_IN, Crew, Question, Reader
+from .sums import Sums, add_up
+
+_LARGE = 16_384  # bytes from which on a message goes to the workers once, not with every task
+
+
+@dataclass(eq=False)
+class _Held:
+    """A sum on the cluster, and what it takes to ask for it again."""
+
+    question: Question
+    message: Any
+    tasks: list[Future] = field(default_factory=list)
+    counted: bool = False
+
+
+@dataclass(eq=False)
+class _Begun:
+    """What a reader makes of a sum, on its way."""
+
+    held: _Held
+    reader: Reader
+    arguments: tuple[Any, ...]
+    task: Future | None = None
+
+
+class Workers(Crew):
+    """Shards on the workers of a cluster.
+
+    Every question is one task per shard, and a tree of sums above them. A task needs nothing but
+    its shard and its message: wherever and however often it runs, it gives the same.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    shards : list of Future
+    """
+
+    def __init__(self, cluster: Cluster, shards: Sequence[Future]) -> None:
+        self._cluster, self._client = cluster, cluster.client
+        self._shards = list(shards)
+        self._name, self._asked = f"directboost-{uuid4().hex[:12]}", 0
+
+    @property
+    def count(self) -> int:
+        """Number of shards."""
+        return len(self._shards)
+
+    def hold(self, question: Question, message: Any) -> _Held:
+        """Ask all shards; return a handle of the sum of their answers."""
+        held = _Held(question, message)
+        self._ask(held)
+        return held
+
+    def begin(self, held: _Held, reader: Reader, *arguments: Any) -> _Begun:
+        """Begin reader(sum, *arguments) where the sum is; return a handle of what it gives."""
+        begun = _Begun(held, reader, arguments)
+        self._read(begun)
+        return begun
+
+    def finish(self, begun: Sequence[_Begun]) -> list[Any]:
+        """Return what was begun, in order; ask again for what was lost."""
+        for _ in self._cluster.attempts():
+            tasks = [self._task(one) for one in begun]
+            watched = [*tasks, *(task for one in begun for task in one.held.tasks)]
+            try:
+                found = self._cluster.finish(tasks, watched)
+            except AnswerLost:
+                self._again(begun)
+                continue
+            for one, (_, size) in zip(begun, found, strict=True):
+                self._settle(one.held, size)
+            return [value for value, _ in found]
+        raise AssertionError
+
+    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
+        """Ask every shard something of its own; return all answers, in order."""
+        for _ in self._cluster.attempts():
+            pairs = zip(self._shards, messages, strict=True)
+            tasks = [self._submit("each", question, *pair) for pair in pairs]
+            try:
+                return self._cluster.finish(tasks, tasks)
+            except AnswerLost:
+                continue
+        raise AssertionError
+
+    def release(self) -> None:
+        """Let go of the shards."""
+        self._shards = []
+
+    def _ask(self, held: _Held) -> None:
+        message: Any = held.message
+        if getattr(message, "nbytes", 0) > _LARGE:
+            message = self._submit("message", _same, message)
+        name = held.question.__name__
+        level = [self._submit(name, held.question, shard, message) for shard in self._shards]
+        held.tasks = list(level)
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [self._submit("sum", add_up, group) for group in groups]
+            held.tasks += level
+
+    def _read(self, begun: _Begun) -> None:
+        root = begun.held.tasks[-1]
+        name = begun.reader.__name__
+        begun.task = self._submit(name, _read_sum, root, begun.reader, begun.arguments)
+
+    def _settle(self, held: _Held, size: int) -> None:
+        """Count what a sum took, once, and let go of all but the sum itself, which is the last."""
+        if not held.counted:
+            self.count_traffic(held.message, size)
+            held.counted = True
+        del held.tasks[:-1]
+
+    def _task(self, begun: _Begun) -> Future:
+        assert begun.task is not None
+        return begun.task
+
+    def _again(self, begun: Sequence[_Begun]) -> None:
+        """Ask anew for everything that is not there, each sum once."""
+        lost = [one for one in begun if self._task(one).status != "finished"]
+        for held in {id(one.held): one.held for one in lost}.values():
+            self._ask(held)
+        for one in lost:
+            self._read(one)
+
+    def _submit(self, name: str, function: Any, *arguments: Any) -> Future:
+        self._asked += 1
+        key = f"{self._name}-{name}-{self._asked}"
+        return self._client.submit(function, *arguments, key=key, pure=False)
+
+
+def _same(message: Any) -> Any:
+    return message
+
+
+def _read_sum(sums: Sums, reader: Reader, arguments: tuple[Any, ...]) -> tuple[Any, int]:
+    """Return what the reader gives, and the bytes of the sum."""
+    return reader(sums, *arguments), sums.nbytes
