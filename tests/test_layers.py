@@ -77,7 +77,17 @@ LAYERS = [
         "dask",
         *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
         *("passes", "crew", "cluster", "workers", "site", "loading", "field", "objective"),
-        *("columns", "sampling", "rows", "task", "refusals", "prediction", "estimator"),
+        *(
+            "columns",
+            "sampling",
+            "rows",
+            "stumps",
+            "consensus",
+            "task",
+            "refusals",
+            "prediction",
+            "estimator",
+        ),
     ),
     folder(
         "baselines",

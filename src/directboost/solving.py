@@ -40,7 +40,7 @@ def _solve_columns(
 ) -> Outcome:
     """Run the loop on single columns."""
     forget = task.request.columns_per_round is None
-    columns = DenseColumns(task.oracle.source, task.oracle.costs, forget)
+    columns = task.single_columns(forget)
     W = np.zeros((0, task.k)) if before is None else columns.adopt(_stumps(before))
     # A copy: a master may keep a living model, and the one handed in is a parameter.
     plan = task.plan(master() if isinstance(master, type) else copy(master))

@@ -8,7 +8,7 @@ import numpy as np
 from .arrays import Array, Ints
 from .binning import BinnedData
 from .column_generation import Plan
-from .columns import Bins
+from .columns import Bins, DenseColumns
 from .continuation import Part
 from .feature_columns import FeatureColumns
 from .inputs import TrainingRows
@@ -88,6 +88,10 @@ class Task:
     def columns(self) -> FeatureColumns:
         """Return an empty working set of whole features."""
         return FeatureColumns(self.binned, self.oracle.costs, self.k, self.team, self.oracle.signs)
+
+    def single_columns(self, forget: bool) -> DenseColumns:
+        """Return an empty set of generated columns; see `DenseColumns`."""
+        return DenseColumns(self.oracle.source, self.oracle.costs, forget)
 
     def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
         """Return what evaluates points of block descent on all rows."""

@@ -40,8 +40,13 @@ class Crew(ABC):
         """Return what was begun, in order."""
 
     @abstractmethod
-    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
-        """Ask every shard something of its own; return all answers, in order."""
+    def each(
+        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    ) -> list[Any]:
+        """Ask every shard something of its own; return all answers, in order.
+
+        Where a shard is asked several things, `owners` tells the shard of every message.
+        """
 
     def release(self) -> None:  # noqa: B027
         """Let go of the shards: nothing more will be asked."""
@@ -102,10 +107,12 @@ class Here(Crew):
         """Return what was begun."""
         return list(begun)
 
-    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
+    def each(
+        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    ) -> list[Any]:
         """Ask every shard something of its own; return all answers, in order."""
-        pairs = zip(self._shards, messages, strict=True)
-        return [question(shard, message) for shard, message in pairs]
+        pairs = zip(range(self.count) if owners is None else owners, messages, strict=True)
+        return [question(self._shards[q], message) for q, message in pairs]
 
     def release(self) -> None:
         """Let go of the shards."""

@@ -68,7 +68,8 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         with `ClusterLostError`. The best model so far is kept.
     **others
         Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
-        `solver` "auto" or "blocks"; the loss is smooth.
+        `solver` "auto", "blocks" or "consensus" (the paper's ADMM, a block of rows for every
+        shard); the loss is smooth.
 
     See Also
     --------

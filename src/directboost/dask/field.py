@@ -139,18 +139,31 @@ class Field:
         if begun is None or not np.isin(features, begun[0]).all():
             self.begin_bend(place, features)
         known, held = place.known.pop("bend")
+        bend = self.crew.begin(held, pick, self._rows_of(known, features))
+        G = self._sums_of_A(place, features)
+        D: Array = self.crew.finish([bend])[0]
+        self.crew.traffic += D.nbytes
+        return G, D
+
+    def _sums_of_A(self, place: Place, features: Ints) -> Array:
         crew, looks = self.crew, self._looks(place)
         wanted = [np.intersect1d(features, block) for block in self.blocks]
         some = [b for b, found in enumerate(wanted) if found.size]
-        readers = [
-            crew.begin(looks[b], pick, self._rows_of(self.blocks[b], wanted[b])) for b in some
-        ]
-        D, *parts = crew.finish([crew.begin(held, pick, self._rows_of(known, features)), *readers])
+        parts = crew.finish(
+            [crew.begin(looks[b], pick, self._rows_of(self.blocks[b], wanted[b])) for b in some]
+        )
         # The parts come in the order of the blocks: put them in that of the features.
         G = np.concatenate([np.zeros((0, self.k)), *parts])
         order = np.concatenate([np.zeros(0, dtype=np.int32), *(wanted[b] for b in some)])
-        self.crew.traffic += D.nbytes + G.nbytes
-        return G[self._rows_of(order, features)], D
+        crew.traffic += G.nbytes
+        return np.asarray(G[self._rows_of(order, features)])
+
+    def edges(self, place: Place, features: Ints) -> list[Array]:
+        """Return the edges (n_jumps, k) of all jumps of features, in their order, at a place."""
+        G = self._sums_of_A(place, features)
+        parts = apart(G, np.cumsum(self.bins.n_bins[features]))
+        kinds = self.bins.kinds[features].tolist()
+        return [edges_of(part, kind) for part, kind in zip(parts, kinds, strict=True)]
 
     def _rows_of(self, known: Ints, features: Ints) -> Ints:
         """Return which rows of sums over the bins of the known features belong to `features`."""

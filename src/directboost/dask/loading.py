@@ -12,12 +12,13 @@ from ..inputs import refuse_many_levels
 from ..margins import Margin
 from ..reading import read_part
 from .bins import bins_of
+from .coding import Coding, coding_of, prepare_rows
 from .crew import Crew
 from .partitions import Partition, Partitions, rows_of, weights_of
 from .shards import Shard, ShardPlan
 from .site import Site
 from .sketches import Sketch, groups_for, merge_sketches, sketch
-from .survey import Coding, Survey, coding_of, merge_surveys, prepare_rows, survey
+from .survey import Survey, merge_surveys, survey
 
 _SMALL = 16_384  # rows up to which neighbouring partitions share a shard
 

@@ -25,9 +25,12 @@ class ShardedObjective(Objective):
     Attributes
     ----------
     field : Field
+    ahead : bool
+        Whether the curvature at a place will be asked for after its dual value.
     """
 
     field: Field
+    ahead: bool = True
 
     @property
     def n_rows(self) -> int:
@@ -70,9 +73,11 @@ class ShardedObjective(Objective):
         """Return `dual_bound`; meanwhile the shards begin with what is asked next."""
         del team
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        prices = self.field.prices(U, self.penalty)
-        held = self.field.crew.hold(passes.dual, DualMessage(U, self.loss, prices.value, tau))
-        self.field.begin_bend(U, self._next_features(U, prices))
+        value = self.field.value(U) if is_coupled(self) else 0.0
+        held = self.field.crew.hold(passes.dual, DualMessage(U, self.loss, value, tau))
+        if self.ahead:
+            prices = self.field.prices(U, self.penalty)
+            self.field.begin_bend(U, self._next_features(U, prices))
         found = self.field.crew.read(held, values_of)
         if not is_coupled(self):
             return float(found[0])

@@ -7,6 +7,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..columns import Stumps
 from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.jumps import rows_with_any
 from ..kernels.kinds import n_jumps
@@ -44,6 +45,15 @@ class JumpList:
             np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
             np.concatenate([none, *(W[w][live[w]] for w in kept)]),
         )
+
+    @classmethod
+    def of_stumps(cls, stumps: Stumps) -> "JumpList":
+        """Return the jumps of stumps, each with the sum of its weights of both polarities."""
+        pairs, place = np.unique(stumps.names[:, :2], axis=0, return_inverse=True)
+        rows = np.zeros((pairs.shape[0], stumps.rows.shape[1]))
+        np.add.at(rows, place.ravel(), stumps.names[:, 2:] * stumps.rows)
+        features, counts = np.unique(pairs[:, 0], return_counts=True)
+        return cls(features.astype(np.int32), counts.astype(np.int64), pairs[:, 1], rows)
 
     def spread(self, n_bins: Ints, kinds: Ints) -> Jumps:
         """Return all jumps of the features, (n_jumps, k) each."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..losses import Exponential
-from ..masters import FeatureBlocks
+from ..masters import Consensus, FeatureBlocks
 from ..request import Request
 
 
@@ -18,8 +18,8 @@ def refuse_local_choices(estimator: Any, request: Request) -> None:
         _refuse("pricing", estimator.pricing, "'exact'")
     if not loss.smooth or not (loss.is_additive() or type(loss) is Exponential):
         _refuse("loss", estimator.loss, "a smooth loss that is a sum over rows, or 'exponential'")
-    if request.master is not FeatureBlocks:
-        _refuse("solver", estimator.solver, "'auto' or 'blocks'")
+    if request.master not in (FeatureBlocks, Consensus):
+        _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
 
 
 def _refuse(name: str, value: Any, what: str) -> None:

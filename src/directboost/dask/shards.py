@@ -31,6 +31,8 @@ class Shard:
         Classes, of which a sample takes its share.
     kept : (key, scores) or None
         The scores that were asked for last; they do not travel.
+    notes : dict
+        What questions keep for the next one, and can make again; it does not travel.
     """
 
     binned: BinnedData
@@ -38,6 +40,7 @@ class Shard:
     rows: Rows
     labels: Ints
     kept: tuple[str, Scores] | None = field(default=None, repr=False)
+    notes: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -74,7 +77,7 @@ class Shard:
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel without the scores."""
-        return {**self.__dict__, "kept": None}
+        return {**self.__dict__, "kept": None, "notes": {}}
 
     def __sizeof__(self) -> int:
         """Return the bytes of codes, weights and scores."""

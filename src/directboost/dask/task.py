@@ -6,20 +6,24 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..binning import BinnedData
+from ..columns import DenseColumns
 from ..continuation import Part
 from ..feature_columns import FeatureColumns
 from ..kernels.team import Team
 from ..losses import Rows
+from ..masters import Consensus, FeatureBlocks
 from ..masters.line import AllRows
 from ..problem import Objective
 from ..request import Request
 from ..task import Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle
+from .consensus import ShardedConsensus
 from .field import Field
 from .loading import Loaded
 from .objective import ShardedObjective
 from .rows import ShardedRows
 from .sampling import sample_rows, sampled_codes
+from .stumps import ShardedStumps
 
 _LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
@@ -65,6 +69,10 @@ class ShardedTask(Task):
         """Return an empty working set of whole features."""
         return ShardedColumns(self.rows, team=self.team)
 
+    def single_columns(self, forget: bool) -> DenseColumns:
+        """Return an empty set of generated stumps."""
+        return ShardedStumps(self.rows, forget)
+
     def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
         """Return what evaluates points of block descent on all rows."""
         return ShardedRows(precision)
@@ -95,7 +103,10 @@ def prepare(
     one = plan.margin.from_codes(np.zeros(1, dtype=np.int32), k)
     rows = Rows(np.array([1.0 / k]), k, one.own)
     parts = request.parts
-    objective = ShardedObjective(one, parts.loss, parts.penalty, 1.0, rows, field)
+    if request.master is Consensus:
+        request = replace(request, master=ShardedConsensus(loaded.crew))
+    ahead = request.master is FeatureBlocks
+    objective = ShardedObjective(one, parts.loss, parts.penalty, 1.0, rows, field, ahead)
     oracle = ShardedOracle(field)
     start = objective.start(np.dtype(np.float64))
     nu_max = oracle.price(start, parts.penalty).max_price

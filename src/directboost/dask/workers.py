@@ -83,11 +83,13 @@ class Workers(Crew):
             return [value for value, _ in found]
         raise AssertionError
 
-    def each(self, question: Question, messages: Sequence[Any]) -> list[Any]:
+    def each(
+        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    ) -> list[Any]:
         """Ask every shard something of its own; return all answers, in order."""
         for _ in self._cluster.attempts():
-            pairs = zip(self._shards, messages, strict=True)
-            tasks = [self._submit("each", question, *pair) for pair in pairs]
+            pairs = zip(range(self.count) if owners is None else owners, messages, strict=True)
+            tasks = [self._submit("each", question, self._shards[q], m) for q, m in pairs]
             try:
                 return self._cluster.finish(tasks, tasks)
             except AnswerLost:

@@ -131,6 +131,15 @@ class LogSumBlock(BlockLoss):
         return np.asarray(block_diag(super().curvature(x), total))
 
 
+@dataclass(frozen=True)
+class Transform:
+    """New variables for an update with that sigma: T, and a bound of the norm of its inverse."""
+
+    sigma: float
+    steepest: float
+    T: Any
+
+
 class SmoothUpdate(BlockUpdate):
     """The update for a smooth loss, by L-BFGS without bounds.
 
@@ -144,11 +153,10 @@ class SmoothUpdate(BlockUpdate):
     turns it around, which rewards errors.
     """
 
-    def __init__(self, loss: BlockLoss, x: Array) -> None:
+    def __init__(self, loss: BlockLoss, x: Array, known: "Transform | None" = None) -> None:
         self.loss = loss
         self.x = x
-        self._sigma, self._steepest = 0.0, 1.0
-        self._T: Any = None
+        self._known = known
 
     def multiplier(self) -> Array:
         """Return minus the gradient of f."""
@@ -176,7 +184,8 @@ class SmoothUpdate(BlockUpdate):
         rounding of f where steps are small. Changes and gradients are divided by length^2, so
         that L-BFGS works on numbers of the size of 1.
         """
-        origin, T = self.x, self._transform(sigma)
+        origin, transform = self.x, self.transform(sigma)
+        T = transform.T
         height, first = self._evaluate(origin, center, sigma)
         length = float(np.linalg.norm(T.T @ first))
         if length == 0.0:
@@ -190,24 +199,25 @@ class SmoothUpdate(BlockUpdate):
             return gain, (T.T @ slope) / length
 
         # A gradient in x is at most one in z times the norm of the inverse of T.
-        options = {**_OPTIONS, "gtol": tolerance / (length * self._steepest)}
+        options = {**_OPTIONS, "gtol": tolerance / (length * transform.steepest)}
         zero = np.zeros(origin.size)
         found = minimize(value_and_gradient, zero, method="L-BFGS-B", jac=True, options=options)
         self.x = origin + length * (T @ found.x)
 
-    def _transform(self, sigma: float) -> Any:
-        """Return T (N, N), made anew when sigma has changed; of many variables a diagonal."""
-        if sigma == self._sigma:
-            return self._T
-        self._sigma, size = sigma, self.x.size
+    def transform(self, sigma: float) -> "Transform":
+        """Return T, made anew when sigma has changed; of many variables a diagonal."""
+        if self._known is None or self._known.sigma != sigma:
+            self._known = self._transform(sigma)
+        return self._known
+
+    def _transform(self, sigma: float) -> "Transform":
+        size = self.x.size
         if size > _DENSE:
-            self._steepest = float(np.sqrt(sigma))
-            self._T = sp.diags_array(np.full(size, 1.0 / self._steepest))
-            return self._T
+            steepest = float(np.sqrt(sigma))
+            return Transform(sigma, steepest, sp.diags_array(np.full(size, 1.0 / steepest)))
         K = self.loss.curvature(self.x) + sigma * np.eye(size)
-        self._steepest = float(np.sqrt(np.abs(K).sum(axis=0).max()))
-        self._T = solve_triangular(cholesky(K), np.eye(size))
-        return self._T
+        steepest = float(np.sqrt(np.abs(K).sum(axis=0).max()))
+        return Transform(sigma, steepest, solve_triangular(cholesky(K), np.eye(size)))
 
     def _evaluate(self, x: Array, center: Array, sigma: float) -> tuple[float, Array]:
         """Return f(x) + sigma/2 ||x - center||^2 and its gradient."""

@@ -1,0 +1,117 @@
+"""Rows with features of all kinds, on one shard and on several."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from directboost.binning import bin_features
+from directboost.dask.crew import Here
+from directboost.dask.field import Field
+from directboost.dask.places import JumpList, Place
+from directboost.dask.shards import Shard, ShardPlan
+from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
+from directboost.margins import MARGINS
+from directboost.penalties import L1
+from directboost.problem import Objective
+from tests.reference.formulas import LOSS_MARGINS
+
+M, K = 90, 4
+CUTS = (0, 7, 40, 41, 90)
+#: A loss without a fused pass; its formulas are those of the logistic one.
+SMOOTH = SmoothLoss(lambda z: np.logaddexp(0.0, -z), lambda z: -1.0 / (1.0 + np.exp(z)))
+#: Every smooth loss with its margins.
+KINDS = [(n, margin) for n, all_of in LOSS_MARGINS.items() if n != "hinge" for margin in all_of]
+KINDS += [("smooth", "pairwise"), ("smooth", "one-vs-all")]
+
+
+@dataclass
+class Sharded:
+    """The same rows on one shard, `whole`, and on several, whose sums are asked for by `crew`."""
+
+    X: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+    whole: Shard
+    shards: list[Shard]
+
+    @property
+    def crew(self) -> Here:
+        """The shards in this process."""
+        return Here(self.shards)
+
+    @property
+    def c(self) -> np.ndarray:
+        """Weights c_i = s_i / (S k) of all rows."""
+        return self.weight / (self.weight.sum() * K)
+
+    def objective(self, loss: Loss, nu: float = 0.01) -> Objective:
+        """Return the plain objective of all rows."""
+        margin = self.whole.margin
+        return Objective(margin, loss, L1(), nu, Rows.weighted(self.weight, K, margin.own))
+
+    def field(self, loss: Loss, signs: np.ndarray | None = None) -> Field:
+        """Return the field of the shards, with costs that are not all the same."""
+        return Field(self.crew, loss, self.whole.binned, self.costs, signs, K, M)
+
+    @property
+    def costs(self) -> np.ndarray:
+        """The cost of every feature, and of the constant."""
+        return np.array([1.0, 2.0, 0.5, 1.0, 1.0])
+
+    def summed(self, features: list[int], values: np.ndarray) -> np.ndarray:
+        """Add values of the rows up by the bins of features, row by row."""
+        binned, parts = self.whole.binned, []
+        for f in features:
+            sums = np.zeros((binned.n_bins[f], values.shape[1]))
+            np.add.at(sums, binned.codes_of(f), values)
+            parts.append(sums)
+        return np.concatenate(parts)
+
+    def scores(self, weights: JumpList) -> np.ndarray:
+        """Add up the answers of all stumps with weight, row by row."""
+        F, owner = np.zeros((M, K)), np.repeat(weights.features, weights.counts)
+        for f, jump, row in zip(owner, weights.jumps, weights.rows, strict=True):
+            F += np.outer(self.whole.binned.response(int(f), int(jump), 1), row)
+        return F
+
+
+def draw_shards(margin: str, seed: int = 0) -> Sharded:
+    """Draw rows: numbers with ties, with gaps, categories, and a feature of many values."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=(M, 4))
+    X = np.column_stack(
+        [numbers[:, 0].round(), numbers[:, 1], rng.integers(0, 5, M), numbers[:, 3].round(1)]
+    )
+    X[rng.random(M) < 0.2, 1] = np.nan
+    labels, weight = rng.integers(0, K, M).astype(np.int32), rng.uniform(0.1, 1.0, M)
+    bins = bin_features(X, weight, 16, None, np.array([False, False, True, False]))
+    plan = ShardPlan(bins, MARGINS[margin], K, float(weight.sum()))
+    shards = [plan.shard(X[i:j], labels[i:j], weight[i:j]) for i, j in pairwise(CUTS)]
+    return Sharded(X, labels, weight, plan.shard(X, labels, weight), shards)
+
+
+def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> JumpList:
+    """Draw weights of some stumps of features."""
+    W = []
+    for f in features:
+        jumps = 0.3 * rng.normal(size=(data.whole.binned.n_jumps(f), K))
+        jumps[rng.random(len(jumps)) < 0.5] = 0.0
+        jumps[0, 0] = 0.25
+        W.append(jumps)
+    return JumpList.of(features, W, K)
+
+
+def draw_place(data: Sharded, rng: np.random.Generator, dtype: type = np.float64) -> Place:
+    """Draw a place that has weights on features of all kinds."""
+    return Place(draw_jumps(data, rng, [0, 1, 2, 4]), np.dtype(dtype))
+
+
+def loss_of(name: str) -> Loss:
+    """Return a loss by name."""
+    return SMOOTH if name == "smooth" else LOSSES[name]()
+
+
+def formula_of(name: str) -> str:
+    """Return the name under which the formulas know a loss."""
+    return "logistic" if name == "smooth" else name
