@@ -24,6 +24,7 @@ _PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
 _SHARE = 0.3  # of the tolerance to which the master solves: the rest is for columns not there yet
 _STEP, _LAST_STEP = 0.05, 0.4  # share of the gap a solve over whole features aims at
 _NEARLY = 4.0  # so many tolerances from the end one step is the last
+_WORTH = 0.5  # share of the tolerance by which a price exceeds nu that is worth a solve
 _IDLE_ROUNDS = 3  # solves without a new column before a master on single columns gives up
 
 
@@ -153,6 +154,7 @@ def run(
 
 def _start(plan: Plan, columns: Columns, W: Any, known: Known | None) -> State:
     objective, precision = plan.objective, plan.master.precision
+    plan.oracle.traffic()  # what travelled before belongs to no round
     if len(columns) == 0:
         return State(columns, W, objective.start(precision), objective.start_value())
     penalty = RestrictedProblem(objective, columns).penalty_value(W)
@@ -176,8 +178,9 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     """Do one round; return why the loop should end, or None."""
     clock = time.perf_counter()
     pricing = _price(plan, state)
-    plan.master.notice(pricing.max_price)
-    _keep_best_dual(plan, state, pricing)
+    if pricing.complete:
+        plan.master.notice(pricing.max_price)
+        _keep_best_dual(plan, state, pricing)
     state.seconds_pricing += time.perf_counter() - clock
     record = _record(plan, state, pricing, started)
     state.history.append(record)
@@ -188,8 +191,9 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     added = _add_columns(plan, state, pricing)
     if added == 0 and plan.rule == "paper":
         return Status.NO_BETTER_COLUMN
-    state.idle = 0 if added else state.idle + 1
-    _solve(plan, state, record.relative_gap)
+    if added or pricing.complete:
+        state.idle = 0 if added else state.idle + 1
+        _solve(plan, state, record.relative_gap)
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
@@ -267,7 +271,9 @@ def _other_end(plan: Plan, state: State, record: Record) -> Status | None:
 def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
     proposals: Proposals = pricing.proposals
     if plan.rule == "exact":
-        proposals = proposals.above(plan.objective.nu)
+        # What is hardly above nu can wait until all is priced, or that would never be.
+        slack = 0.0 if pricing.complete else _WORTH * plan.tol
+        proposals = proposals.above((1.0 + slack) * plan.objective.nu)
     if plan.columns_per_round is not None:
         room = (plan.max_columns or np.inf) - len(state.columns)
         most = plan.columns_per_round if len(state.columns) else plan.first_columns

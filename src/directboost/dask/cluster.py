@@ -6,14 +6,17 @@ the cluster is gone, an error instead of a hang.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, wait
+from distributed import CancelledError, Client, Future, KilledWorker
+from distributed.client import _wait
 
 from ..status import OutOfReach
 
 _POLL = 1.0  # seconds between looks at the cluster
+_ANSWER = 10.0  # seconds a scheduler has for a short question
 _ATTEMPTS = 5  # how often an answer that was lost is asked for again
 
 
@@ -51,6 +54,16 @@ class Cluster:
             f"(now {self.task_timeout:g} s)"
         )
 
+    def submit(self, function: Any, *arguments: Any, key: str) -> Future:
+        """Begin a task."""
+        with self._open():
+            return self.client.submit(function, *arguments, key=key, pure=False)
+
+    def compute(self, parts: Sequence[Any]) -> list[Future]:
+        """Begin to compute what is delayed."""
+        with self._open():
+            return list(self.client.compute(list(parts)))
+
     def finish(self, futures: Sequence[Future], watched: Sequence[Future]) -> list[Any]:
         """Return the results of futures; `watched` are all tasks on the way to them.
 
@@ -58,8 +71,12 @@ class Cluster:
         """
         self.settle(futures, watched)
         try:
-            return list(self.client.gather(list(futures), errors="raise"))
-        except (OSError, KilledWorker, KeyError) as error:
+            with self._open():
+                return list(self._call(self.patience, self.client.gather, list(futures)))
+        except TimeoutError as error:
+            self._free_holders(futures)
+            raise AnswerLost from error
+        except (OSError, KilledWorker, KeyError, CancelledError) as error:
             raise AnswerLost from error
 
     def settle(self, futures: Sequence[Future], watched: Sequence[Future]) -> None:
@@ -68,12 +85,13 @@ class Cluster:
         while not self._all_done(futures):
             now = time.monotonic()
             finished = sum(future.status == "finished" for future in watched)
-            if finished != done:
-                done, since = finished, now
-            if self._answers():
+            workers = self._workers()
+            if workers:
                 quiet = now
+            if finished != done or not workers:
+                done, since = finished, now
             if now - quiet > self.patience:
-                raise ClusterLostError(self._gone())
+                raise ClusterLostError(self._gone() if workers is None else self._empty())
             if now - since > self.task_timeout:
                 self._free_stuck(watched)
                 raise AnswerLost
@@ -81,14 +99,12 @@ class Cluster:
     def _all_done(self, futures: Sequence[Future]) -> bool:
         """Wait a little; tell whether all futures are there, or raise what became of them."""
         try:
-            wait(list(futures), timeout=_POLL)
+            with self._open():
+                self._call(_POLL, _wait, list(futures))
         except TimeoutError:
             return False
-        except Exception as error:  # what distributed raises where futures are cancelled
-            if self.client.status == "running":
-                raise AnswerLost from error
-            time.sleep(_POLL)
-            return False
+        except CancelledError as error:
+            return self._later_or(error)
         for future in futures:
             if future.status == "error":
                 reason = future.exception()
@@ -96,24 +112,51 @@ class Cluster:
                     raise AnswerLost from reason
                 raise reason
             if future.status in ("cancelled", "lost"):
-                if self.client.status != "running":
-                    time.sleep(_POLL)
-                    return False
-                raise AnswerLost
+                return self._later_or(None)
         return True
 
-    def _answers(self) -> bool:
-        """Tell whether the scheduler is there and has a worker."""
+    def _later_or(self, error: Exception | None) -> bool:
+        """Tell that futures are not there yet; where they never will be, ask again."""
+        if self.client.status == "running":
+            raise AnswerLost from error
+        time.sleep(_POLL)
+        return False
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        """Say that the cluster is gone where something fails because the client is closed."""
+        try:
+            yield
+        except Exception as error:
+            if self.client.status != "closed":
+                raise
+            raise ClusterLostError(self._gone()) from error
+
+    def _call(self, seconds: float, method: Any, *arguments: Any, **choices: Any) -> Any:
+        """Call a method of the client or the scheduler that has so many seconds to answer."""
+        return self.client.sync(method, *arguments, callback_timeout=seconds, **choices)
+
+    def _workers(self) -> int | None:
+        """Return the number of workers, None where the scheduler does not answer."""
         if self.client.status != "running":
-            return False
-        return bool(self.client.scheduler_info(n_workers=-1).get("workers"))
+            return None
+        try:
+            return len(self._call(_ANSWER, self.client.scheduler.identity)["workers"])
+        except OSError:  # no connection, or no answer in time
+            return None
 
     def _gone(self) -> str:
-        if self.client.status != "running":
+        if self.client.status == "closed":
             return (
-                f"the scheduler at {self._address()} has not answered for {self.patience:g} s: "
-                "start the cluster again and fit anew"
+                "the client is closed, because the cluster was closed or did not answer: start the "
+                "cluster again and fit anew"
             )
+        return (
+            f"the scheduler at {self._address()} has not answered for {self.patience:g} s: start "
+            "the cluster again and fit anew"
+        )
+
+    def _empty(self) -> str:
         return (
             f"the cluster at {self._address()} has had no worker for {self.patience:g} s: start "
             "some and fit anew"
@@ -124,17 +167,33 @@ class Cluster:
         return "an unknown address" if scheduler is None else str(scheduler.address)
 
     def _free_stuck(self, watched: Sequence[Future]) -> None:
-        """Restart the workers that are at one of the tasks, or leave them out."""
+        """Restart the workers that are at one of the tasks."""
         keys = {future.key for future in watched}
-        busy = self.client.processing()
-        stuck = [worker for worker, at_work in busy.items() if keys.intersection(at_work)]
+        with suppress(OSError):  # whether the scheduler is there is seen elsewhere
+            busy = self._call(_ANSWER, self.client.processing)
+            self._restart([worker for worker, tasks in busy.items() if keys.intersection(tasks)])
+
+    def _free_holders(self, futures: Sequence[Future]) -> None:
+        """Restart the workers that have results, and do not give them away."""
+        with suppress(OSError):
+            holders = self._call(_ANSWER, self.client.who_has, list(futures))
+            self._restart(sorted({worker for some in holders.values() for worker in some}))
+
+    def _restart(self, workers: list[str]) -> None:
+        """Start workers anew; leave them out where nobody could start them again."""
         try:
-            self.client.restart_workers(stuck, timeout=self.patience, raise_for_error=False)
-        except ValueError:  # without a nanny nobody could start them again
-            self.client.run_on_scheduler(_leave_out, workers=stuck)
+            self._call(
+                2 * self.patience, self.client.restart_workers, workers, timeout=self.patience,
+                raise_for_error=False,
+            )  # fmt: skip
+        except KeyError:  # one of them is gone already
+            return
+        except ValueError:  # one of them has no nanny
+            self._call(_ANSWER, self.client.run_on_scheduler, _leave_out, workers=workers)
 
 
 async def _leave_out(dask_scheduler: Any, workers: list[str]) -> None:
-    """Make the scheduler forget workers: what they held is made anew by others."""
-    for worker in workers:
-        await dask_scheduler.remove_worker(worker, stimulus_id="directboost-stuck", safe=True)
+    """Make the scheduler forget workers, but not all: others make anew what they held."""
+    if len(dask_scheduler.workers) > len(workers):
+        for worker in workers:
+            await dask_scheduler.remove_worker(worker, stimulus_id="directboost-stuck")

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..binning import BinnedData
+from ..columns import Proposals
 from ..feature_columns import FeatureColumns, Jumps
 from ..oracles.ranking import rounding_of_sums
 from ..oracles.stump import StumpOracle
@@ -39,6 +40,16 @@ class ShardedColumns(FeatureColumns):
     def __init__(self, field: Field, **more: Any) -> None:
         super().__init__(field.bins, field.costs, field.k, signs=field.signs, **more)
         self.field = field
+
+    def extend(self, proposals: Proposals, W: Jumps) -> int:
+        """Let the worst violators in, as many as the field has room for."""
+        before = list(self.features)
+        added = super().extend(proposals, W)
+        kept = self.field.fitting(self.features, added)
+        if kept < added:
+            best = [f for f in proposals.feature.tolist() if f in self.features[len(before) :]]
+            self.features = [*before, *sorted(best[:kept])]
+        return kept
 
     def rounded_scores(self, W: Jumps, precision: Any) -> Any:
         """Return the place of the scores F in that precision."""

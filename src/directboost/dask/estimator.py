@@ -11,7 +11,7 @@ from ..callbacks import Progress
 from ..certificate import Certificate
 from ..column_generation import State
 from ..estimators import DirectBoostClassifier
-from ..inputs import TrainingRows, check_number, feature_costs
+from ..inputs import TrainingRows, check_count, check_number, feature_costs
 from ..naming import feature_names
 from ..prediction import one_blas_thread
 from ..probabilities import fit_factor
@@ -44,7 +44,7 @@ class _FarRows(TrainingRows):
 
 
 _FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
-_OWN = ("client", "task_timeout", "patience")
+_OWN = ("client", "task_timeout", "patience", "max_round_bytes")
 
 
 class DaskDirectBoostClassifier(DirectBoostClassifier):
@@ -66,6 +66,10 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     patience : float, default=60
         Seconds to wait for a cluster that does not answer or has no workers, before the fit ends
         with `ClusterLostError`. The best model so far is kept.
+    max_round_bytes : int, optional
+        Most bytes that a round may move, counted as if every sum travelled; `history_` has them as
+        `bytes_moved`. Where pricing all features takes more, a round prices some of them, and the
+        gap is known after the last. Only the solver "blocks" keeps to it, and only its rounds.
     **others
         Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
         `solver` "auto", "blocks" or "consensus" (the paper's ADMM, a block of rows for every
@@ -93,6 +97,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         client: Any = None,
         task_timeout: float = 300.0,
         patience: float = 60.0,
+        max_round_bytes: int | None = None,
         loss: Any = "logistic",
         margin: str = "pairwise",
         penalty: Any = "l1,2",
@@ -127,6 +132,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         self.client = client
         self.task_timeout = task_timeout
         self.patience = patience
+        self.max_round_bytes = max_round_bytes
 
     def fit(
         self,
@@ -181,6 +187,12 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         first, second = (check_number(n, v, 0.0, strict=True, what=what) for n, v in limits)
         return first, second
 
+    def _most_bytes(self) -> int | None:
+        most = self.max_round_bytes
+        if most is None:
+            return None
+        return check_count("max_round_bytes", most, 1, "None or a whole number of bytes")
+
     def _set_names(self, partitions: Partitions) -> None:
         """Keep number and names of the features, as scikit-learn does."""
         self.n_features_in_ = partitions.n_features
@@ -202,7 +214,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         refuse_signs(rows.signs, request)
         validation = self._validation(others, coding.classes, encoder)
         with self._team(loaded.m * coding.classes.size) as team:
-            task = prepare(request, loaded, costs, rows.signs, team)
+            task = prepare(request, loaded, costs, rows.signs, team, self._most_bytes())
             try:
                 trained = self._train(task, earlier, validation)
                 rows = replace(rows, factor=_factor(task, trained))

@@ -1,7 +1,7 @@
 """What is known of all rows at a place: asked of the crew when it is first needed."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,6 +64,9 @@ class Field:
         How the rows, by their weights, share the bins of every feature.
     """
 
+    #: Whether pricing goes on with other features whenever it is asked for.
+    in_turns: ClassVar[bool] = False
+
     crew: Crew
     loss: Loss
     bins: BinnedData
@@ -77,13 +80,17 @@ class Field:
     def __post_init__(self) -> None:
         """Cut the features into blocks, and ask for the weights of their bins."""
         sizes = np.cumsum(self.bins.n_bins.astype(np.int64) * self.k * 8)
-        owner = (sizes - 1) // _BLOCK_BYTES
+        owner = (sizes - 1) // self._block_bytes()
         features = np.arange(owner.size, dtype=np.int32)
         parts = np.split(features, np.flatnonzero(np.diff(owner)) + 1)
         object.__setattr__(self, "blocks", parts)
         sums = [self.crew.ask(passes.bin_weights, block).arrays[0][:, 0] for block in parts]
         weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
         object.__setattr__(self, "bin_weights", weights)
+
+    def _block_bytes(self) -> int:
+        """Return the most bytes of the sums of a block."""
+        return _BLOCK_BYTES
 
     def value(self, place: Place) -> float:
         """Return the loss at a place."""
@@ -105,7 +112,7 @@ class Field:
     def _priced(self, place: Place, penalty: Penalty) -> Prices:
         crew, tie = self.crew, 1e-12 if place.dtype == np.float64 else 1e-6
         begun = [
-            crew.begin(held, price_features, self._price_list(block, penalty, tie))
+            crew.begin(held, price_features, self.price_list(block, penalty, tie))
             for block, held in zip(self.blocks, self._looks(place), strict=True)
         ]
         parts: list[Prices] = crew.finish(begun)
@@ -113,7 +120,17 @@ class Field:
         joined = [np.concatenate([getattr(part, name) for part in parts]) for name in columns]
         return Prices(parts[0].value, parts[0].sizes, *joined)
 
-    def _price_list(self, block: Ints, penalty: Penalty, tie: float) -> PriceList:
+    def sampled(self, size: int) -> int:
+        """Return how many rows a sample may have that should have `size` of them."""
+        return min(size, self.m)
+
+    def fitting(self, features: list[int], new: int) -> int:
+        """Return how many of the last `new` features may come into a working set."""
+        del features
+        return new
+
+    def price_list(self, block: Ints, penalty: Penalty, tie: float) -> PriceList:
+        """Return what a block needs to be priced."""
         signs = None if self.signs is None else self.signs[block]
         return PriceList(
             self.bins.n_bins[block], self.bins.kinds[block], self.costs[block], signs, penalty, tie

@@ -58,8 +58,9 @@ class ShardedObjective(Objective):
         del team
         if not wanted:
             return LossPass(self.loss_value(F))
-        value = self.field.prices(F, self.penalty).value
-        return LossPass(value, F, F, F, F)
+        if not self.field.in_turns:
+            self.field.prices(F, self.penalty)
+        return LossPass(self.field.value(F), F, F, F, F)
 
     def coefficients(self, U: Any) -> Any:
         """Return A, so that the edges of h are h @ A."""
@@ -75,7 +76,7 @@ class ShardedObjective(Objective):
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         value = self.field.value(U) if is_coupled(self) else 0.0
         held = self.field.crew.hold(passes.dual, DualMessage(U, self.loss, value, tau))
-        if self.ahead:
+        if self.ahead and not self.field.in_turns:
             prices = self.field.prices(U, self.penalty)
             self.field.begin_bend(U, self._next_features(U, prices))
         found = self.field.crew.read(held, values_of)

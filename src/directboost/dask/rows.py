@@ -41,7 +41,7 @@ class ShardedRows(AllRows):
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of so many rows, or all of them."""
         assert isinstance(columns, ShardedColumns)
-        return ShardedSample(objective, columns.field, size)
+        return ShardedSample(objective, columns.field, columns.field.sampled(size))
 
     def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
         """Return the objective along the way to the minimum of a model."""
@@ -195,7 +195,8 @@ class ShardedSample(RowSample):
         new = [f for f in features if f not in self._place]
         if new:
             everything = self._field.bins.n_bins.size
-            if everything * self._n * self._codes.itemsize <= _CODE_BYTES:
+            small = everything * self._n * self._codes.itemsize <= _CODE_BYTES
+            if small and not self._field.in_turns:
                 new = list(range(everything))
             self._fetch(new)
         return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)

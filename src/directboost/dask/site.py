@@ -48,45 +48,32 @@ class OnCluster(Site):
     """Computes on the workers of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._client = cluster, cluster.client
-        self._name = f"directboost-join-{uuid4().hex[:12]}"
+        self._cluster = cluster
 
     def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
         """Compute all parts and join them."""
-        for attempt in self._cluster.attempts():
-            tasks = self._tree(self._client.compute(list(parts)), join, arguments, attempt)
+        for _ in self._cluster.attempts():
+            tasks = self._tree(self._cluster.compute(parts), join, arguments)
             try:
                 return self._cluster.finish(tasks[-1:], tasks)[0]
             except AnswerLost:
                 continue
         raise AssertionError
 
-    def _tree(
-        self, level: list[Future], join: Join, arguments: tuple[Any, ...], attempt: int
-    ) -> list[Future]:
-        tasks = list(level)
+    def _tree(self, level: list[Future], join: Join, arguments: tuple[Any, ...]) -> list[Future]:
+        tasks, name = list(level), f"directboost-join-{uuid4().hex[:12]}"
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [
-                self._client.submit(
-                    join, group, *arguments, pure=False,
-                    key=f"{self._name}-{id(arguments)}-{attempt}-{len(tasks)}-{place}",
-                )
+                self._cluster.submit(join, group, *arguments, key=f"{name}-{len(tasks)}-{place}")
                 for place, group in enumerate(groups)
-            ]  # fmt: skip
+            ]
             tasks += level
         return tasks
 
     def crew(self, shards: Sequence[Delayed]) -> Crew:
         """Compute shards, and keep them on the workers."""
-        for _ in self._cluster.attempts():
-            tasks = self._client.compute(list(shards))
-            try:
-                self._cluster.settle(tasks, tasks)
-            except AnswerLost:
-                continue
-            return Workers(self._cluster, tasks)
-        raise AssertionError
+        return Workers(self._cluster, shards)
 
 
 def _computed(part: Delayed) -> Any:

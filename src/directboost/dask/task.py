@@ -24,6 +24,7 @@ from .objective import ShardedObjective
 from .rows import ShardedRows
 from .sampling import sample_rows, sampled_codes
 from .stumps import ShardedStumps
+from .turns import FieldInTurns, OracleInTurns
 
 _LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
@@ -94,12 +95,21 @@ class ShardedTask(Task):
 
 
 def prepare(
-    request: Request, loaded: Loaded, costs: Array, signs: Ints | None, team: Team | None
+    request: Request,
+    loaded: Loaded,
+    costs: Array,
+    signs: Ints | None,
+    team: Team | None,
+    most: int | None = None,
 ) -> ShardedTask:
-    """Make the task of rows on shards with feature costs (d + 1,), at the nu of the request."""
+    """Make the task of rows on shards with feature costs (d + 1,), at the nu of the request.
+
+    `most` is how many bytes a round may move, None for any number.
+    """
     plan, k = loaded.plan, loaded.plan.k
     bins = ShardedBins(**{**vars(plan.bins), "m": loaded.m})
-    field = Field(loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.m)
+    what = (loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.m)
+    field = Field(*what) if most is None else FieldInTurns(*what, most=most)
     one = plan.margin.from_codes(np.zeros(1, dtype=np.int32), k)
     rows = Rows(np.array([1.0 / k]), k, one.own)
     parts = request.parts
@@ -107,9 +117,9 @@ def prepare(
         request = replace(request, master=ShardedConsensus(loaded.crew))
     ahead = request.master is FeatureBlocks
     objective = ShardedObjective(one, parts.loss, parts.penalty, 1.0, rows, field, ahead)
-    oracle = ShardedOracle(field)
+    oracle = OracleInTurns(field) if isinstance(field, FieldInTurns) else ShardedOracle(field)
     start = objective.start(np.dtype(np.float64))
-    nu_max = oracle.price(start, parts.penalty).max_price
+    nu_max = oracle.reprice(start, parts.penalty).max_price
     none = np.zeros(0)
     task = ShardedTask(
         request, objective, oracle, costs, team, none.astype(np.int32), none, nu_max,

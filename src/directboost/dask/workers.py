@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
+from dask.delayed import Delayed
 from distributed import Future
 
 from .cluster import AnswerLost, Cluster
@@ -43,13 +45,15 @@ class Workers(Crew):
     Parameters
     ----------
     cluster : Cluster
-    shards : list of Future
+    parts : list of Delayed
+        What makes the shards.
     """
 
-    def __init__(self, cluster: Cluster, shards: Sequence[Future]) -> None:
-        self._cluster, self._client = cluster, cluster.client
-        self._shards = list(shards)
+    def __init__(self, cluster: Cluster, parts: Sequence[Delayed]) -> None:
+        self._cluster, self._parts = cluster, list(parts)
+        self._shards = cluster.compute(self._parts)
         self._name, self._asked = f"directboost-{uuid4().hex[:12]}", 0
+        self._given: WeakSet[Future] = WeakSet()
 
     @property
     def count(self) -> int:
@@ -72,10 +76,11 @@ class Workers(Crew):
         """Return what was begun, in order; ask again for what was lost."""
         for _ in self._cluster.attempts():
             tasks = [self._task(one) for one in begun]
-            watched = [*tasks, *(task for one in begun for task in one.held.tasks)]
+            below = [task for one in begun for task in one.held.tasks]
             try:
-                found = self._cluster.finish(tasks, watched)
+                found = self._cluster.finish(tasks, [*tasks, *below, *self._shards])
             except AnswerLost:
+                self._mend()
                 self._again(begun)
                 continue
             for one, (_, size) in zip(begun, found, strict=True):
@@ -91,14 +96,24 @@ class Workers(Crew):
             pairs = zip(range(self.count) if owners is None else owners, messages, strict=True)
             tasks = [self._submit("each", question, self._shards[q], m) for q, m in pairs]
             try:
-                return self._cluster.finish(tasks, tasks)
+                return self._cluster.finish(tasks, [*tasks, *self._shards])
             except AnswerLost:
-                continue
+                self._mend()
         raise AssertionError
 
     def release(self) -> None:
-        """Let go of the shards."""
+        """Let go of the shards and of all that was asked of them."""
         self._shards = []
+        for task in list(self._given):
+            task.release()
+
+    def _mend(self) -> None:
+        """Make all shards anew where the scheduler has forgotten them.
+
+        Those that went away with their workers it makes anew by itself.
+        """
+        if any(shard.cancelled() for shard in self._shards):
+            self._shards = self._cluster.compute(self._parts)
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
@@ -139,7 +154,9 @@ class Workers(Crew):
     def _submit(self, name: str, function: Any, *arguments: Any) -> Future:
         self._asked += 1
         key = f"{self._name}-{name}-{self._asked}"
-        return self._client.submit(function, *arguments, key=key, pure=False)
+        task = self._cluster.submit(function, *arguments, key=key)
+        self._given.add(task)
+        return task
 
 
 def _same(message: Any) -> Any:

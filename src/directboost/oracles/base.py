@@ -29,11 +29,15 @@ class Pricing:
         A bound on the rounding error of `max_price`.
     proposals : Proposals
         Columns worth adding, best first.
+    complete : bool
+        Whether the whole dictionary has been priced. Where it has not, `max_price` is infinite,
+        and pricing the same coefficients again goes on with the rest.
     """
 
     max_price: float
     rounding: float
     proposals: Proposals
+    complete: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,147 @@
+"""Pricing in turns, a part of the features at a time: so that a round moves few bytes."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays import Array, Bools, Ints
+from ..columns import Proposals
+from ..masters.row_sample import first_size
+from ..oracles.base import Pricing
+from ..oracles.ranking import ranking
+from ..penalties import Penalty
+from ..status import OutOfReach
+from . import passes
+from .columns import ShardedOracle
+from .crew import tree_widths
+from .field import Field, Prices, pick, price_features
+from .passes import LookMessage
+from .places import Place
+
+_HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
+
+
+class TrafficLimitError(OutOfReach):
+    """A round would move more bytes than it may."""
+
+
+@dataclass(frozen=True, eq=False)
+class FieldInTurns(Field):
+    """`Field` that prices one block of features at a time.
+
+    Attributes
+    ----------
+    most : int
+        Bytes that a round may move.
+    """
+
+    in_turns: ClassVar[bool] = True
+
+    most: int = 0
+    turn: list[int] = field(default_factory=lambda: [0])
+
+    def _block_bytes(self) -> int:
+        """Return the most bytes of the sums of a block."""
+        tree = sum(tree_widths(self.crew.count))
+        largest = int(self.bins.n_bins.max()) * self.k * 8
+        if _HALF * self.most < largest * tree:
+            raise ValueError(
+                f"max_round_bytes={self.most} does not fit: the sums of one feature of "
+                f"{self.crew.count} shards take {largest * tree} bytes, twice that is the least"
+            )
+        return int(_HALF * self.most / tree) - largest + 1
+
+    def next_prices(self, place: Place, penalty: Penalty) -> tuple[Prices, Bools]:
+        """Price one more block at a place; return the prices, and which features have one."""
+        found, done = place.known.setdefault("turns", (self._unpriced(), []))
+        left = [b for b in self._order() if b not in done]
+        if left:
+            block = self.blocks[left[0]]
+            part = self._price_block(place, block, penalty)
+            for name in ("best", "jump", "polarity"):
+                getattr(found, name)[block] = getattr(part, name)
+            found = Prices(part.value, part.sizes, found.best, found.jump, found.polarity)
+            done = [*done, left[0]]
+            self.turn[0] = (left[0] + 1) % len(self.blocks)
+            place.known["turns"] = (found, done)
+            place.known["value"] = part.value
+        return found, np.isfinite(found.best)
+
+    def prices(self, place: Place, penalty: Penalty) -> Prices:
+        """Return the loss at a place and the prices of all features."""
+        found, priced = self.next_prices(place, penalty)
+        while not priced.all():
+            found, priced = self.next_prices(place, penalty)
+        return found
+
+    def _unpriced(self) -> Prices:
+        d = self.bins.n_bins.size
+        return Prices(
+            0.0, np.zeros(self.k), np.full(d, -np.inf), np.zeros(d, np.int32), np.ones(d, np.int8)
+        )
+
+    def _order(self) -> Ints:
+        """Return the blocks, from the one whose turn it is."""
+        return np.roll(np.arange(len(self.blocks)), -self.turn[0])
+
+    def _price_block(self, place: Place, block: Ints, penalty: Penalty) -> Prices:
+        tie = 1e-12 if place.dtype == np.float64 else 1e-6
+        held = self.crew.hold(passes.look, LookMessage(place, self.loss, block))
+        found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
+        return found
+
+    def fitting(self, features: list[int], new: int) -> int:
+        """Return how many of the last `new` features may come into a working set."""
+        for kept in range(new, -1, -1):
+            some = np.array(features[: len(features) - new + kept], dtype=np.int32)
+            if self._need(some) <= _HALF * self.most and (kept or not new):
+                return kept
+        some = np.array(features, dtype=np.int32)
+        raise TrafficLimitError(
+            f"a round with {some.size - new + 1} features moves more than "
+            f"max_round_bytes={self.most}: raise it, to {int(self._need(some) / _HALF)} or more, "
+            "or nu, for a model with fewer features; the best model so far is kept"
+        )
+
+    def sampled(self, size: int) -> int:
+        """Return how many rows a sample may have that should have `size` of them."""
+        return min(size, self.m, first_size(self.m))
+
+    def _need(self, features: Ints) -> int:
+        """Return the bytes of the sums of A and the curvature of features, and of sampled codes."""
+        size = int(self.bins.n_bins[features].sum()) * self.k * 8
+        codes = features.size * self.sampled(first_size(self.m)) * self.bins.codes.itemsize
+        return 2 * size * (sum(tree_widths(self.crew.count)) + 1) + codes
+
+    def _sums_of_A(self, place: Place, features: Ints) -> Array:
+        """Return the sums of A over the bins of features, which are asked for alone."""
+        held = self.crew.hold(passes.look, LookMessage(place, self.loss, features))
+        G: Array = self.crew.read(held, pick, np.arange(int(self.bins.n_bins[features].sum())))
+        self.crew.traffic += G.nbytes
+        return G
+
+
+class OracleInTurns(ShardedOracle):
+    """`ShardedOracle` that prices a part of the features whenever it is asked."""
+
+    def __init__(self, field_: FieldInTurns) -> None:
+        super().__init__(field_)
+        self._turns = field_
+
+    def price(self, A: Any, penalty: Penalty, rule: str = "exact") -> Pricing:
+        """Price one more block of features."""
+        found, priced = self._turns.next_prices(A, penalty)
+        if priced.all():
+            return super().price(A, penalty, rule)
+        features = np.flatnonzero(priced)
+        order = features[ranking(found.best[features], 1e-6)]
+        jump, polarity = found.jump[order], found.polarity[order]
+        return Pricing(
+            np.inf, 0.0, Proposals(order, jump, polarity, found.best[order]), complete=False
+        )
+
+    def reprice(self, A: Any, penalty: Penalty) -> Pricing:
+        """Price all features, for the final proof."""
+        self._turns.prices(A, penalty)
+        return super().price(A, penalty)
