@@ -9,6 +9,7 @@ from ..arrays import Array, Ints
 from ..binning import BinnedData
 from ..columns import Proposals
 from ..feature_columns import FeatureColumns, Jumps
+from ..kernels.jumps import rows_with_any
 from ..oracles.ranking import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
@@ -45,7 +46,8 @@ class ShardedColumns(FeatureColumns):
         """Let the worst violators in, as many as the field has room for."""
         before = list(self.features)
         added = super().extend(proposals, W)
-        kept = self.field.fitting(self.features, added)
+        live = sum(rows_with_any(jumps).size for jumps in W)
+        kept = self.field.fitting(self.features, added, live)
         if kept < added:
             best = [f for f in proposals.feature.tolist() if f in self.features[len(before) :]]
             self.features = [*before, *sorted(best[:kept])]

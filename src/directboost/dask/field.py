@@ -124,9 +124,12 @@ class Field:
         """Return how many rows a sample may have that should have `size` of them."""
         return min(size, self.m)
 
-    def fitting(self, features: list[int], new: int) -> int:
-        """Return how many of the last `new` features may come into a working set."""
-        del features
+    def fitting(self, features: list[int], new: int, live: int) -> int:
+        """Return how many of the last `new` features may come into a working set.
+
+        `live` is the number of jumps that are not zero.
+        """
+        del features, live
         return new
 
     def price_list(self, block: Ints, penalty: Penalty, tie: float) -> PriceList:

@@ -19,6 +19,7 @@ from .field import Field, Prices, pick, price_features
 from .passes import LookMessage
 from .places import Place
 
+_MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
 _HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
 
 
@@ -91,17 +92,18 @@ class FieldInTurns(Field):
         found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
         return found
 
-    def fitting(self, features: list[int], new: int) -> int:
+    def fitting(self, features: list[int], new: int, live: int) -> int:
         """Return how many of the last `new` features may come into a working set."""
-        for kept in range(new, -1, -1):
+        room = _HALF * self.most - _MESSAGES * live * (8 * self.k + 16) * self.crew.count
+        for kept in range(new, 0 if new else -1, -1):
             some = np.array(features[: len(features) - new + kept], dtype=np.int32)
-            if self._need(some) <= _HALF * self.most and (kept or not new):
+            if self._need(some) <= room:
                 return kept
-        some = np.array(features, dtype=np.int32)
+        need = self._need(np.array(features, dtype=np.int32)) - room + _HALF * self.most
         raise TrafficLimitError(
-            f"a round with {some.size - new + 1} features moves more than "
-            f"max_round_bytes={self.most}: raise it, to {int(self._need(some) / _HALF)} or more, "
-            "or nu, for a model with fewer features; the best model so far is kept"
+            f"a round with {len(features) - new + 1} features moves more than "
+            f"max_round_bytes={self.most}: raise it, to {int(need / _HALF)} or more, or nu, for a "
+            "model with fewer features; the best model so far is kept"
         )
 
     def sampled(self, size: int) -> int:
