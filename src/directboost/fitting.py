@@ -234,4 +234,5 @@ def _validation_loss(objective: Objective, validation: ValidationRows, trained: 
     margin = type(objective.margin).from_codes(validation.codes, k)
     rows = Rows.weighted(validation.weight, k, margin.own)
     F = Ensemble(trained.learners, trained.coef).scores(validation.X)
-    return replace(objective, margin=margin, rows=rows).loss_value(F)
+    other = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
+    return other.loss_value(F)

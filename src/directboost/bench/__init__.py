@@ -2,7 +2,7 @@
 
 from .contest import Terms
 from .report import Results
-from .suite import PARTS, Run, Suite, check
+from .suite import ALL_PARTS, Run, Suite, check
 from .tables import Table
 
-__all__ = ["PARTS", "Results", "Run", "Suite", "Table", "Terms", "check"]
+__all__ = ["ALL_PARTS", "Results", "Run", "Suite", "Table", "Terms", "check"]

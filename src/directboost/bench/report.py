@@ -13,7 +13,7 @@ from .tables import Row, Table, to_markdown
 
 _PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "highspy"),
-    *("lightgbm", "xgboost", "interpret-core"),
+    *("lightgbm", "xgboost", "interpret-core", "distributed"),
 )
 
 

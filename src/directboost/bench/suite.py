@@ -18,6 +18,7 @@ from .tables import Row, Table
 
 PARTS = ("speed", "quality", "growth", "hinge", "memory")
 QUICK_PARTS = ("speed", "quality", "growth")
+ALL_PARTS = (*PARTS, "dask")  # the last one only where it is asked for: it needs its own extra
 _DEFAULT = (
     *("digits", "satimage", "pendigits", "letter", "optdigits"),
     *("usps", "isolet", "mnist", "covtype"),
@@ -33,7 +34,7 @@ class Suite:
     names : sequence of str
         Data sets; where there are none, those of the usual list that are at hand.
     parts : sequence of str
-        Some of "speed", "quality", "growth", "hinge", "memory"; none means all.
+        Some of "speed", "quality", "growth", "hinge", "memory", "dask"; none means all but "dask".
     threads : int
         For everyone.
     repeats : int
@@ -76,8 +77,9 @@ class Run:
     def all(self) -> None:
         """Measure every part, then draw."""
         parts = self.suite.chosen_parts()
-        for name in self.suite.chosen_names():
-            self._data_set(name, parts)
+        if "speed" in parts or "quality" in parts:
+            for name in self.suite.chosen_names():
+                self._data_set(name, parts)
         if "hinge" in parts:
             self._put(hinge_table, measure_hinge(_digits(), self.terms))
         if "growth" in parts:
@@ -88,6 +90,8 @@ class Run:
         if "memory" in parts:
             rows = growth.measure_memory(growth.MEMORY, self.terms)
             self._put(growth.memory_table, rows)
+        if "dask" in parts:
+            self._dask()
         self._draw()
 
     def _data_set(self, name: str, parts: Sequence[str]) -> None:
@@ -102,7 +106,20 @@ class Run:
             self._put(equal_table, [found.equal])
             self.curves[name] = found.curves
 
-    def _put(self, form: Callable[[list[Row]], Table], rows: list[Row]) -> None:
+    def _dask(self) -> None:
+        """Measure fits on Dask, and the cost model beside them."""
+        from . import cluster, cluster_sizes, forecast, rates
+
+        plan = cluster_sizes.QUICK if self.suite.quick else cluster_sizes.FULL
+        pieces = rates.measure_rates(rates.QUICK_ROWS if self.suite.quick else rates.ROWS)
+        found = cluster.measure_cluster(plan, self.terms)
+        self._put(cluster.cluster_table, found.rows)
+        known = found.rows, pieces, found.around
+        self._put(forecast.simulated_table, forecast.simulated_rows(*known))
+        self._put(forecast.forecast_table, forecast.forecast_rows(*known))
+        self._put(forecast.rates_table, forecast.rate_rows(pieces, found.around))
+
+    def _put(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
         """Add rows to those of earlier data sets and write the table anew."""
         so_far = self.rows.setdefault(form.__name__, [])
         so_far += rows
@@ -128,11 +145,15 @@ def check(suite: Suite) -> None:
         if getattr(suite, argument) < 1:
             raise ValueError(f"{argument}={getattr(suite, argument)} is too small, the least is 1")
     for part in suite.parts:
-        if part not in PARTS:
-            raise ValueError(f"{part!r} is no part of the benchmark; there are {', '.join(PARTS)}")
-    for package in ("lightgbm", "matplotlib"):
+        if part not in ALL_PARTS:
+            there = ", ".join(ALL_PARTS)
+            raise ValueError(f"{part!r} is no part of the benchmark; there are {there}")
+    parts = set(suite.chosen_parts())
+    needed = [(package, "bench") for package in ("lightgbm", "matplotlib") if parts - {"dask"}]
+    needed += [(package, "dask") for package in ("dask", "distributed") if "dask" in parts]
+    for package, extra in needed:
         if find_spec(package) is None:
-            raise RuntimeError(f"{package} is not installed: pip install 'directboost[bench]'")
+            raise RuntimeError(f"{package} is not installed: pip install 'directboost[{extra}]'")
 
 
 def _digits() -> Any:

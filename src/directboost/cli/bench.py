@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
-from ..bench import PARTS, Results, Run, Suite, Table, Terms, check
+from ..bench import ALL_PARTS, Results, Run, Suite, Table, Terms, check
 
 
 def bench(
@@ -20,7 +20,8 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            help="Data sets; by default digits and, from DIRECTBOOST_DATA, the usual ones.",
+            help="Data sets; by default digits and, from DIRECTBOOST_DATA, the usual ones. "
+            "dask stands for the part of that name.",
             show_default=False,
         ),
     ] = None,
@@ -30,19 +31,28 @@ def bench(
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads, the same for everyone.")] = 2,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Fits of small data, for everyone; the fastest counts.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Fits of small data, for everyone; the fastest counts. By default 5, and 2 where "
+            "it is quick or on Dask alone.",
+            show_default=False,
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART", help=f"A part, may be repeated: {', '.join(PARTS)}. All by default."
+            metavar="PART",
+            help=f"A part, may be repeated: {', '.join(ALL_PARTS)}. All but the last by default.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small data, less than a minute.")] = False,
     limit: Annotated[float, typer.Option(min=1.0, help="Seconds for an EBM per data set.")] = 120.0,
 ) -> None:
     """Measure time and quality beside LightGBM, XGBoost, scikit-learn and EBM in one run."""
-    suite = Suite(names or (), only or (), threads, 2 if quick else repeats, quick, limit)
+    sets, parts = _asked(names or [], only or [], quick)
+    few = quick or set(parts) == {"dask"}
+    suite = Suite(sets, parts, threads, repeats or (2 if few else 5), quick, limit)
     try:
         check(suite)
     except ValueError as error:
@@ -52,6 +62,15 @@ def bench(
         _run(suite, results)
     finally:  # what has been measured is kept when a later part fails or is interrupted
         _finish(suite, results)
+
+
+def _asked(names: list[str], only: list[str], quick: bool) -> tuple[list[str], list[str]]:
+    """Return data sets and parts: the name "dask" is a part, alone where no other set is named."""
+    sets = [name for name in names if name != "dask"]
+    if len(sets) == len(names):
+        return sets, only
+    others = only or (list(Suite(quick=quick).chosen_parts()) if sets else [])
+    return sets, [*others, "dask"]
 
 
 def _run(suite: Suite, results: Results) -> None:

@@ -8,6 +8,7 @@ the cluster is gone, an error instead of a hang.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from distributed import CancelledError, Client, Future, KilledWorker
@@ -15,9 +16,18 @@ from distributed.client import _wait
 
 from ..status import OutOfReach
 
-_POLL = 1.0  # seconds between looks at the cluster
+_OFTEN = 20  # how often one looks at tasks before they count as stuck
 _ANSWER = 10.0  # seconds a scheduler has for a short question
 _ATTEMPTS = 5  # how often an answer that was lost is asked for again
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """How many workers there are and tasks on the way, and which workers are at these."""
+
+    workers: int
+    tasks: int
+    busy: list[str]
 
 
 class ClusterLostError(OutOfReach):
@@ -44,6 +54,7 @@ class Cluster:
         self.client = client
         self.task_timeout = task_timeout
         self.patience = patience
+        self._pause = max(min(task_timeout, patience) / _OFTEN, 0.1)  # between looks at tasks
 
     def attempts(self) -> Iterable[int]:
         """Count how often something is asked; give up at the end."""
@@ -81,26 +92,27 @@ class Cluster:
 
     def settle(self, futures: Sequence[Future], watched: Sequence[Future]) -> None:
         """Wait until futures are there; `watched` are all tasks on the way to them."""
-        done, since, quiet = -1, time.monotonic(), time.monotonic()
+        left, since, quiet = -1, time.monotonic(), time.monotonic()
         while not self._all_done(futures):
             now = time.monotonic()
-            finished = sum(future.status == "finished" for future in watched)
-            workers = self._workers()
-            if workers:
+            sight = self._look(watched)
+            if sight is not None and sight.workers:
                 quiet = now
-            if finished != done or not workers:
-                done, since = finished, now
-            if now - quiet > self.patience:
-                raise ClusterLostError(self._gone() if workers is None else self._empty())
-            if now - since > self.task_timeout:
-                self._free_stuck(watched)
-                raise AnswerLost
+                if sight.tasks != left:
+                    left, since = sight.tasks, now
+                elif now - since > self.task_timeout:
+                    self._restart(sight.busy)
+                    raise AnswerLost
+            elif now - quiet > self.patience:
+                raise ClusterLostError(self._gone() if sight is None else self._empty())
+            else:
+                since = now
 
     def _all_done(self, futures: Sequence[Future]) -> bool:
         """Wait a little; tell whether all futures are there, or raise what became of them."""
         try:
             with self._open():
-                self._call(_POLL, _wait, list(futures))
+                self._call(self._pause, _wait, list(futures))
         except TimeoutError:
             return False
         except CancelledError as error:
@@ -119,7 +131,7 @@ class Cluster:
         """Tell that futures are not there yet; where they never will be, ask again."""
         if self.client.status == "running":
             raise AnswerLost from error
-        time.sleep(_POLL)
+        time.sleep(self._pause)
         return False
 
     @contextmanager
@@ -136,12 +148,15 @@ class Cluster:
         """Call a method of the client or the scheduler that has so many seconds to answer."""
         return self.client.sync(method, *arguments, callback_timeout=seconds, **choices)
 
-    def _workers(self) -> int | None:
-        """Return the number of workers, None where the scheduler does not answer."""
+    def _look(self, watched: Sequence[Future]) -> _Sight | None:
+        """Look how far tasks are; return None where the scheduler does not answer."""
         if self.client.status != "running":
             return None
+        keys = [future.key for future in watched]
         try:
-            return len(self._call(_ANSWER, self.client.scheduler.identity)["workers"])
+            with self._open():
+                found = self._call(_ANSWER, self.client.run_on_scheduler, _sight, keys=keys)
+            return _Sight(*found)
         except OSError:  # no connection, or no answer in time
             return None
 
@@ -166,21 +181,18 @@ class Cluster:
         scheduler = self.client.scheduler
         return "an unknown address" if scheduler is None else str(scheduler.address)
 
-    def _free_stuck(self, watched: Sequence[Future]) -> None:
-        """Restart the workers that are at one of the tasks."""
-        keys = {future.key for future in watched}
-        with suppress(OSError):  # whether the scheduler is there is seen elsewhere
-            busy = self._call(_ANSWER, self.client.processing)
-            self._restart([worker for worker, tasks in busy.items() if keys.intersection(tasks)])
-
     def _free_holders(self, futures: Sequence[Future]) -> None:
         """Restart the workers that have results, and do not give them away."""
-        with suppress(OSError):
+        with suppress(OSError):  # whether the scheduler is there is seen later
             holders = self._call(_ANSWER, self.client.who_has, list(futures))
             self._restart(sorted({worker for some in holders.values() for worker in some}))
 
     def _restart(self, workers: list[str]) -> None:
         """Start workers anew; leave them out where nobody could start them again."""
+        with suppress(OSError):
+            self._restart_or_leave_out(workers)
+
+    def _restart_or_leave_out(self, workers: list[str]) -> None:
         try:
             self._call(
                 2 * self.patience, self.client.restart_workers, workers, timeout=self.patience,
@@ -190,6 +202,27 @@ class Cluster:
             return
         except ValueError:  # one of them has no nanny
             self._call(_ANSWER, self.client.run_on_scheduler, _leave_out, workers=workers)
+
+
+def release(futures: Iterable[Future]) -> None:
+    """Let the cluster forget futures, whoever may still have them."""
+    for future in futures:
+        future.release()
+
+
+def _sight(dask_scheduler: Any, keys: list[Any]) -> tuple[int, int, list[str]]:
+    """Return what makes a `_Sight` of tasks and all they wait for."""
+    known = dask_scheduler.tasks
+    left = [known[key] for key in keys if key in known and known[key].state != "memory"]
+    seen, busy = set(), set()
+    while left:
+        task = left.pop()
+        if task not in seen:
+            seen.add(task)
+            left += task.waiting_on or ()
+            if task.processing_on is not None:
+                busy.add(task.processing_on.address)
+    return len(dask_scheduler.workers), len(seen), sorted(busy)
 
 
 async def _leave_out(dask_scheduler: Any, workers: list[str]) -> None:

@@ -108,10 +108,11 @@ class ShardCrew(BlockCrew):
     def _gather(self, question: Any, message: UpdateMessage, X: Array, centers: Array) -> Array:
         """Ask every block, and every class of it where they are apart."""
         places = [(q, part) for q in range(self._crew.count) for part in self._classes]
+        # Copies: an array that has travelled has its numbers side by side, and so do these.
         messages = [
             replace(
-                message, classes=part, first=message.first[part], x=X[q, part],
-                center=centers[q, part],
+                message, classes=part, first=message.first[part].copy(), x=X[q, part].copy(),
+                center=centers[q, part].copy(),
             )
             for q, part in places
         ]  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from dask.base import is_dask_collection
+from sklearn.base import clone
 
 from ..arrays import Array
 from ..callbacks import Progress
@@ -255,7 +256,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         """Return the accuracy on rows of Dask, or in memory."""
         if not is_dask_collection(X):
             return float(self.to_local().score(X, y, sample_weight))
-        return accuracy(self.to_local(), read_partitions(X, y, sample_weight))
+        return accuracy(self.to_local(), read_partitions(X, y, sample_weight), self.client)
 
     def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
         """Return the factor on the scores that makes probabilities of them."""
@@ -264,6 +265,19 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             return temper
         assert isinstance(rows, _FarRows)
         return rows.factor
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator with the same parameters and the same client, not a copy of it."""
+        params = {name: clone(value, safe=False) for name, value in self._others().items()}
+        return type(self)(client=self.client, **params)
+
+    def __getstate__(self) -> Any:
+        """Travel without the client, which belongs to this process."""
+        return {**super().__getstate__(), "client": None}
+
+    def _others(self) -> dict[str, Any]:
+        """Return all parameters but the client."""
+        return {n: v for n, v in self.get_params(deep=False).items() if n != "client"}
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that rows in memory are not what it takes."""

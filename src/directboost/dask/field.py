@@ -96,7 +96,7 @@ class Field:
         """Return the loss at a place."""
         if "value" not in place.known:
             none = np.zeros(0, dtype=np.int32)
-            found = self.crew.ask(passes.value, LookMessage(place, self.loss, none))
+            found = self.crew.ask(passes.value, LookMessage(place.alone(), self.loss, none))
             place.known["value"] = float(found.values[0])
         return float(place.known["value"])
 
@@ -142,7 +142,7 @@ class Field:
     def _looks(self, place: Place) -> list[Any]:
         if "looks" not in place.known:
             place.known["looks"] = [
-                self.crew.hold(passes.look, LookMessage(place, self.loss, block))
+                self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, block))
                 for block in self.blocks
             ]
         found: list[Any] = place.known["looks"]
@@ -150,7 +150,7 @@ class Field:
 
     def begin_bend(self, place: Place, features: Ints) -> None:
         """Begin to sum the curvature over the bins of features that will be asked for."""
-        held = self.crew.hold(passes.bend, LookMessage(place, self.loss, features))
+        held = self.crew.hold(passes.bend, LookMessage(place.alone(), self.loss, features))
         place.known["bend"] = (features, held)
 
     def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:

@@ -75,7 +75,7 @@ class ShardedObjective(Objective):
         del team
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         value = self.field.value(U) if is_coupled(self) else 0.0
-        held = self.field.crew.hold(passes.dual, DualMessage(U, self.loss, value, tau))
+        held = self.field.crew.hold(passes.dual, DualMessage(U.alone(), self.loss, value, tau))
         if self.ahead and not self.field.in_turns:
             prices = self.field.prices(U, self.penalty)
             self.field.begin_bend(U, self._next_features(U, prices))

@@ -179,8 +179,15 @@ def _cut(name: str, values: Any, X: Any) -> list[Delayed]:
 
 
 def _blocks(values: Any) -> list[Any]:
-    blocks = values.to_delayed()
-    return blocks.ravel().tolist() if _is_array(values) else list(blocks)
+    """Return the partitions as they are.
+
+    Dask would join those of a file of which few columns are read: then rows and labels of one frame
+    would no longer belong together.
+    """
+    if _is_array(values):
+        blocks: list[Any] = values.to_delayed().ravel().tolist()
+        return blocks
+    return list(values.simplify().to_delayed(optimize_graph=False))
 
 
 def _is_array(values: Any) -> bool:

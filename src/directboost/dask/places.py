@@ -98,11 +98,11 @@ class Place:
         k = W[0].shape[1] if W else columns.k
         return cls(JumpList.of(columns.features, W, k), np.dtype(precision))
 
+    def alone(self) -> "Place":
+        """Return the place without what is known of it: that is what a message takes along."""
+        return Place(self.weights, self.dtype, self.key)
+
     def astype(self, dtype: Any, copy: bool = False) -> "Place":
         """Return the place of the same weights in another precision."""
         del copy
         return self if np.dtype(dtype) == self.dtype else Place(self.weights, np.dtype(dtype))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel without what is known."""
-        return {"weights": self.weights, "dtype": self.dtype, "key": self.key, "known": {}}

@@ -46,10 +46,14 @@ def _of_frame(part: Any, local: Any, method: str) -> Any:
     return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
 
 
-def accuracy(local: Any, partitions: Partitions) -> float:
-    """Return the share of the rows, by weight, whose class is predicted."""
+def accuracy(local: Any, partitions: Partitions, client: Any) -> float:
+    """Return the share of the rows, by weight, whose class is predicted.
+
+    The client computes it; without one, the scheduler that Dask uses.
+    """
     parts = [delayed(_hits, pure=False)(p.X, p.y, p.weight, local) for p in partitions.parts]
-    hits, total = np.sum(dask.compute(*parts), axis=0)
+    found = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
+    hits, total = np.sum(found, axis=0)
     return float(hits / total)
 
 

@@ -1,6 +1,6 @@
 """What block descent asks of rows on shards: points, samples, and the way to the next point."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -77,8 +77,8 @@ class ShardedLine(Line):
 
     def _look(self, steps: tuple[float, ...]) -> None:
         assert isinstance(self._columns, ShardedColumns)
-        field, place = self._columns.field, self._model.point.F
-        message = WayMessage(place, field.loss, self._way, steps)  # type: ignore[arg-type]
+        field, place = self._columns.field, cast(Place, self._model.point.F)
+        message = WayMessage(place.alone(), field.loss, self._way, steps)
         found = field.crew.ask(passes.search, message)
         self._known |= dict(zip(steps, found.values.tolist(), strict=True))
 

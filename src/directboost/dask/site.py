@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -9,7 +10,7 @@ import dask
 from dask.delayed import Delayed
 from distributed import Client, Future, get_client
 
-from .cluster import AnswerLost, Cluster
+from .cluster import AnswerLost, Cluster, release
 from .crew import FAN_IN, Crew, Here
 from .workers import Workers
 
@@ -52,12 +53,14 @@ class OnCluster(Site):
 
     def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
         """Compute all parts and join them."""
-        for _ in self._cluster.attempts():
-            tasks = self._tree(self._cluster.compute(parts), join, arguments)
-            try:
-                return self._cluster.finish(tasks[-1:], tasks)[0]
-            except AnswerLost:
-                continue
+        tasks: list[Future] = []
+        try:
+            for _ in self._cluster.attempts():
+                tasks = self._tree(self._cluster.compute(parts), join, arguments)
+                with suppress(AnswerLost):
+                    return self._cluster.finish(tasks[-1:], tasks)[0]
+        finally:
+            release(tasks)
         raise AssertionError
 
     def _tree(self, level: list[Future], join: Join, arguments: tuple[Any, ...]) -> list[Future]:

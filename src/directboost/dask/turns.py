@@ -20,6 +20,7 @@ from .passes import LookMessage
 from .places import Place
 
 _MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
+_JUMPS = 16  # that a new feature may get in one round
 _HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
 
 
@@ -88,23 +89,26 @@ class FieldInTurns(Field):
 
     def _price_block(self, place: Place, block: Ints, penalty: Penalty) -> Prices:
         tie = 1e-12 if place.dtype == np.float64 else 1e-6
-        held = self.crew.hold(passes.look, LookMessage(place, self.loss, block))
+        held = self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, block))
         found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
         return found
 
     def fitting(self, features: list[int], new: int, live: int) -> int:
         """Return how many of the last `new` features may come into a working set."""
-        room = _HALF * self.most - _MESSAGES * live * (8 * self.k + 16) * self.crew.count
         for kept in range(new, 0 if new else -1, -1):
             some = np.array(features[: len(features) - new + kept], dtype=np.int32)
-            if self._need(some) <= room:
+            need = self._need(some) + self._messages(live + _JUMPS * kept)
+            if need <= _HALF * self.most:
                 return kept
-        need = self._need(np.array(features, dtype=np.int32)) - room + _HALF * self.most
         raise TrafficLimitError(
             f"a round with {len(features) - new + 1} features moves more than "
             f"max_round_bytes={self.most}: raise it, to {int(need / _HALF)} or more, or nu, for a "
             "model with fewer features; the best model so far is kept"
         )
+
+    def _messages(self, live: int) -> int:
+        """Return the bytes of all messages of a round with so many jumps that are not zero."""
+        return _MESSAGES * live * (8 * self.k + 16) * self.crew.count
 
     def sampled(self, size: int) -> int:
         """Return how many rows a sample may have that should have `size` of them."""
@@ -118,7 +122,7 @@ class FieldInTurns(Field):
 
     def _sums_of_A(self, place: Place, features: Ints) -> Array:
         """Return the sums of A over the bins of features, which are asked for alone."""
-        held = self.crew.hold(passes.look, LookMessage(place, self.loss, features))
+        held = self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, features))
         G: Array = self.crew.read(held, pick, np.arange(int(self.bins.n_bins[features].sum())))
         self.crew.traffic += G.nbytes
         return G

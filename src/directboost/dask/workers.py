@@ -9,7 +9,7 @@ from weakref import WeakSet
 from dask.delayed import Delayed
 from distributed import Future
 
-from .cluster import AnswerLost, Cluster
+from .cluster import AnswerLost, Cluster, release
 from .crew import FAN_IN, Crew, Question, Reader
 from .sums import Sums, add_up
 
@@ -103,9 +103,8 @@ class Workers(Crew):
 
     def release(self) -> None:
         """Let go of the shards and of all that was asked of them."""
+        release([*self._shards, *self._given])
         self._shards = []
-        for task in list(self._given):
-            task.release()
 
     def _mend(self) -> None:
         """Make all shards anew where the scheduler has forgotten them.

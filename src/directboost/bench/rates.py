@@ -1,0 +1,167 @@
+"""What the pieces of a fit on a cluster take, each measured by itself."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from ..arrays import Array
+from ..dask import passes
+from ..dask.cluster import Cluster
+from ..dask.field import PriceList, price_features
+from ..dask.loading import Loaded, Wishes, load
+from ..dask.partitions import read_partitions
+from ..dask.passes import DualMessage, LookMessage, WayMessage
+from ..dask.places import JumpList, Place
+from ..dask.site import ThisProcess
+from ..dask.sums import Sums, add_up
+from ..dask.workers import Workers
+from ..losses import LOSSES
+from ..margins import MARGINS
+from ..penalties import GroupNorm
+from .cost_model import Line, Rates
+from .simulation import FAN_IN, Machines
+
+ROWS, FEATURES = 250_000, 16  # of the shard that is timed; it is larger than a cache
+QUICK_ROWS = 40_000
+_CLASSES = 3, 7  # not 8: its rows fill a register, and take half of what their neighbours do
+_BINS, _TIMES, _MANY = 255, 5, FAN_IN**2
+_ARRAY = 2_000_000  # numbers that are sent to know how fast
+
+
+def measure_rates(m: int = ROWS, d: int = FEATURES) -> Rates:
+    """Time every question on one shard of m rows and d features in this process."""
+    few, many = (_Pieces(m, d, k) for k in _CLASSES)
+    losses = {name: _line(few.loss[name], many.loss[name]) for name in few.loss}
+    return Rates(
+        losses, _line(few.scores, many.scores), _line(few.sums, many.sums),
+        min(few.reading, many.reading), many.adding, many.pricing,
+    )  # fmt: skip
+
+
+def _line(few: float, many: float) -> Line:
+    """Return the line through the seconds at both numbers of classes; neither part is negative."""
+    beta = (many - few) / (_CLASSES[1] - _CLASSES[0])
+    beta = min(max(beta, 0.0), many / _CLASSES[1])
+    return Line(max(many - beta * _CLASSES[1], 0.0), beta)
+
+
+def least(call: Callable[[], Any], times: int = _TIMES) -> float:
+    """Return the least seconds of some calls."""
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+class _Pieces:
+    """The seconds of the pieces at k classes: of a row, of a row and feature, of a number."""
+
+    def __init__(self, m: int, d: int, k: int) -> None:
+        started = time.perf_counter()
+        loaded = _loaded(m, d, k)
+        self.reading = (time.perf_counter() - started) / (m * d)
+        n_bins = loaded.plan.bins.n_bins
+        whole, none = np.arange(d, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        empty = Place(JumpList.of([], [], k), np.dtype(np.float32))
+        full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.crew.ask
+        look = LookMessage(empty, loss, none)
+        alone = {name: least(partial(ask, q, look)) for name, q in _LOOKS.items()}
+        dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5)))
+        scores = least(
+            lambda: ask(passes.value, LookMessage(Place(full, empty.dtype), loss, none))
+        ) - alone["value"]  # fmt: skip
+        way = WayMessage(empty, loss, full, (1.0, 1.5))
+        search = least(lambda: ask(passes.search, way)) - scores
+        seconds = {**alone, "dual": dual, "search": search}
+        self.loss = {name: max(t, 0.0) / m for name, t in seconds.items()}
+        looked = LookMessage(empty, loss, whole)
+        sums = least(lambda: ask(passes.look, looked)) - alone["look"]
+        self.scores, self.sums = max(scores, 0.0) / (m * d), max(sums, 0.0) / (m * d)
+        self._later_pieces(ask(passes.look, looked), loaded, d)
+
+    def _later_pieces(self, sums: Sums, loaded: Loaded, d: int) -> None:
+        """Time what is done with the sums over the bins of d features."""
+        bins = loaded.plan.bins
+        prices = PriceList(
+            bins.n_bins[:d], bins.kinds[:d], np.ones(d), None, GroupNorm(2.0), 1e-6
+        )  # fmt: skip
+        self.pricing = least(lambda: price_features(sums, prices)) / sums.arrays[0].size
+        self.adding = least(lambda: add_up([sums] * FAN_IN)) / ((FAN_IN - 1) * sums.nbytes)
+
+
+_LOOKS = {"look": passes.look, "bend": passes.bend, "value": passes.value}
+
+
+def _loaded(m: int, d: int, k: int) -> Loaded:
+    """Return even random rows as one shard in this process."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((m, d), dtype=np.float32), np.arange(m) % k
+    parts = read_partitions(da.from_array(X, chunks=(m, d)), da.from_array(y, chunks=m), None)
+    names = [f"x{f}" for f in range(d)]
+    return load(parts, Wishes(MARGINS["pairwise"], _BINS, None, None, names), ThisProcess())
+
+
+def _jumps(counts: Any, k: int) -> JumpList:
+    """Return weights on a few jumps of every feature."""
+    features = list(range(len(counts)))
+    W: list[Array] = [np.zeros((int(n), k)) for n in counts]
+    for jumps in W:
+        jumps[:: max(len(jumps) // 8, 1)] = 0.01
+    return JumpList.of(features, W, k)
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a cluster takes beside the work itself: its machines, and the driver per task."""
+
+    machines: Machines
+    submitting: float
+
+
+def measure_around(client: Any, workers: int) -> Around:
+    """Time questions without work on the workers, and an array on its way from one of them."""
+    one, _ = _asking(client, 1)
+    many, submitting = _asking(client, _MANY)
+    overhead, latency = overhead_of(one, many)
+    array = client.submit(np.zeros, _ARRAY, pure=False)
+    client.gather(array)
+    bandwidth = 8.0 * _ARRAY / least(lambda: client.gather(array))
+    return Around(Machines(workers, 1, overhead, latency, bandwidth), submitting)
+
+
+def overhead_of(one: float, many: float) -> tuple[float, float]:
+    """Return overhead o and latency l, from the seconds of an empty question on 1 and 64 shards.
+
+    One shard takes 2 o + 4 l: its task and the reader, there and back. On 64 the last of 64 tasks
+    is handed out after 64 o; a sum, the sum of sums and the reader come after: 67 o + 8 l.
+    """
+    overhead = max((many - 2.0 * one) / (_MANY - 1), 0.0)
+    return overhead, max(one - 2.0 * overhead, 0.0) / 4.0
+
+
+def _asking(client: Any, shards: int) -> tuple[float, float]:
+    """Return the seconds of an empty question, and those of the driver's thread per task."""
+    crew = Workers(
+        Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
+    )
+    tasks = shards + sum(1 for _ in range(1, shards, FAN_IN)) + 2
+    crew.ask(_nothing, None)
+    started = time.thread_time()
+    seconds = least(lambda: crew.ask(_nothing, None))
+    busy = (time.thread_time() - started) / _TIMES / tasks
+    crew.release()
+    return seconds, busy
+
+
+def _nothing(shard: Any, message: None) -> Sums:
+    """Answer at once."""
+    del shard, message
+    return Sums(np.zeros(1))

@@ -1,0 +1,165 @@
+"""A cluster that answers questions, event by event.
+
+Every question is one task per shard, sums of eight at a time above them, and one task that reads
+the last sum. The scheduler hands out one task after the other; a task waits for its inputs, for
+those that lie on other workers longer, and then for a thread.
+"""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+FAN_IN = 8  # sums that are added up at once
+LARGE = 16_384  # bytes from which on a message is a task of its own
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Workers and what lies between them.
+
+    Attributes
+    ----------
+    workers : int
+    threads : int
+        Of every worker.
+    overhead : float
+        Seconds the scheduler needs for a task, one after the other.
+    latency : float
+        Seconds from one process to another.
+    bandwidth : float
+        Bytes per second into a process.
+    """
+
+    workers: int
+    threads: int
+    overhead: float
+    latency: float
+    bandwidth: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one question takes.
+
+    Attributes
+    ----------
+    shards : int
+    seconds : float
+        Of the task on one shard.
+    message, sums, answer : float
+        Bytes that go to every worker, between two tasks, and to the driver.
+    adding : float
+        Seconds to add one sum to another.
+    reading : float
+        Seconds of the task that reads the last sum.
+    """
+
+    shards: int
+    seconds: float
+    message: float = 0.0
+    sums: float = 0.0
+    answer: float = 0.0
+    adding: float = 0.0
+    reading: float = 0.0
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return sum(tree_widths(self.shards)) + 1 + (self.message > LARGE)
+
+    @property
+    def moved(self) -> float:
+        """Bytes that leave a task, as if none stayed where it is, as `bytes_moved` counts them."""
+        return self.message * self.shards + self.sums * sum(tree_widths(self.shards)) + self.answer
+
+
+def tree_widths(shards: int) -> list[int]:
+    """Return the number of tasks on every level of the tree over so many shards."""
+    widths = [shards]
+    while widths[-1] > 1:
+        widths.append(-(-widths[-1] // FAN_IN))
+    return widths
+
+
+@dataclass
+class _Task:
+    """A task: its inputs, those that wait for it, and where it runs."""
+
+    seconds: float
+    size: float
+    inputs: list["_Task"]
+    worker: int | None = None
+    wait: float = 0.0
+    missing: int = 0
+    users: list["_Task"] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Tell the inputs, and run where the first of most of them is."""
+        self.missing = len(self.inputs)
+        for task in self.inputs:
+            task.users.append(self)
+        if self.worker is None:
+            owners = [task.place for task in self.inputs] or [0]
+            self.worker = max(owners, key=owners.count)
+
+    @property
+    def place(self) -> int:
+        """The worker it runs on."""
+        assert self.worker is not None
+        return self.worker
+
+    def fetching(self, machines: Machines) -> float:
+        """Return the seconds until all inputs are on the worker."""
+        far = [task.size for task in self.inputs if task.worker != self.worker]
+        return self.wait + (machines.latency + sum(far) / machines.bandwidth if far else 0.0)
+
+
+def simulate(questions: Sequence[Question], machines: Machines) -> float:
+    """Return the seconds from asking all questions at once until the driver has the answers."""
+    tasks = [task for question in questions for task in _tasks(question, machines)]
+    events: list[tuple[float, int, str, _Task]] = []
+    order = count()
+
+    def tell(when: float, what: str, task: _Task) -> None:
+        heapq.heappush(events, (when, next(order), what, task))
+
+    for task in tasks:
+        if not task.inputs:
+            tell(0.0, "ready", task)
+    scheduler, end = 0.0, 0.0
+    threads = [[0.0] * machines.threads for _ in range(machines.workers)]
+    while events:
+        now, _, what, task = heapq.heappop(events)
+        if what == "ready":
+            scheduler = max(now, scheduler) + machines.overhead
+            tell(scheduler + machines.latency + task.fetching(machines), "start", task)
+        elif what == "start":
+            done = max(now, heapq.heappop(threads[task.place])) + task.seconds
+            heapq.heappush(threads[task.place], done)
+            tell(done + machines.latency, "done", task)
+        else:
+            end = max(end, now if task.users else now + task.size / machines.bandwidth)
+            for user in task.users:
+                user.missing -= 1
+                if not user.missing:
+                    tell(now, "ready", user)
+    return end
+
+
+def _tasks(question: Question, machines: Machines) -> list[_Task]:
+    """Return the tasks of a question: shards go round the workers, so that sums travel."""
+    first = [_Task(0.0, 0.0, [], 0)] if question.message > LARGE else []
+    level = []
+    for shard in range(question.shards):
+        worker = shard % machines.workers
+        wait = (worker + 1) * question.message / machines.bandwidth  # they get it in turn
+        level.append(_Task(question.seconds, question.sums, first, worker, wait))
+    tasks = [*first, *level]
+    while len(level) > 1:
+        groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+        level = [
+            _Task((len(group) - 1) * question.adding, question.sums, group) for group in groups
+        ]
+        tasks += level
+    return [*tasks, _Task(question.reading, question.answer, level)]

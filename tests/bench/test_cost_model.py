@@ -1,0 +1,151 @@
+"""Simulated questions against sums by hand, and how costs grow."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("distributed")
+
+from directboost.bench.cost_model import (
+    Line,
+    Rates,
+    Rounds,
+    Work,
+    busy,
+    fit_seconds,
+    round_bytes,
+    round_seconds,
+)
+from directboost.bench.rates import overhead_of
+from directboost.bench.simulation import LARGE, Machines, Question, simulate, tree_widths
+
+OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
+ONE = Machines(1, 1, OVER, L, B)
+TWO = replace(ONE, workers=2)
+RATES = Rates(
+    {name: Line(2e-8, 1e-9) for name in ("look", "dual", "bend", "search", "value")},
+    Line(8e-10, 1e-10), Line(3e-10, 5e-11), 5e-8, 3e-11, 4e-8,
+)  # fmt: skip
+WORK = Work(100_000, 20, 5, 255, 10, 80, 16)
+ROUNDS = Rounds(10, {"look": 12, "dual": 10, "bend": 11, "search": 14, "value": 3, "pick": 9}, 0.5)
+
+
+def test_one_shard_on_one_worker():
+    """Its task and the reader, each there and back, and the bytes on their way."""
+    question = Question(1, 0.5, message=1000, sums=9e9, answer=3000, adding=9.0, reading=0.25)
+    expected = (OVER + L + 0.001 + 0.5 + L) + (OVER + L + 0.25 + L) + 0.003
+    assert simulate([question], ONE) == pytest.approx(expected)
+
+
+def test_two_shards_on_two_workers():
+    """They work at the same time; the sum of the second travels to the first."""
+    question = Question(2, 0.5, sums=4000, adding=0.125)
+    second = 2 * OVER + L + 0.5 + L
+    summed = second + OVER + L + (L + 0.004) + 0.125 + L
+    assert simulate([question], TWO) == pytest.approx(summed + OVER + 2 * L)
+
+
+def test_two_shards_on_one_worker():
+    """One thread does one after the other and two at once; nothing travels."""
+    question = Question(2, 0.5, sums=4000, adding=0.125)
+    summed = (OVER + L + 1.0 + L) + OVER + L + 0.125 + L
+    assert simulate([question], ONE) == pytest.approx(summed + OVER + 2 * L)
+    both = (2 * OVER + L + 0.5 + L) + OVER + L + 0.125 + L
+    assert simulate([question], replace(ONE, threads=2)) == pytest.approx(both + OVER + 2 * L)
+
+
+def test_a_tree_of_nine():
+    """Eight are summed first; the ninth stands alone, and both are summed once more."""
+    assert tree_widths(9) == [9, 2, 1]
+    question = Question(9, 0.5, adding=0.125)
+    threads = replace(ONE, threads=9)
+    eight = (
+        8 * OVER + 2 * L + 0.5
+    )  # the scheduler knows of the eighth, after it handed out the ninth
+    first = max(eight, 9 * OVER) + OVER + 2 * L + 7 * 0.125
+    assert simulate([question], threads) == pytest.approx(
+        first + OVER + 2 * L + 0.125 + OVER + 2 * L
+    )
+    assert question.tasks == 13
+
+
+def test_a_large_message_is_a_task_first():
+    small, large = Question(1, 0.0, message=LARGE), Question(1, 0.0, message=2 * LARGE)
+    more = simulate([large], ONE) - simulate([small], ONE)
+    assert more == pytest.approx(OVER + 2 * L + LARGE / B)
+    assert large.tasks == small.tasks + 1
+
+
+def test_a_sum_that_is_read_once_more():
+    assert simulate([Question(0, 0.0, answer=5000)], ONE) == pytest.approx(OVER + 2 * L + 0.005)
+
+
+def test_the_scheduler_is_serial():
+    """With slow hand-outs the seconds are those of the tasks, one after the other."""
+    slow = Machines(50, 1, 1.0, 0.0, B)
+    assert simulate([Question(64, 0.001)], slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
+
+
+def test_questions_together_take_less_than_one_by_one():
+    some = [Question(4, 0.1), Question(4, 0.1)]
+    assert simulate(some, TWO) < 2 * simulate(some[:1], TWO)
+
+
+@given(o=st.floats(1e-5, 1e-3), ratio=st.floats(3.5, 50.0))
+def test_overhead_and_latency_come_back(o, ratio):
+    """What the simulation makes of them on 1 and 64 shards gives them again."""
+    machines = Machines(1, 64, o, ratio * o, B)
+    found = overhead_of(*(simulate([Question(n, 0.0)], machines) for n in (1, 64)))
+    assert found == pytest.approx((o, ratio * o), rel=1e-6)
+
+
+def test_bytes_are_counted_as_in_a_fit():
+    """Messages go to every shard; the sums of 16 shards are those of 16 + 2 + 1 tasks."""
+    look = WORK.question("look", RATES)
+    point = 80 * (5 * 8 + 8) + 10 * 12
+    sums, answer = 8 * (1 + 20 * 255 * 5), 8 * (1 + 10 * 255 * 5)
+    assert look.moved == 16 * point + 19 * sums + answer
+    assert round_bytes(WORK, RATES, Rounds(2, {"look": 4.0}, 0.0)) == pytest.approx(2 * look.moved)
+
+
+def test_seconds_of_a_shard():
+    rows = 100_000 / 16
+    loss, scores, sums = 2e-8 + 5e-9, 10 * (8e-10 + 5e-10), 3e-10 + 2.5e-10
+    found = {name: WORK.question(name, RATES).seconds for name in ROUNDS.asked}
+    assert found["look"] == pytest.approx(rows * (loss + scores + 20 * sums))
+    assert found["dual"] == found["value"] == pytest.approx(rows * loss)
+    assert found["bend"] == pytest.approx(rows * (loss + 10 * sums))
+    assert found["search"] == pytest.approx(rows * (loss + scores))
+    assert found["pick"] == 0.0
+
+
+def test_a_fit_is_loading_rounds_and_driver():
+    parts = round_seconds(WORK, RATES, ROUNDS, TWO) * ROUNDS.rounds
+    loading = simulate([WORK.loading(RATES)], TWO)
+    assert fit_seconds(WORK, RATES, ROUNDS, TWO) == pytest.approx(loading + parts)
+    later = replace(ROUNDS, driver=1.5)
+    assert fit_seconds(WORK, RATES, later, TWO) == pytest.approx(loading + parts + 1.0)
+
+
+@given(
+    name=st.sampled_from(["m", "d", "k", "bins", "features", "jumps"]),
+    factor=st.integers(2, 5),
+    workers=st.integers(1, 5),
+)
+def test_more_work_takes_longer(name, factor, workers):
+    machines = Machines(workers, 1, OVER, L, 1e8)
+    larger = replace(WORK, **{name: factor * getattr(WORK, name)})
+    assert fit_seconds(larger, RATES, ROUNDS, machines) > fit_seconds(WORK, RATES, ROUNDS, machines)
+    assert round_bytes(larger, RATES, ROUNDS) >= round_bytes(WORK, RATES, ROUNDS)
+    assert larger.memory(workers, 1) >= WORK.memory(workers, 1)
+
+
+def test_more_workers_share_the_work():
+    large = replace(WORK, m=100_000_000)
+    one, two = (fit_seconds(large, RATES, ROUNDS, machines) for machines in (ONE, TWO))
+    assert 1.5 < one / two <= 2.0
+    shares = [busy(large, RATES, ROUNDS, machines) for machines in (ONE, TWO)]
+    assert shares[0]["workers"] == pytest.approx(2 * shares[1]["workers"])
+    assert shares[0]["driver"] == shares[1]["driver"] == pytest.approx(0.05)

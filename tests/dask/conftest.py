@@ -1,0 +1,30 @@
+"""A small real cluster, started when a test first asks for it; shards of a few rows."""
+
+from collections.abc import Iterator
+
+import pytest
+from distributed import Client, LocalCluster
+
+from directboost.dask import loading
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[LocalCluster]:
+    """Start two workers, each a process of its own."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    """Return a client that is not the default one: other tests run in this process."""
+    with Client(cluster, set_as_default=False) as found:
+        yield found
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a shard of every partition, as if it had many rows."""
+    monkeypatch.setattr(loading, "_SMALL", 1)

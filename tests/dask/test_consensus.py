@@ -1,0 +1,56 @@
+"""Consensus ADMM with a block for every shard: the same problem, the same certificate."""
+
+import numpy as np
+import pytest
+
+from directboost.dask.stumps import StumpMatrix
+from tests.dask.dask_data import LABELS, X, assert_overlap, assert_same_bits, fit_far, fit_near
+from tests.dask.shard_data import K, draw_shards
+
+
+@pytest.mark.usefixtures("small_shards")
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"margin": "one-vs-all"},
+        {"loss": "exponential"},
+        {"loss": "multinomial", "penalty": "l1"},
+        {"loss": "squared_hinge", "margin": "one-vs-all", "penalty": "l1,inf"},
+    ],
+    ids=str,
+)
+def test_the_gap_is_reached_and_intervals_overlap(choices):
+    far = fit_far(X, LABELS, solver="consensus", nu=0.1, **choices)
+    near = fit_near(X, LABELS, nu=0.1, tol=1e-6, **choices)
+    assert far.certificate_.converged
+    assert far.certificate_.relative_gap <= 1e-2
+    assert_overlap(far, near)
+    assert far.mean_contributions_.shape == (X.shape[1], 4)
+
+
+@pytest.mark.usefixtures("small_shards")
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_workers_give_the_same_bits_as_this_process(client):
+    choices = {"solver": "consensus", "nu": 0.2, "margin": "one-vs-all"}
+    assert_same_bits(fit_far(X, LABELS, client=client, **choices), fit_far(X, LABELS, **choices))
+
+
+def test_the_matrix_of_stumps_is_that_of_their_responses(rng):
+    shard = draw_shards("pairwise").whole
+    binned = shard.binned
+    names = np.array(
+        [
+            (feature, int(jump), sign)
+            for feature in range(binned.n_bins.size)
+            for jump in rng.permutation(binned.n_jumps(feature))[:3]
+            for sign in (1, -1)
+        ]
+    )
+    matrix = StumpMatrix(shard, names)
+    H = np.column_stack([binned.response(*name) for name in names.tolist()])
+    W, A = rng.random((len(names), K)), rng.normal(size=(H.shape[0], K))
+    np.testing.assert_allclose(matrix @ W, H @ W, atol=1e-12)
+    np.testing.assert_allclose(matrix.T @ A, H.T @ A, atol=1e-12)
+    np.testing.assert_array_equal(matrix.some_rows(slice(0, None, 7)), H[::7])

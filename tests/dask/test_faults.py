@@ -1,0 +1,324 @@
+"""Whatever becomes of workers, the model is the same; when the cluster is gone, the fit ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.exceptions import ConvergenceWarning
+
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
+from directboost.dask.shards import Shard
+from directboost.status import Status
+
+pytestmark = pytest.mark.timeout(240)
+
+RNG = np.random.default_rng(5)
+M, D, K, CHUNK = 27_000, 3, 3, 9_000  # partitions of more than half a shard: one shard each
+LABELS = RNG.integers(0, K, M)
+NUMBERS = (RNG.normal(size=(K, D))[LABELS] + 1.5 * RNG.normal(size=(M, D))).round(1)
+CHOICES = {"nu": 0.003, "tol": 5e-3, "patience": 30.0}
+
+
+def rows(change=None):
+    """Return the rows on Dask; `change` is what reading a partition does to it."""
+    X = da.from_array(NUMBERS, chunks=(CHUNK, D))
+    if change is not None:
+        X = X.map_blocks(change, dtype=X.dtype, meta=np.zeros((0, D)))
+    return X, da.from_array(LABELS, chunks=CHUNK)
+
+
+def fitted(client, *callbacks, change=None, **choices):
+    """Return a model fitted on a cluster."""
+    model = DaskDirectBoostClassifier(client=client, callbacks=callbacks, **CHOICES | choices)
+    return model.fit(*rows(change))
+
+
+class Once:
+    """Does something in one round of a fit."""
+
+    def __init__(self, act, number=2):
+        self.act, self.number, self.done = act, number, False
+
+    def __call__(self, record):
+        if record.round == self.number and not self.done:
+            self.done = True
+            self.act()
+
+
+def assert_same(model, other):
+    """Two models are the same, to the bit."""
+    assert model.learners_ == other.learners_
+    np.testing.assert_array_equal(model.coef_, other.coef_)
+    np.testing.assert_array_equal(model.intercept_, other.intercept_)
+    assert model.certificate_ == other.certificate_
+
+
+@contextmanager
+def cluster_of(n_workers=2, **choices):
+    """Start a cluster with a client that is not the current one."""
+    choices = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"} | choices
+    with (
+        LocalCluster(n_workers=n_workers, **choices) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield cluster, client
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return the model of an undisturbed fit in this process."""
+    return fitted(None)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Return the client of a cluster for tests that leave it as it was."""
+    with cluster_of() as (_, client):
+        yield client
+
+
+@pytest.fixture
+def own():
+    """Return a cluster that may be harmed, and its client."""
+    with cluster_of() as found:
+        yield found
+
+
+def signal_one(client, number):
+    """Send a signal to the process of one worker."""
+    os.kill(min(client.run(os.getpid).values()), number)
+
+
+def first_worker(client):
+    """Return the address of one worker."""
+    return min(client.run(os.getpid))
+
+
+HARMS = {
+    "killed": lambda cluster, client: signal_one(client, signal.SIGKILL),
+    "restarted": lambda cluster, client: client.restart_workers([first_worker(client)]),
+    "all forgotten": lambda cluster, client: client.restart(),
+    "retired": lambda cluster, client: client.retire_workers([first_worker(client)]),
+    "added": lambda cluster, client: cluster.scale(3),
+}
+
+
+@pytest.mark.parametrize(
+    "harm", [pytest.param(h, marks=[] if h == "killed" else [pytest.mark.slow]) for h in HARMS]
+)
+def test_workers_come_and_go(harm, own, expected):
+    act = Once(lambda: HARMS[harm](*own))
+    assert_same(fitted(own[1], act), expected)
+    assert act.done
+
+
+@pytest.mark.slow
+def test_a_worker_is_killed_at_work(own, expected):
+    """The signal comes while the shards are being asked."""
+    client = own[1]
+    pid = min(client.run(os.getpid).values())
+    killer = threading.Timer(0.05, os.kill, (pid, signal.SIGKILL))
+    assert_same(fitted(client, Once(killer.start)), expected)
+    assert killer.finished.is_set()
+
+
+@pytest.mark.slow
+def test_a_worker_stops_to_answer(own, expected):
+    """A stopped process keeps its connections: only the time-out tells."""
+    client = own[1]
+    act = Once(lambda: signal_one(client, signal.SIGSTOP))
+    assert_same(fitted(client, act, task_timeout=8.0), expected)
+    assert act.done
+
+
+class Trouble:
+    """Reads a partition; the first time one is read by a worker there is trouble."""
+
+    def __init__(self, marker, act):
+        self.marker, self.act = marker, act
+
+    def __call__(self, block):
+        if block.size:
+            try:
+                self.marker.touch(exist_ok=False)
+            except FileExistsError:
+                return block
+            self.act()
+        return block
+
+
+def die():
+    """Kill this process."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hang():
+    """Take longer than any test."""
+    time.sleep(600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("act", [die, hang])
+def test_trouble_while_rows_are_read(act, own, expected, tmp_path):
+    change = Trouble(tmp_path / "marker", act)
+    assert_same(fitted(own[1], change=change, task_timeout=8.0), expected)
+    assert change.marker.exists()
+
+
+@pytest.mark.slow
+def test_a_stuck_worker_without_nanny_is_left_out(expected, monkeypatch):
+    scores, release, stuck = Shard.scores, threading.Event(), threading.Event()
+    wanted = threading.Event()
+
+    def slow(shard, place):
+        if wanted.is_set() and not stuck.is_set():
+            stuck.set()
+            release.wait(100)
+        return scores(shard, place)
+
+    monkeypatch.setattr(Shard, "scores", slow)
+    with cluster_of(processes=False) as (_, client):
+        model = fitted(client, Once(wanted.set), task_timeout=8.0)
+        assert len(client.scheduler_info(n_workers=-1)["workers"]) == 1
+        release.set()
+    assert stuck.is_set()
+    assert_same(model, expected)
+
+
+def test_an_error_of_the_data_is_passed_on(client):
+    def broken(block):
+        raise ValueError("this file is not a table")
+
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="not a table"):
+        fitted(client, change=broken)
+    assert time.monotonic() - began < 20
+
+
+def test_two_fits_at_once(client, expected):
+    models = {}
+
+    def work(nu):
+        models[nu] = fitted(client, nu=nu)
+
+    threads = [threading.Thread(target=work, args=(nu,)) for nu in (CHOICES["nu"], 0.01)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(200)
+    assert_same(models[CHOICES["nu"]], expected)
+    assert_same(models[0.01], fitted(None, nu=0.01))
+
+
+def stop():
+    """Do as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_keeps_the_best_model(client):
+    with pytest.warns(ConvergenceWarning, match="interrupt"):
+        model = fitted(client, Once(stop))
+    with pytest.warns(ConvergenceWarning, match="interrupt"):
+        assert_same(model, fitted(None, Once(stop)))
+    assert model.status_ == Status.INTERRUPTED
+    assert model.certificate_.dual <= model.certificate_.primal
+    assert model.predict(NUMBERS[:5]).shape == (5,)
+
+
+def tasks_left(client):
+    """Return the tasks the scheduler knows, as soon as there are none, or after some seconds."""
+    for _ in range(50):
+        left = client.run_on_scheduler(lambda dask_scheduler: list(map(str, dask_scheduler.tasks)))
+        if not left:
+            break
+        time.sleep(0.1)
+    return left
+
+
+def test_nothing_stays_on_the_cluster(client):
+    model = fitted(client)
+    assert tasks_left(client) == []
+    with pytest.warns(ConvergenceWarning):
+        fitted(client, Once(stop))
+    assert tasks_left(client) == []
+    assert model.predict(NUMBERS[:5]).shape == (5,)
+
+
+@pytest.mark.slow
+def test_rows_of_the_user_stay_on_the_cluster(client, expected):
+    X, y = rows()
+    X, y = client.persist([X, y])
+    client.gather(client.futures_of([X, y]))
+    kept = set(tasks_left(client))
+    assert_same(DaskDirectBoostClassifier(client=client, **CHOICES).fit(X, y), expected)
+    time.sleep(1)
+    assert set(tasks_left(client)) == kept
+
+
+def assert_kept(model, number):
+    """The model of the last round but one is kept, and what was proved of it is true."""
+    assert model.status_ == Status.OUT_OF_REACH
+    assert len(model.history_) == number + 1
+    assert model.certificate_.dual < model.certificate_.primal
+    assert not model.certificate_.converged
+    local = model.to_local()
+    assert local.score(NUMBERS, LABELS) > 0.4
+    np.testing.assert_array_equal(local.predict(NUMBERS[:9]), model.predict(NUMBERS[:9]))
+
+
+def lose(client, act, message, patience=4.0):
+    """Fit on a cluster that goes away in a round; return what is left, and when it ended."""
+    model = DaskDirectBoostClassifier(
+        client=client, callbacks=[Once(act)], **CHOICES | {"patience": patience}
+    )
+    began = time.monotonic()
+    with pytest.raises(ClusterLostError, match=message):
+        model.fit(*rows())
+    assert_kept(model, 2)
+    return time.monotonic() - began
+
+
+@pytest.mark.slow
+def test_all_workers_are_gone(own):
+    cluster, client = own
+    assert lose(client, lambda: cluster.scale(0), "no worker for 4 s: start some") < 60
+
+
+def test_the_cluster_is_closed(own):
+    cluster, client = own
+    assert lose(client, cluster.close, "start the cluster again and fit anew") < 60
+
+
+def spawn(*arguments):
+    """Start a Dask process of its own."""
+    command = [sys.executable, "-m", "dask", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_the_scheduler_is_gone(number, tmp_path):
+    """It is killed, or stops: a client cannot tell the latter from a slow one."""
+    file = tmp_path / "scheduler.json"
+    address = "--scheduler-file", file
+    scheduler = spawn("scheduler", "--port", 0, "--no-dashboard", *address)
+    worker = spawn("worker", "--nthreads", 1, "--no-dashboard", *address)
+    try:
+        with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            harm = partial(os.kill, scheduler.pid, number)
+            assert lose(client, harm, "start the cluster again and fit anew") < 120
+            scheduler.kill()
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()

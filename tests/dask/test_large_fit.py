@@ -1,0 +1,65 @@
+"""Fits that are large enough for single precision, samples of the rows, and a rough start."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from directboost.dask import task
+from directboost.dask.sampling import sample_rows
+from tests.dask.dask_data import assert_overlap, assert_same_bits, fit_far, fit_near
+
+pytestmark = pytest.mark.timeout(120)
+
+M, D, K = 50_000, 4, 3
+ENDS = (0, 12_000, 29_000, 30_000, 30_000, 47_000, M)
+RNG = np.random.default_rng(3)
+LABELS = RNG.integers(0, K, M)
+X = (0.7 * RNG.normal(size=(K, D))[LABELS] + RNG.normal(size=(M, D))).round(1)
+
+
+@functools.cache
+def fitted(far, loss, tol=1e-2):
+    """Return a model of all rows; tests only look at it."""
+    choices = {"nu": 0.01, "tol": tol, "loss": loss}
+    return fit_far(X, LABELS, ends=ENDS, **choices) if far else fit_near(X, LABELS, **choices)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential", "multinomial", "squared_hinge"])
+def test_certified_intervals_overlap(loss):
+    far, near = fitted(True, loss), fitted(False, loss)
+    assert far.certificate_.converged
+    assert_overlap(far, near)
+    rows = X[:500]
+    difference = far.to_local().predict_proba(rows) - near.predict_proba(rows)
+    assert np.abs(difference).mean() < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_the_optimum_is_that_of_the_plain_fit(loss):
+    far, near = fitted(True, loss, 1e-8), fitted(False, loss, 1e-8)
+    assert far.certificate_.converged
+    assert far.certificate_.primal == pytest.approx(near.certificate_.primal, abs=1e-7)
+    assert_overlap(far, fitted(True, loss))
+
+
+def test_the_same_fit_again():
+    assert_same_bits(fit_far(X, LABELS, ends=ENDS, nu=0.01), fitted(True, "logistic"))
+
+
+def test_precision_and_samples(monkeypatch):
+    """Such a fit works in single precision and on part of the rows, and is certified in double."""
+    seen = []
+
+    def watched(crew, share):
+        seen.append(share)
+        return sample_rows(crew, share)
+
+    monkeypatch.setattr("directboost.dask.rows.sample_rows", watched)
+    monkeypatch.setattr(task, "_LARGE", 10 * M * K * (D + 1))
+    double = fit_far(X, LABELS, ends=ENDS, nu=0.01)
+    single = fitted(True, "logistic")
+    assert 0.0 < min(seen) < 0.7
+    assert (single.coef_.shape != double.coef_.shape) or (single.coef_ != double.coef_).any()
+    assert_overlap(single, double)

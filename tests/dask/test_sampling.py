@@ -1,0 +1,108 @@
+"""Samples of the rows of all shards: how many, which ones, and what each stands for."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directboost.binning import bin_features
+from directboost.dask import sampling
+from directboost.dask.crew import Here
+from directboost.dask.sampling import sample_rows, sampled_codes
+from directboost.dask.shards import ShardPlan
+from directboost.margins import Pairwise
+
+
+def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):
+    """Draw rows whose one feature tells them apart; classes have the given shares."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(len(shares), size=m, p=np.array(shares) / sum(shares)).astype(np.int32)
+    X, weight = np.arange(m, dtype=float)[:, None], rng.uniform(0.1, 1.0, m)
+    plan = ShardPlan(bin_features(X, weight, None), Pairwise, len(shares), float(weight.sum()))
+    shards = [plan.shard(X[i:j], labels[i:j], weight[i:j]) for i, j in pairwise(cuts)]
+    return Here(shards), labels, weight / (weight.sum() * len(shares))
+
+
+def rows_in(crew, taken):
+    """Return which rows were taken: their codes are their places."""
+    return sampled_codes(crew, taken, np.array([0], dtype=np.int32))[0].astype(int)
+
+
+shares = st.lists(st.integers(1, 20), min_size=2, max_size=5)
+
+
+@given(shares=shares, seed=st.integers(0, 99), share=st.floats(0.01, 0.99))
+def test_a_sample(shares, seed, share):
+    """Of every class its share or the least number; a row once, with its label and its weight."""
+    crew, labels, c = draw_crew(shares, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "_RARE", 10)
+        taken = sample_rows(crew, share)
+    rows, has = rows_in(crew, taken), np.bincount(labels, minlength=len(shares))
+    assert np.unique(rows).size == rows.size
+    np.testing.assert_array_equal(taken.labels, labels[rows])
+    np.testing.assert_allclose(taken.c, c[rows], rtol=1e-14)
+    wanted = np.minimum(has, np.maximum(np.ceil(share * has), 10))
+    np.testing.assert_array_equal(np.bincount(taken.labels, minlength=len(shares)), wanted)
+    assert taken.scale.sum() == pytest.approx(labels.size)
+    stands_for = np.bincount(taken.labels, weights=taken.scale, minlength=len(shares))
+    np.testing.assert_allclose(stands_for, has)
+
+
+@given(shares=shares, seed=st.integers(0, 99), share=st.floats(0.05, 0.95))
+def test_every_shard_gives_its_share(shares, seed, share):
+    crew, labels, _ = draw_crew(shares, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "_RARE", 0)
+        taken = sample_rows(crew, share)
+    rows, k = rows_in(crew, taken), len(shares)
+    totals = np.bincount(labels, minlength=k)
+    for (i, j), counts in zip(pairwise((0, 150, 170, 171, 400)), taken.counts, strict=True):
+        inside = (rows >= i) & (rows < j)
+        np.testing.assert_array_equal(np.bincount(labels[rows[inside]], minlength=k), counts)
+        has = np.bincount(labels[i:j], minlength=k)
+        fair = has * np.ceil(share * totals) / np.maximum(totals, 1)
+        assert (np.abs(counts - fair) <= 1.0).all()
+
+
+def test_the_same_rows_again(monkeypatch):
+    monkeypatch.setattr(sampling, "_RARE", 0)
+    (one, _, _), (other, _, _) = draw_crew([3, 2, 1], 4), draw_crew([3, 2, 1], 4)
+    rows = rows_in(one, sample_rows(one, 0.5))
+    assert rows.size < 210
+    np.testing.assert_array_equal(rows, rows_in(other, sample_rows(other, 0.5)))
+
+
+def test_rows_are_drawn_from_all_over_a_shard(monkeypatch):
+    monkeypatch.setattr(sampling, "_RARE", 0)
+    crew, _, _ = draw_crew([1, 1], 0, cuts=(0, 400))
+    rows = rows_in(crew, sample_rows(crew, 0.25))
+    assert rows.size == pytest.approx(100, abs=2)
+    assert np.histogram(rows, bins=4, range=(0, 400))[0].min() > 10
+
+
+def test_rare_classes_are_taken_whole():
+    crew, labels, _ = draw_crew([40, 1], 2)
+    taken = sample_rows(crew, 0.8)
+    assert (taken.labels == 1).sum() == (labels == 1).sum() > 0
+    assert (taken.scale[taken.labels == 1] == 1.0).all()
+    assert (taken.labels == 0).sum() < (labels == 0).sum()
+
+
+def test_the_whole():
+    crew, labels, c = draw_crew([2, 1], 3)
+    taken = sample_rows(crew, 1.0)
+    np.testing.assert_array_equal(rows_in(crew, taken), np.arange(labels.size))
+    np.testing.assert_array_equal(taken.scale, 1.0)
+    np.testing.assert_allclose(taken.c, c, rtol=1e-14)
+
+
+def test_codes_that_travel_are_counted():
+    crew, _, _ = draw_crew([2, 1], 3)
+    taken, before = sample_rows(crew, 1.0), crew.traffic
+    codes = sampled_codes(crew, taken, np.array([1, 0], dtype=np.int32))
+    assert codes.shape == (2, 400)
+    np.testing.assert_array_equal(codes[0], 1)
+    assert crew.traffic - before == codes.nbytes
