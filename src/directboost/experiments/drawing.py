@@ -1,6 +1,7 @@
 """What the pictures of the experiments share."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,13 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = 
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a figure as PNG, without the name and date of who made it."""
-    figure.savefig(path, dpi=130, metadata={"Software": None})
+    """Write a figure as PNG of at most 256 colours, a quarter of the bytes it would have else."""
+    from PIL import Image
+
+    page = BytesIO()
+    figure.savefig(page, dpi=130)
+    few = Image.open(page).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, format="PNG", optimize=True)
 
 
 def region_grid(model: Any, data: Dataset, counts: Sequence[int]) -> Arrays:
