@@ -217,7 +217,8 @@ def test_places_travel_without_what_is_known():
     data, loss, place, _ = state("logistic", "pairwise")
     field = data.field(loss)
     field.prices(place, L1())
-    far = pickle.loads(pickle.dumps(place))
+    far = pickle.loads(pickle.dumps(place.alone()))
+    assert place.known
     assert (far.key, far.known) == (place.key, {})
     assert place.astype(np.float64) is place
     assert place.astype(np.float32).key != place.key

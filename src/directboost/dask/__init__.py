@@ -2,5 +2,6 @@
 
 from .cluster import ClusterLostError
 from .estimator import DaskDirectBoostClassifier
+from .turns import TrafficLimitError
 
-__all__ = ["ClusterLostError", "DaskDirectBoostClassifier"]
+__all__ = ["ClusterLostError", "DaskDirectBoostClassifier", "TrafficLimitError"]

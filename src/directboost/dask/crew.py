@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .shards import Shard
-from .sums import Sums, add_up
+from .sums import FAN_IN, Sums, add_up_all
 
 Question = Callable[[Shard, Any], Any]
 Reader = Callable[..., Any]
-FAN_IN = 8  # sums that are added up at once
 
 
 class Crew(ABC):
@@ -28,8 +27,11 @@ class Crew(ABC):
         """Number of shards."""
 
     @abstractmethod
-    def hold(self, question: Question, message: Any) -> Any:
-        """Ask all shards; return a handle of the sum of their answers, which may come later."""
+    def hold(self, question: Question, message: Any, size: int = 0) -> Any:
+        """Ask all shards; return a handle of the sum of their answers, which may come later.
+
+        `size` is about how many bytes an answer has.
+        """
 
     @abstractmethod
     def begin(self, held: Any, reader: Reader, *arguments: Any) -> Any:
@@ -55,9 +57,9 @@ class Crew(ABC):
         """Return reader(sum, *arguments)."""
         return self.finish([self.begin(held, reader, *arguments)])[0]
 
-    def ask(self, question: Question, message: Any) -> Sums:
-        """Ask all shards; return the sum of their answers."""
-        found: Sums = self.read(self.hold(question, message), whole)
+    def ask(self, question: Question, message: Any, size: int = 0) -> Sums:
+        """Ask all shards; return the sum of their answers, of about so many bytes."""
+        found: Sums = self.read(self.hold(question, message, size), whole)
         return found
 
     def count_traffic(self, message: Any, sums: int) -> None:
@@ -90,13 +92,10 @@ class Here(Crew):
         """Number of shards."""
         return len(self._shards)
 
-    def hold(self, question: Question, message: Any) -> Sums:
+    def hold(self, question: Question, message: Any, size: int = 0) -> Sums:
         """Ask all shards; return the sum of their answers."""
-        level = [question(shard, message) for shard in self._shards]
-        while len(level) > 1:
-            level = [add_up(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
-        self.count_traffic(message, level[0].nbytes)
-        found: Sums = level[0]
+        found = add_up_all([question(shard, message) for shard in self._shards])
+        self.count_traffic(message, found.nbytes)
         return found
 
     def begin(self, held: Sums, reader: Reader, *arguments: Any) -> Any:

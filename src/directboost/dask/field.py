@@ -88,6 +88,10 @@ class Field:
         weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
         object.__setattr__(self, "bin_weights", weights)
 
+    def size_of(self, features: Ints) -> int:
+        """Return the bytes of the sums over the bins of features."""
+        return int(self.bins.n_bins[features].sum(dtype=np.int64)) * self.k * 8
+
     def _block_bytes(self) -> int:
         """Return the most bytes of the sums of a block."""
         return _BLOCK_BYTES
@@ -142,7 +146,9 @@ class Field:
     def _looks(self, place: Place) -> list[Any]:
         if "looks" not in place.known:
             place.known["looks"] = [
-                self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, block))
+                self.crew.hold(
+                    passes.look, LookMessage(place.alone(), self.loss, block), self.size_of(block)
+                )
                 for block in self.blocks
             ]
         found: list[Any] = place.known["looks"]
@@ -150,7 +156,8 @@ class Field:
 
     def begin_bend(self, place: Place, features: Ints) -> None:
         """Begin to sum the curvature over the bins of features that will be asked for."""
-        held = self.crew.hold(passes.bend, LookMessage(place.alone(), self.loss, features))
+        message = LookMessage(place.alone(), self.loss, features)
+        held = self.crew.hold(passes.bend, message, self.size_of(features))
         place.known["bend"] = (features, held)
 
     def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:

@@ -26,12 +26,15 @@ class JumpList:
     jumps : (n,) int array
     rows : (n, k) array
         Signed weights.
+    key : str
+        Names the list, for those who keep what they made of it.
     """
 
     features: Ints
     counts: Ints
     jumps: Ints
     rows: Array
+    key: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
     def of(cls, features: list[int], W: Jumps, k: int) -> "JumpList":

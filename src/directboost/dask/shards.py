@@ -69,10 +69,7 @@ class Shard:
         F = np.zeros((self.n_rows, self.rows.k), dtype=dtype)
         binned, features = self.binned, weights.features
         if features.size:
-            n_bins, kinds = binned.n_bins, binned.kinds
-            jumps = weights.spread(n_bins, kinds)
-            tables = tables_of(jumps, n_bins[features], kinds[features])
-            add_tables(binned.codes, features, tables, F, None, binned.sparse)
+            add_tables(binned.codes, features, _tables(weights, binned), F, None, binned.sparse)
         return F
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,6 +84,23 @@ class Shard:
             arrays += [lists.starts, lists.rows, lists.codes]
         scores = self.rows.c.size * self.rows.k * 8  # kept ones come and go
         return sum(array.nbytes for array in arrays) + scores
+
+
+def _tables(weights: JumpList, bins: BinnedData) -> list[Array]:
+    """Return the tables of weights; all shards of a process share the last ones."""
+    known = _known_tables.get(weights.key)
+    if known is None:
+        features = weights.features
+        jumps = weights.spread(bins.n_bins, bins.kinds)
+        known = tables_of(jumps, bins.n_bins[features], bins.kinds[features])
+        while len(_known_tables) >= _TABLES:
+            _known_tables.pop(next(iter(_known_tables)), None)
+        _known_tables[weights.key] = known
+    return known
+
+
+_TABLES = 4  # of so many weights are kept
+_known_tables: dict[str, list[Array]] = {}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from dask.delayed import Delayed
 from distributed import Client, Future, get_client
 
 from .cluster import AnswerLost, Cluster, release
-from .crew import FAN_IN, Crew, Here
+from .crew import Crew, Here
+from .sums import FAN_IN
 from .workers import Workers
 
 Join = Callable[..., Any]

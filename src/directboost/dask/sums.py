@@ -7,6 +7,8 @@ import numpy as np
 
 from ..arrays import Array
 
+FAN_IN = 8  # sums that are added up at once
+
 
 @dataclass(frozen=True)
 class Sums:
@@ -48,3 +50,11 @@ def add_up(parts: Sequence[Sums]) -> Sums:
         for place, array in enumerate(part.arrays):
             arrays[place] += array if weight == 1.0 else weight * array
     return Sums(np.asarray(values), tuple(arrays), coupled)
+
+
+def add_up_all(parts: Sequence[Sums]) -> Sums:
+    """Return the sums of all shards, added up in the order of the tree over them."""
+    level = list(parts)
+    while len(level) > 1:
+        level = [add_up(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+    return level[0]

@@ -89,7 +89,8 @@ class FieldInTurns(Field):
 
     def _price_block(self, place: Place, block: Ints, penalty: Penalty) -> Prices:
         tie = 1e-12 if place.dtype == np.float64 else 1e-6
-        held = self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, block))
+        message = LookMessage(place.alone(), self.loss, block)
+        held = self.crew.hold(passes.look, message, self.size_of(block))
         found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
         return found
 
@@ -116,13 +117,14 @@ class FieldInTurns(Field):
 
     def _need(self, features: Ints) -> int:
         """Return the bytes of the sums of A and the curvature of features, and of sampled codes."""
-        size = int(self.bins.n_bins[features].sum()) * self.k * 8
+        size = self.size_of(features)
         codes = features.size * self.sampled(first_size(self.m)) * self.bins.codes.itemsize
         return 2 * size * (sum(tree_widths(self.crew.count)) + 1) + codes
 
     def _sums_of_A(self, place: Place, features: Ints) -> Array:
         """Return the sums of A over the bins of features, which are asked for alone."""
-        held = self.crew.hold(passes.look, LookMessage(place.alone(), self.loss, features))
+        message = LookMessage(place.alone(), self.loss, features)
+        held = self.crew.hold(passes.look, message, self.size_of(features))
         G: Array = self.crew.read(held, pick, np.arange(int(self.bins.n_bins[features].sum())))
         self.crew.traffic += G.nbytes
         return G

@@ -1,6 +1,6 @@
 """The crew on a cluster: plain tasks on shards that stay where they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -10,25 +10,31 @@ from dask.delayed import Delayed
 from distributed import Future
 
 from .cluster import AnswerLost, Cluster, release
-from .crew import FAN_IN, Crew, Question, Reader
-from .sums import Sums, add_up
+from .crew import Crew, Question, Reader
+from .sums import FAN_IN, Sums, add_up, add_up_all
 
-_LARGE = 16_384  # bytes from which on a message goes to the workers once, not with every task
+_LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
+_NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
 
 
 @dataclass(eq=False)
 class _Held:
-    """A sum on the cluster, and what it takes to ask for it again."""
+    """A sum, and what it takes to ask for it again.
+
+    Where it is `near`, the answers of all shards come here and are added up here, into `sums`.
+    """
 
     question: Question
     message: Any
+    near: bool
     tasks: list[Future] = field(default_factory=list)
+    sums: Sums | None = None
     counted: bool = False
 
 
 @dataclass(eq=False)
 class _Begun:
-    """What a reader makes of a sum, on its way."""
+    """What a reader makes of a sum, on its way; of a near sum when it is there."""
 
     held: _Held
     reader: Reader
@@ -39,8 +45,9 @@ class _Begun:
 class Workers(Crew):
     """Shards on the workers of a cluster.
 
-    Every question is one task per shard, and a tree of sums above them. A task needs nothing but
-    its shard and its message: wherever and however often it runs, it gives the same.
+    Every question is one task per shard, and a tree of sums above them: of tasks, or in this
+    process where the answers are small. A task needs nothing but its shard and its message:
+    wherever and however often it runs, it gives the same.
 
     Parameters
     ----------
@@ -60,32 +67,35 @@ class Workers(Crew):
         """Number of shards."""
         return len(self._shards)
 
-    def hold(self, question: Question, message: Any) -> _Held:
+    def hold(self, question: Question, message: Any, size: int = 0) -> _Held:
         """Ask all shards; return a handle of the sum of their answers."""
-        held = _Held(question, message)
+        held = _Held(question, message, size * self.count <= _NEAR)
         self._ask(held)
         return held
 
     def begin(self, held: _Held, reader: Reader, *arguments: Any) -> _Begun:
         """Begin reader(sum, *arguments) where the sum is; return a handle of what it gives."""
         begun = _Begun(held, reader, arguments)
-        self._read(begun)
+        if not held.near:
+            self._read(begun)
         return begun
 
     def finish(self, begun: Sequence[_Begun]) -> list[Any]:
         """Return what was begun, in order; ask again for what was lost."""
         for _ in self._cluster.attempts():
-            tasks = [self._task(one) for one in begun]
-            below = [task for one in begun for task in one.held.tasks]
+            far = [one for one in begun if not one.held.near]
+            near = {id(h): h for one in begun if (h := one.held).near and h.sums is None}
+            tasks = [self._task(one) for one in far]
+            tasks += [task for held in near.values() for task in held.tasks]
+            below = [task for one in far for task in one.held.tasks]
             try:
                 found = self._cluster.finish(tasks, [*tasks, *below, *self._shards])
             except AnswerLost:
                 self._mend()
-                self._again(begun)
+                self._again(far, list(near.values()))
                 continue
-            for one, (_, size) in zip(begun, found, strict=True):
-                self._settle(one.held, size)
-            return [value for value, _ in found]
+            self._take_in(list(near.values()), found[len(far) :])
+            return self._values(begun, iter(found))
         raise AssertionError
 
     def each(
@@ -116,36 +126,55 @@ class Workers(Crew):
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
-        if getattr(message, "nbytes", 0) > _LARGE:
+        if getattr(message, "nbytes", 0) * self.count > _LARGE:
             message = self._submit("message", _same, message)
         name = held.question.__name__
         level = [self._submit(name, held.question, shard, message) for shard in self._shards]
         held.tasks = list(level)
-        while len(level) > 1:
+        while len(level) > 1 and not held.near:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [self._submit("sum", add_up, group) for group in groups]
             held.tasks += level
+
+    def _take_in(self, near: list[_Held], answers: list[Sums]) -> None:
+        """Add up the answers of all shards for each of some sums."""
+        for place, held in enumerate(near):
+            held.sums = add_up_all(answers[place * self.count : (place + 1) * self.count])
+            self._count(held, held.sums.nbytes)
+            held.tasks = []
+
+    def _values(self, begun: Sequence[_Begun], far: Iterator[tuple[Any, int]]) -> list[Any]:
+        """Return what was begun: from the cluster, or read here."""
+        values = []
+        for one in begun:
+            if one.held.sums is not None:
+                values.append(one.reader(one.held.sums, *one.arguments))
+                continue
+            value, size = next(far)
+            self._count(one.held, size)
+            del one.held.tasks[:-1]  # the sum itself is the last
+            values.append(value)
+        return values
 
     def _read(self, begun: _Begun) -> None:
         root = begun.held.tasks[-1]
         name = begun.reader.__name__
         begun.task = self._submit(name, _read_sum, root, begun.reader, begun.arguments)
 
-    def _settle(self, held: _Held, size: int) -> None:
-        """Count what a sum took, once, and let go of all but the sum itself, which is the last."""
+    def _count(self, held: _Held, size: int) -> None:
+        """Count what a sum took, once."""
         if not held.counted:
             self.count_traffic(held.message, size)
             held.counted = True
-        del held.tasks[:-1]
 
     def _task(self, begun: _Begun) -> Future:
         assert begun.task is not None
         return begun.task
 
-    def _again(self, begun: Sequence[_Begun]) -> None:
+    def _again(self, far: Sequence[_Begun], near: Sequence[_Held]) -> None:
         """Ask anew for everything that is not there, each sum once."""
-        lost = [one for one in begun if self._task(one).status != "finished"]
-        for held in {id(one.held): one.held for one in lost}.values():
+        lost = [one for one in far if self._task(one).status != "finished"]
+        for held in [*{id(one.held): one.held for one in lost}.values(), *near]:
             self._ask(held)
         for one in lost:
             self._read(one)
