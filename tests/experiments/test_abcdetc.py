@@ -33,6 +33,15 @@ def test_parts():
     assert not np.array_equal(Abcdetc().parts(1)[0][0], X)
 
 
+def test_the_first_classes_by_name_are_taken(folder, monkeypatch):
+    monkeypatch.setattr(abcdetc, "_CLASSES", 2)
+    for image in sorted((folder / "class0").iterdir())[5:]:
+        image.unlink()  # too few are left
+    assert list(abcdetc._classes()) == ["class1", "class2"]
+    write_strokes(folder / "more", 1, 1)
+    assert np.unique(Abcdetc().parts(0)[0][1]).size == 2
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("place", [0, 5])
 def test_run(place):

@@ -1,12 +1,21 @@
 """Means over rows, draws of every class, and grids by effort."""
 
 import numpy as np
+from scipy.stats import multivariate_normal
 
 from directboost.experiments import Effort, methods
-from directboost.experiments.averages import deviation, in_per_cent, mean, numbers, per_cent
+from directboost.experiments.averages import (
+    deviation,
+    in_per_cent,
+    mean,
+    mean_and_deviation,
+    numbers,
+    per_cent,
+    with_spread,
+)
 from directboost.experiments.base import Results
-from directboost.experiments.grids import grid_for
-from directboost.experiments.sampling import draw_of_each
+from directboost.experiments.grids import grid_for, uci_nus, uci_splits
+from directboost.experiments.sampling import TrueRule, draw_of_each
 
 RESULTS = Results(
     [
@@ -20,16 +29,25 @@ RESULTS = Results(
 
 def test_means_and_deviations():
     assert np.isclose(mean(RESULTS, "error", method="a"), 0.2)
-    assert np.isclose(deviation(RESULTS, "error", method="a"), 0.1)
+    assert np.isclose(deviation(RESULTS, "error", method="a"), np.sqrt(0.02))  # of two draws
+    assert np.isnan(deviation(RESULTS, "error", method="b"))
+    assert mean_and_deviation(RESULTS, "error", method="a") == (
+        mean(RESULTS, "error", method="a"),
+        deviation(RESULTS, "error", method="a"),
+    )
     assert np.isnan(mean(RESULTS, "error", method="c"))
     assert np.isnan(deviation(RESULTS, "nu", method="b"))
 
 
 def test_texts():
-    assert in_per_cent(RESULTS, "error", method="a") == "20.0 (10.0)"
+    assert in_per_cent(RESULTS, "error", method="a") == "20.0 (14.1)"
     assert in_per_cent(RESULTS, "error", method="b") == "20.0"
     assert in_per_cent(RESULTS, "error", method="c") == ""
     assert per_cent(0.123, 0) == "12"
+    assert with_spread(0.1234, 0.0) == "0.123±0.000"
+    assert with_spread(0.1234, float("nan")) == "0.123"
+    assert with_spread(float("nan"), float("nan")) == ""
+    assert with_spread(12.3, 4.5, 0) == "12±4"
     assert numbers(RESULTS, "nu", method="a") == "0.25, 0.5"
     assert numbers(RESULTS, "nu", method="b") == ""
 
@@ -50,3 +68,35 @@ def test_grids_are_those_printed():
         assert full == list(method.grid)
         assert set(quick) | set(usual) <= set(full)
     assert grid_for(methods.MH, Effort.FULL) == []
+
+
+def test_grids_of_the_uci_sets():
+    quick, usual, full = (uci_nus(methods.HINGE, effort, large=False) for effort in Effort)
+    assert (len(quick), len(usual), len(full)) == (2, 3, 7)
+    assert set(quick) < set(usual) < set(full)
+    assert min(uci_nus(methods.HINGE, Effort.FULL, large=True)) == 5e-3
+    assert len(uci_nus(methods.EXPONENTIAL, Effort.FULL, large=True)) == 9
+    assert uci_nus(methods.MO, Effort.USUAL, large=True) == []
+    assert [uci_splits("dna", effort) for effort in Effort] == [1, 2, 10]
+
+
+def test_the_true_rule_is_that_of_the_densities(rng):
+    centres, deviations = rng.standard_normal((3, 2)), np.array([0.5, 1.0, 2.0])
+    X = 3.0 * rng.standard_normal((200, 2))
+    densities = [
+        multivariate_normal(c, s**2).pdf(X) for c, s in zip(centres, deviations, strict=True)
+    ]
+    np.testing.assert_array_equal(
+        TrueRule(centres, deviations).predict(X), np.argmax(densities, axis=0)
+    )
+
+
+def test_what_a_choice_depends_on():
+    assert methods.ECC.choice(5) == {"grid": []}
+    assert methods.HINGE.over([0.1]).choice(5) == {"grid": [0.1]}
+    assert methods.HINGE.over([0.1, 0.2]).choice(3) == {
+        "grid": [0.1, 0.2], "folds": 3, "judge_tol": 0.2}  # fmt: skip
+    assert methods.HINGE.over([1.0, 2.0]).judged_by_reruns().choice(5) == {
+        "grid": [1.0, 2.0], "folds": 5, "judge_rounds": 100}  # fmt: skip
+    assert methods.GRAD.choice(5)["judge_rounds"] == 100
+    assert methods.GROUP.choice(5)["judge_tol"] == 0.01

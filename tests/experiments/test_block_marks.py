@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from directboost.baselines import AdaBoostECC
-from directboost.experiments.block_marks import ends, in_words, marks
+from directboost.experiments import block_marks
+from directboost.experiments.block_marks import draw_models, ends, in_words, marks, width
 from directboost.learners import Constant, Stump
 
 
@@ -43,6 +44,24 @@ def test_marks_of_the_example_in_the_paper(polarity):
     kind = "circle" if polarity > 0 else "cross"
     assert in_words(ends(model), 1, 2) == f"{kind} 1.00"
     assert in_words(ends(model), 0, 2) == "none"
+
+
+def test_widths_by_kind():
+    ends = np.array([[4.0, 1.0, -1.0]])
+    assert width(ends, 0, 0, "circle") == width(ends, 0, 0) == 1.0
+    assert width(ends, 0, 0, "cross") == 0.0
+    assert width(ends, 0, 2) == width(ends, 0, 2, "cross") == pytest.approx(2.0 / 3.0)
+
+
+def test_the_picture_names_digits_and_marks(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(block_marks, "save", lambda figure, path: drawn.append(figure))
+    arrays = {"means": np.zeros((3, 64)), "ends": np.eye(64, 3)}
+    draw_models([("one", arrays), ("two", arrays)], (1, 6, 9), tmp_path / "figure.png")
+    panels = drawn[0].axes
+    assert [panel.get_title() for panel in panels] == ["1", "6", "9", *[""] * 6]
+    assert [panel.get_ylabel() for panel in panels[::3]] == ["mean images", "one", "two"]
+    assert len(drawn[0].legends[0].get_texts()) == 2
 
 
 def test_widths_are_margins():

@@ -5,7 +5,8 @@ import pytest
 
 from directboost.experiments import Effort
 from directboost.experiments.base import Results, Trial
-from directboost.experiments.clusters import Clusters, count_regions
+from directboost.experiments.clusters import Clusters
+from directboost.experiments.drawing import count_regions
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def results():
         if "MultiBoost" in trial.settings["method"]:
             # Stands for the choice of nu.
             rows += [{"method": trial.settings["method"], "seed": 0, "rounds": n, "nu": 0.01,
-                "test error": 0.2, "regions": 3.0, "unlike the true rule": 0.1}
+                "test error": 0.2, "regions": 3.0, "unlike fitted densities": 0.1}
                 for n in (100, 5000)]  # fmt: skip
             continue
         outcome = experiment.run(Trial(trial.key, {**trial.settings, "rounds": (3, 40)}, 1.0))
@@ -39,10 +40,22 @@ def test_rounds_are_those_asked_for(results):
         assert late["regions"] >= 4
 
 
-def test_the_true_rule_is_like_itself(results):
+def test_the_true_rule_is_like_densities_of_many_rows(results):
     row = results.where(method="True rule", rounds=5000)[0]
-    assert row["unlike the true rule"] == 0.0
+    assert 0.0 < row["unlike fitted densities"] < 0.02
     assert 0.0 < row["test error"] < 0.12
+    assert row["regions"] == 4
+
+
+def test_the_true_rule_is_drawn_once(results):
+    assert [name for name in results.arrays["0-5"] if name.startswith("at")] == ["at 3"]
+
+
+def test_a_draw_and_its_grids_are_in_the_settings():
+    trials = {trial.settings["method"]: trial.settings for trial in Clusters().trials(Effort.QUICK)}
+    assert trials["True rule"]["deviations"] == [1.0, 0.7, 1.3, 0.9]
+    ours, larger = (trials[f"MultiBoost-hinge{more}"]["grid"] for more in ("", ", 200 nu"))
+    np.testing.assert_allclose(larger, 200.0 * np.array(ours))
 
 
 def test_regions_are_connected_pieces_of_one_class():

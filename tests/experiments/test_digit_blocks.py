@@ -78,7 +78,10 @@ def test_remarks_on_single_blocks():
     words = DigitBlocks().verdict(Results(rows, arrays))
     # Two digits share each of the blocks 22 and 43, so that neither leads there.
     assert "thickly marked 1 are" in words
-    assert "with AdaBoost.ECC 1 are marked wider" in words
+    assert "a circle on 21 in 1) 1 have a wider mark of that kind" in words
+    thick[42, 2], thick[42, 0] = -1.0, 0.5  # a cross on 43 in 9
+    words = DigitBlocks().verdict(Results(rows, arrays))
+    assert "a circle on 21 in 1) 2 have a wider mark of that kind" in words
 
 
 def test_partial_results(tmp_path):

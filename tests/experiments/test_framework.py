@@ -1,12 +1,14 @@
 """Trials are run once, kept, and made into reports; an interrupted run goes on."""
 
 import csv
+import importlib.util
 import json
+import os
 
 import numpy as np
 import pytest
 
-from directboost.experiments import EXPERIMENTS, Effort, Plan, duration, run
+from directboost.experiments import EXPERIMENTS, Effort, Plan, duration, methods, run
 from directboost.experiments.base import Outcome, Table, Trial
 from directboost.experiments.report import markdown, write_csv
 from directboost.experiments.store import Store
@@ -88,11 +90,136 @@ def test_a_broken_file_does_not_count(places):
     worked, out = places
     store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
     store.keep(trial, Outcome([]), 0.0)
-    path = next(out.rglob("n1.json"))
+    path = next(out.rglob("n1.*.json"))
     whole = json.loads(path.read_text())
     for text in ("{", "[]", json.dumps({**whole, "format": 0})):
         path.write_text(text)
         assert not store.has(trial)
+
+
+def test_two_efforts_of_one_key_are_both_kept(places):
+    worked, out = places
+    store = Store(out, Counting(worked))
+    few, many = (Trial("n1", {"n": 1, "rounds": rounds}, 1.0) for rounds in (10, 500))
+    store.keep(few, Outcome([{"rounds": 10}], {"a": np.arange(1)}), 1.0)
+    store.keep(many, Outcome([{"rounds": 500}], {"a": np.arange(5)}), 2.0)
+    for trial, rounds, size in ((few, 10, 1), (many, 500, 5)):
+        found = store.results([trial])
+        assert found.rows == [{"rounds": rounds}]
+        assert found.arrays["n1"]["a"].size == size
+    assert store.seconds([few, many]) == 3.0
+
+
+def test_the_order_of_settings_is_no_matter(places):
+    worked, out = places
+    store = Store(out, Counting(worked))
+    store.keep(Trial("n", {"a": 1, "b": (2, 3)}, 1.0), Outcome([]), 0.0)
+    assert store.has(Trial("n", {"b": [2, 3], "a": 1}, 1.0))
+
+
+def test_rows_without_their_arrays_do_not_count(places):
+    worked, out = places
+    store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
+    store.keep(trial, Outcome([], {"a": np.arange(1000)}), 0.0)
+    assert not list(out.rglob("*.part"))
+    path = next(out.rglob("n1.*.npz"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert not store.has(trial)
+    path.unlink()
+    assert not store.has(trial)
+
+
+def test_a_damaged_file_of_arrays_is_named(places):
+    worked, out = places
+    store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
+    store.keep(trial, Outcome([], {"a": np.arange(1000)}), 0.0)
+    path = next(out.rglob("n1.*.npz"))
+    whole = bytearray(path.read_bytes())
+    whole[60:200] = bytes(140)
+    path.write_bytes(whole)
+    with pytest.raises(ValueError, match=r"n1\.\w+\.npz cannot be read .*: delete it"):
+        store.results([trial])
+
+
+class Failing(Counting):
+    """One number cannot be squared."""
+
+    def run(self, trial):
+        if trial.settings["n"] == 1:
+            raise ArithmeticError("one is\nodd")
+        return super().run(trial)
+
+
+class Other(Counting):
+    name = "other"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_trial_that_fails_ends_nothing_else(places, jobs):
+    worked, out = places
+    plan = Plan([Failing(worked), Other(worked)], Effort.QUICK, out, jobs)
+    told = []
+    with pytest.raises(RuntimeError, match=r"1 trials failed.*counting n1: ArithmeticError: one"):
+        list(run(plan, told.append))
+    pages = [out / name / "README.md" for name in ("counting", "other")]
+    assert "2 of 3 trials" in pages[0].read_text()
+    assert "**Trials that are missing: 1**" in pages[0].read_text()
+    assert "- `n1`: ArithmeticError: one is odd" in pages[0].read_text()
+    assert "missing" not in pages[1].read_text()
+    assert len(told) == 5
+    assert [trial.key for trial in plan.open(plan.experiments[0])] == ["n1"]
+
+
+class Dying(Counting):
+    """One number takes its process with it."""
+
+    def run(self, trial):
+        if trial.settings["n"] == 2:
+            os._exit(1)
+        return super().run(trial)
+
+
+def test_a_process_that_ends_is_a_trial_that_fails(places):
+    worked, out = places
+    plan = Plan([Dying(worked), Other(worked)], Effort.QUICK, out, 2)
+    with pytest.raises(RuntimeError, match="counting n2: TerminatedWorkerError"):
+        list(run(plan, lambda done: None))
+    assert "3 of 3 trials" in (out / "other" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "PIL"])
+def test_what_draws_has_to_be_there_before_anything_runs(places, package, monkeypatch):
+    known = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == package else known(name)
+    )
+    assert f"it needs {package}: pip install" in Counting(places[0]).missing()
+
+
+def test_notes_follow_the_docstring(places):
+    worked, out = places
+    experiment = Counting(worked)
+    experiment.notes = ("Zero was counted as well.",)
+    (page,) = run(Plan([experiment], Effort.QUICK, out, 1), lambda done: None)
+    text = page.read_text()
+    assert text.index("Unknown is why.") < text.index("Zero was counted") < text.index("Effort `")
+    assert "of trials, one after the other" in text
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_choice_of_a_number_is_in_the_settings(name):
+    """A grid of several numbers comes with the folds and the judge."""
+    for trial in EXPERIMENTS[name].trials(Effort.FULL):
+        if len(trial.settings.get("grid", ())) > 1:
+            assert trial.settings["folds"] == 5
+            assert ("judge_tol" in trial.settings) != ("judge_rounds" in trial.settings)
+
+
+def test_reports_with_group_forms_say_how_columns_are_chosen():
+    group = {"rings", "mnist", "abcdetc", "scene", "traffic-signs", "feature-share"}
+    found = {name for name, e in EXPERIMENTS.items() if methods.GROUP_PRICING in e.notes}
+    assert found == group
 
 
 def test_rows_hold_plain_values(places):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort, mnist
+from directboost.experiments import Effort, mnist, sharing_figure
 from directboost.experiments.base import Results, Trial
 from directboost.experiments.characters import METHODS
 from directboost.experiments.mnist import Mnist
@@ -85,6 +85,20 @@ def test_some_trials_are_missing(results, tmp_path):
         assert "nothing is compared" in experiment.verdict(part)
         experiment.draw(part, tmp_path / "figure.png")
         assert all(len(t.rows) in (3, 7) for t in experiment.tables(part))
+
+
+def test_the_features_are_in_the_settings():
+    settings = Mnist().trials(Effort.QUICK)[0].settings
+    assert settings["orientations"] * sum(count**2 for _, count in settings["levels"]) == 2172
+
+
+def test_the_printed_shares_are_in_the_legend(results, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(sharing_figure, "save", lambda figure, path: drawn.append(figure))
+    Mnist().draw(results, tmp_path / "figure.png")
+    for panel in drawn[0].axes:
+        words = [text.get_text() for text in panel.get_legend().get_texts()]
+        assert words.count("paper") == 1
 
 
 def test_efforts():

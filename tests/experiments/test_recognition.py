@@ -53,6 +53,7 @@ def test_trials():
         **{"method": "MultiBoost-group", "seed": 0, "rounds": 20},
         **{"bins": 255, "nu": 1e-3, "step": 10},
     }
+    assert quick[3].settings["costs"] == pytest.approx([10.0**power for power in range(-5, 3)])
     assert [trial.seconds for trial in quick[:2]] == [7.0, 7.0]
     assert [trial.seconds for trial in usual] == [15.0, 25.0, 35.0, 4.0, 5.0]
     assert len({trial.key for trial in full}) == len(full) == 15

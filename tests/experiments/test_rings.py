@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort
+from directboost.experiments import Effort, rings
 from directboost.experiments.base import Results, Trial
 from directboost.experiments.rings import Rings
 
@@ -31,8 +31,8 @@ def results():
         arrays[trial.key] = outcome.arrays
     # Stands for the fits of minutes.
     for name in ("MultiBoost-hinge", "MultiBoost-group (hinge)"):
-        rows += [{"method": name, "weak classifiers": n, "training error": 0.1, "test error": 0.2}
-                 for n in (5, 100)]  # fmt: skip
+        rows += [{"method": name, "seed": 0, "weak classifiers": n, "training error": 0.1,
+            "test error": 0.2} for n in (5, 100)]  # fmt: skip
     return Results(
         [{**row, "weak classifiers": {5: 20}.get(n := row["weak classifiers"], n)} for row in rows],
         arrays,
@@ -53,12 +53,37 @@ def test_report(results, tmp_path):
     table = experiment.tables(results)[0]
     assert [row[0] for row in table.rows][:2] == ["AdaBoost.ECC", "AdaBoost.MH"]
     assert table.rows[0][2] == "0.62/0.68"
+    assert table.header[-2:] == ["draws", "chosen nu"]
+    assert table.rows[0][-2:] == ["1", ""]
     assert all(len(row) == len(table.header) for row in table.rows)
     experiment.draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     assert "0.20 (printed: 0.10)" in experiment.verdict(results)
     assert "clearly the best" in experiment.verdict(results)
+    assert "MultiBoost-hinge 0.20 at 20 (printed: 0.14)." in experiment.verdict(results)
     worse = [
         {**row, "test error": 0.9} if "group" in row["method"] else row for row in results.rows
     ]
     assert "not the best" in experiment.verdict(Results(worse, {}))
+
+
+def test_the_figure_has_the_methods_of_the_paper(results, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr(rings, "draw_regions", lambda results, columns, path: shown.extend(columns))
+    Rings().draw(results, tmp_path / "figure.png")
+    keys = {trial.key: trial.settings["method"] for trial in Rings().trials(Effort.QUICK)}
+    assert [keys[key] for _, key in shown] == [name for name, _ in shown] == list(rings._PRINTED)
+
+
+def test_partial_results(tmp_path):
+    experiment, nothing = Rings(), Results([], {})
+    assert "Not all methods have run" in experiment.verdict(nothing)
+    assert len(experiment.tables(nothing)[0].rows) == 7
+    experiment.draw(nothing, tmp_path / "figure.png")
+
+
+def test_grids_and_judges_are_in_the_settings():
+    settings = [trial.settings for trial in Rings().trials(Effort.QUICK)]
+    group = next(s for s in settings if s["method"] == "MultiBoost-group (hinge)")
+    assert group["grid"] == [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
+    assert (group["folds"], group["judge_rounds"]) == (5, 100)

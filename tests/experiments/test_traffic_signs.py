@@ -67,6 +67,12 @@ def test_all_methods(tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
+def test_the_features_are_in_the_settings():
+    for trial in TrafficSigns().trials(Effort.QUICK):
+        sizes = [4 * bins * (40 // cell - 1) ** 2 for bins, cell, _ in trial.settings["hogs"]]
+        assert sizes == [1568, 1568, 2916]
+
+
 def test_efforts():
     quick, usual, full = (TrafficSigns().trials(effort) for effort in Effort)
     assert len(quick) == len(usual) == len(full) == 6

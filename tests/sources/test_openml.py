@@ -171,3 +171,29 @@ def test_the_usual_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     assert openml.cache_folder() == tmp_path / ".cache" / "directboost" / "openml"
+
+
+def test_a_cut_file_of_the_cache_is_named(asked, cache):
+    datasets.load("openml:iris")
+    path = cache / "61.npz"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"61\.npz cannot be read .*; delete the file, and it is"):
+        datasets.load("openml:iris")
+
+
+def test_a_cut_file_of_the_folder_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
+    np.savez(tmp_path / "own.npz", X=np.zeros((9, 2)), y=np.zeros(9, int), classes=np.array(["a"]))
+    whole = (tmp_path / "own.npz").read_bytes()
+    (tmp_path / "own.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"own\.npz cannot be read as a data set: File is not"):
+        datasets.load("own")
+
+
+def test_the_truth_comes_with_the_clusters():
+    """Standardised by it, the rows of every cluster have mean 0 and deviation 1."""
+    data = datasets.clusters(seed=5)
+    unit = (data.X - data.extra["centres"][data.y]) / data.extra["deviations"][data.y, None]
+    for c in range(4):
+        np.testing.assert_allclose(unit[data.y == c].mean(axis=0), 0.0, atol=0.15)
+        np.testing.assert_allclose(unit[data.y == c].std(axis=0), 1.0, atol=0.1)

@@ -5,11 +5,14 @@ and takes the same 2172 histograms of gradients as of MNIST; it trains on 5 imag
 tests on 120, and repeats this ten times with 500 rounds.
 
 The images are not to be had in public, so nothing of it was run here. Who has them puts them into
-the folder `abcdetc` of the one that DIRECTBOOST_DATA names, a folder for every class. Images are
-inverted where their rim is bright, so that ink counts; features, choices and methods are those of
-MNIST. A full run has five draws; shorter ones have one, and choose as those of MNIST do.
+the folder `abcdetc` of the one that DIRECTBOOST_DATA names, a folder for every class; of more than
+62 the first by name are taken. Images are inverted where their rim is bright, so that ink counts;
+features, choices and methods are those of MNIST. A full run has five draws; shorter ones have one,
+and choose as those of MNIST do.
 """
 
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,11 +52,17 @@ class Abcdetc(Characters):
     def parts(self, seed: int) -> tuple[Part, Part]:
         """Draw 5 training and up to 120 test images of each class."""
         rng = np.random.default_rng(seed)
-        files, y = draw_files(image_files(_FOLDER), _TRAINING + _TESTING, rng)
+        files, y = draw_files(_classes(), _TRAINING + _TESTING, rng)
         X = _features(read_images(files, _SIZE))
         train = np.concatenate([np.flatnonzero(y == c)[:_TRAINING] for c in np.unique(y)])
         test = np.setdiff1d(np.arange(y.size), train)
         return (X[train], y[train]), (X[test], y[test])
+
+
+def _classes() -> dict[str, list[Path]]:
+    """Return the files of the first 62 classes, by name, that have enough of them."""
+    enough = {c: files for c, files in image_files(_FOLDER).items() if len(files) > _TRAINING}
+    return dict(islice(enough.items(), _CLASSES))
 
 
 def _features(images: Any) -> Any:

@@ -14,9 +14,14 @@ def mean(results: Results, column: str, **wanted: Any) -> float:
 
 
 def deviation(results: Results, column: str, **wanted: Any) -> float:
-    """Return the standard deviation of a column over these rows; NaN where there are none."""
+    """Return the standard deviation of a column over draws; NaN where there are fewer than two."""
     values = _values(results, column, wanted)
-    return float(np.std(values)) if values else float("nan")
+    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+
+
+def mean_and_deviation(results: Results, column: str, **wanted: Any) -> tuple[float, float]:
+    """Return both."""
+    return mean(results, column, **wanted), deviation(results, column, **wanted)
 
 
 def in_per_cent(results: Results, column: str, **wanted: Any) -> str:
@@ -24,6 +29,13 @@ def in_per_cent(results: Results, column: str, **wanted: Any) -> str:
     several = len(_values(results, column, wanted)) > 1
     spread = f" ({per_cent(deviation(results, column, **wanted))})" if several else ""
     return per_cent(mean(results, column, **wanted)) + spread
+
+
+def with_spread(middle: float, spread: float, digits: int = 3) -> str:
+    """Return a mean with its deviation; without one that is NaN, and nothing for no mean."""
+    if np.isnan(middle):
+        return ""
+    return f"{middle:.{digits}f}" + ("" if np.isnan(spread) else f"±{spread:.{digits}f}")
 
 
 def per_cent(share: float, digits: int = 1) -> str:

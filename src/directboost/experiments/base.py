@@ -12,6 +12,7 @@ import numpy.typing as npt
 #: What a trial measured: one line of the CSV.
 Row: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+_DRAWING = ("matplotlib", "PIL")
 
 
 class Effort(StrEnum):
@@ -84,13 +85,16 @@ class Experiment(ABC):
     data : tuple of str
         The data sets it loads.
     packages : tuple of str
-        Optional packages it imports.
+        Optional packages it imports, besides those every picture needs.
+    notes : tuple of str
+        Sentences that follow the docstring in the report, shared by several experiments.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     data: ClassVar[tuple[str, ...]] = ()
     packages: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def trials(self, effort: Effort) -> list[Trial]:
@@ -118,7 +122,7 @@ class Experiment(ABC):
 
         from ..datasets import available
 
-        packages = [name for name in self.packages if find_spec(name) is None]
+        packages = [name for name in (*_DRAWING, *self.packages) if find_spec(name) is None]
         if packages:
             return f"it needs {', '.join(packages)}: pip install 'directboost[experiments]'"
         absent = [name for name in self.data if name not in available()]

@@ -1,13 +1,18 @@
 """The marks of the paper's digit figure: circles and crosses over the blocks of an image."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
+from .base import Arrays
+from .drawing import new_figure, save
 
 _SIDE = 8
-_CIRCLE, _CROSS = "#E8000B", "#00A651"
+#: Circle and cross: sign, colour, size in points.
+_SHAPES = (("o", "#E8000B", 8.5), ("x", "#00A651", 7.0))
 _WIDEST = 5.0  # line of the widest mark of a model, in points
 _THINNEST = 0.02  # share of the widest below which a mark is not drawn
 
@@ -47,9 +52,47 @@ def in_words(ends: Array, feature: int, place: int) -> str:
     return ", ".join(shown) or "none"
 
 
-def width(ends: Array, feature: int, place: int) -> float:
-    """Return the width of the wider mark of a feature for a class."""
-    return max(float(kind[feature, place]) for kind in marks(ends))
+def width(ends: Array, feature: int, place: int, kind: str = "") -> float:
+    """Return the width of the "circle" or "cross" of a feature for a class, or of the wider."""
+    found = zip(("circle", "cross"), marks(ends), strict=True)
+    return max(float(widths[feature, place]) for name, widths in found if kind in ("", name))
+
+
+def draw_models(drawn: Sequence[tuple[str, Arrays]], titles: Sequence[int], path: Path) -> None:
+    """Draw the mean images of the classes, and below them the marks of every model.
+
+    Parameters
+    ----------
+    drawn : sequence of (name, arrays)
+        The arrays of a model are its `ends` (d, k) and the `means` (k, d).
+    titles : sequence of k int
+        Of the columns.
+    path : Path
+    """
+    lines = [("mean images", drawn[0][1]), *drawn] if drawn else []
+    figure, axes = new_figure(max(len(lines), 1), len(titles), (2.1, 2.1))
+    for line, (name, arrays) in enumerate(lines):
+        for place, image in enumerate(arrays["means"]):
+            draw_mean(axes[line, place], image)
+            if line == 0:
+                draw_numbers(axes[line, place], image)
+            else:
+                draw_marks(axes[line, place], arrays["ends"], place)
+        axes[line, 0].set_ylabel(name, fontsize=9)
+    for panel, title in zip(axes[0], titles, strict=True):
+        panel.set_title(str(title), fontsize=9)
+    _explain(figure)
+    save(figure, path)
+
+
+def _explain(figure: Any) -> None:
+    """Add a legend of the marks below the panels."""
+    from matplotlib.lines import Line2D
+
+    words = ("large values speak for the digit", "small values do")
+    handles = [Line2D([], [], ls="", marker=shape, color=colour, fillstyle="none", mew=2.0, ms=size)
+        for shape, colour, size in _SHAPES]  # fmt: skip
+    figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
 
 
 def draw_mean(axes: Any, mean: Array) -> None:
@@ -69,8 +112,7 @@ def draw_numbers(axes: Any, mean: Array) -> None:
 
 def draw_marks(axes: Any, ends: Array, place: int) -> None:
     """Draw the circles and crosses of a class over its mean image."""
-    shapes = (("o", _CIRCLE, 8.5), ("x", _CROSS, 7.0))
-    for (shape, colour, size), widths in zip(shapes, marks(ends), strict=True):
+    for (shape, colour, size), widths in zip(_SHAPES, marks(ends), strict=True):
         for block in np.flatnonzero(widths[:, place] > _THINNEST):
             axes.plot(block % _SIDE, block // _SIDE, shape, color=colour, markersize=size,
                 fillstyle="none", markeredgewidth=_WIDEST * widths[block, place])  # fmt: skip

@@ -1,12 +1,13 @@
 """What differs between sets of characters, with the printed numbers of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .base import Effort
+from .images import LEVELS, ORIENTATIONS
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Setting:
         By method, test errors in per cent and their deviations, as printed.
     sharing : sequence of sequences
         By form of MultiBoost, per cent of the weak classifiers by column, as printed.
+    features : dict
+        What the features depend on, as plain numbers for the settings of the trials.
     """
 
     repeats: Mapping[Effort, int]
@@ -33,6 +36,9 @@ class Setting:
     ends: Sequence[int]
     errors: Sequence[tuple[float, float]]
     sharing: Sequence[Sequence[float]]
+    features: Mapping[str, Any] = field(
+        default_factory=lambda: {"levels": LEVELS, "orientations": ORIENTATIONS}
+    )
 
     @property
     def columns(self) -> list[str]:

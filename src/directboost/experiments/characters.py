@@ -24,6 +24,7 @@ class Characters(Experiment):
     """Errors on images of characters, and how many classes share a weak classifier."""
 
     setting: ClassVar[Setting]
+    notes = (methods.GROUP_PRICING, methods.FOLDS_AT_OPTIMUM)
 
     @abstractmethod
     def parts(self, seed: int) -> tuple[Part, Part]:
@@ -36,18 +37,11 @@ class Characters(Experiment):
 
     def _trial(self, effort: Effort, seed: int, place: int) -> Trial:
         method, rounds = METHODS[place], self.setting.rounds[effort]
-        grid = grid_for(method, effort)
+        choice = method.over(grid_for(method, effort)).choice(FOLDS[effort])
         whole, fold = self.setting.seconds[place]
-        settings: dict[str, Any] = {
-            "seed": seed,
-            "method": method.name,
-            "rounds": rounds,
-            "grid": grid,
-        }
-        seconds = 5.0 + whole * rounds / 500
-        if len(grid) > 1:
-            settings["folds"] = FOLDS[effort]
-            seconds += fold * len(grid) * FOLDS[effort]
+        settings: dict[str, Any] = {"seed": seed, "method": method.name, "rounds": rounds}
+        settings |= {**choice, **self.setting.features}
+        seconds = 5.0 + whole * rounds / 500 + fold * len(choice["grid"]) * choice.get("folds", 0)
         return Trial(f"{seed}-{place}", settings, seconds)
 
     def run(self, trial: Trial) -> Outcome:

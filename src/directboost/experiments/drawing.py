@@ -13,6 +13,7 @@ from .base import Arrays, Results
 from .measuring import stage_at
 
 _POINTS = 160  # of a grid, in both directions
+_MANY = 500  # dots that have to be small, or they hide the regions
 #: Colours that are told apart also by people who see fewer of them (Okabe and Ito).
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
 
@@ -65,6 +66,8 @@ def draw_regions(
 ) -> None:
     """Draw grids of several models side by side: a column each, a row for every count.
 
+    A model that has no grid for a count has no panel there.
+
     Parameters
     ----------
     results : Results
@@ -76,17 +79,25 @@ def draw_regions(
     shown = [(title, results.arrays[key]) for title, key in columns if results.arrays.get(key)]
     if not shown:
         return save(new_figure()[0], path)
-    counts = [name for name in shown[0][1] if name.startswith("at ")]
+    every = [[name for name in arrays if name.startswith("at ")] for _, arrays in shown]
+    counts = max(every, key=len)
     figure, axes = new_figure(len(counts), len(shown), (2.3, 2.4))
     for column, (title, arrays) in enumerate(shown):
         for row, count in enumerate(counts):
-            _draw_grid(axes[row, column], arrays, count)
+            if count in arrays:
+                _draw_grid(axes[row, column], arrays, count)
+            else:
+                axes[row, column].set_axis_off()
             if row == 0:
                 axes[row, column].set_title(title, fontsize=9)
-            if column == 0:
-                label = f"{count.removeprefix('at ')} {unit}"
-                axes[row, column].set_ylabel(label, fontsize=9)
+    label_rows(axes, [f"{count.removeprefix('at ')} {unit}" for count in counts])
     save(figure, path)
+
+
+def label_rows(axes: Any, words: Sequence[str]) -> None:
+    """Write words beside the rows of a figure, at the first panel of each that is drawn."""
+    for line, text in zip(axes, words, strict=True):
+        next(panel for panel in line if panel.axison).set_ylabel(text, fontsize=9)
 
 
 def _draw_grid(axes: Any, arrays: Arrays, count: str) -> None:
@@ -98,6 +109,16 @@ def _draw_grid(axes: Any, arrays: Arrays, count: str) -> None:
     image = arrays[count].reshape(_POINTS, _POINTS)
     extent = (left, right, bottom, top)
     axes.imshow(image, origin="lower", extent=extent, alpha=0.45, aspect="auto", **shades)
-    axes.scatter(*arrays["X"].T, c=arrays["y"], s=3, linewidths=0, **shades)
+    dots = {"s": 11, "lw": 0.4, "ec": "white"} if len(arrays["y"]) < _MANY else {"s": 3, "lw": 0}
+    axes.scatter(*arrays["X"].T, c=arrays["y"], **dots, **shades)
     axes.set_xticks([])
     axes.set_yticks([])
+
+
+def count_regions(classes: Any) -> int:
+    """Return how many connected pieces of one class a square grid of answers has."""
+    from scipy.ndimage import label
+
+    side = round(np.sqrt(classes.size))
+    grid = classes.reshape(side, side)
+    return sum(int(label(grid == c)[1]) for c in np.unique(grid))

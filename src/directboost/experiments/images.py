@@ -12,7 +12,7 @@ from ..arrays import Array, Ints
 #: The paper names the blocks' sizes and their overlap alone, and what fits into 28 pixels are 13, 7
 #: and 3 of them. 12 * 12 + 6 * 6 + 1 blocks are the nearest squares that give its number.
 LEVELS = ((4, 12), (7, 6), (14, 1))
-_BINS = 12  # orientations, of a whole turn: from dark to bright is not from bright to dark
+ORIENTATIONS = 12  # of a whole turn: from dark to bright is not from bright to dark
 _FLOOR = 0.05  # of a block's norm, for each of its pixels: flat blocks stay near zero
 _BATCH = 500
 
@@ -90,12 +90,12 @@ def _orientation_maps(images: Array) -> Array:
     down, right = np.zeros_like(images), np.zeros_like(images)
     down[:, 1:-1] = images[:, 2:] - images[:, :-2]
     right[:, :, 1:-1] = images[:, :, 2:] - images[:, :, :-2]
-    place = np.arctan2(down, right) / (2.0 * np.pi) * _BINS
+    place = np.arctan2(down, right) / (2.0 * np.pi) * ORIENTATIONS
     below, length = np.floor(place), np.hypot(down, right)
     share = place - below
-    maps = np.zeros((*images.shape, _BINS))
+    maps = np.zeros((*images.shape, ORIENTATIONS))
     for step, part in ((0, 1.0 - share), (1, share)):
-        bins = (below.astype(np.intp) + step)[..., None] % _BINS
+        bins = (below.astype(np.intp) + step)[..., None] % ORIENTATIONS
         np.put_along_axis(maps, bins, (length * part)[..., None], axis=-1)
     return maps
 

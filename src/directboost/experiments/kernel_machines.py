@@ -8,7 +8,9 @@ import numpy as np
 from ..arrays import Array, Ints
 from .sampling import Part
 
-_COSTS = [10.0**power for power in range(-5, 3)]
+#: Tried in folds, in a unit of their own.
+COSTS = [10.0**power for power in range(-5, 3)]
+FOLDS = 5
 _BLOCK = 48  # rows whose sums stay in the fast memory of a core
 
 #: (m, d) and (n, d) rows to (m, n) numbers.
@@ -50,10 +52,10 @@ def machine_error(kernel: Kernel, train: Part, test: Part) -> tuple[float, float
     X, y = train
     K, K_test = kernel(X, X), kernel(test[0], X)
     scale = float(np.mean(np.diag(K)))  # C in a unit of its own, whatever the features' is
-    search = GridSearchCV(SVC(kernel="precomputed"), {"C": _COSTS}, cv=_folds(y))
+    search = GridSearchCV(SVC(kernel="precomputed"), {"C": COSTS}, cv=_folds(y))
     search.fit(K / scale, y)
     return 1.0 - float(search.score(K_test / scale, test[1])), float(search.best_params_["C"])
 
 
 def _folds(y: Ints) -> int:
-    return int(min(5, np.bincount(y)[np.unique(y)].min()))
+    return int(min(FOLDS, np.bincount(y)[np.unique(y)].min()))

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
 from .. import DirectBoostClassifier
-from .methods import Method
+from .methods import JUDGE_ROUNDS, Method
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _judge(method: Method, number: float, seed: int) -> Any:
     settings = {method.parameter: number}
     if method.judge is not None:
         return method.judge(seed, **settings)
-    return method.make(100, seed, **settings)
+    return method.make(JUDGE_ROUNDS, seed, **settings)
 
 
 @contextmanager
@@ -91,6 +91,13 @@ def stage_at(model: Any, X: Any, learners: int) -> Any:
     """Return the classes predicted with at most so many weak classifiers, (m,)."""
     fitting = sum(count <= learners for count in _learners(model))
     return next(islice(model.staged_predict(X), max(fitting - 1, 0), None))
+
+
+def after(model: Any, X: Any, rounds: int) -> Any:
+    """Return the classes predicted after so many rounds, or at the end of a shorter run, (m,)."""
+    if rounds >= getattr(model, "n_iter_", 0):
+        return model.predict(X)
+    return next(islice(model.staged_predict(X), rounds - 1, None))
 
 
 def _learners(model: Any) -> list[int]:

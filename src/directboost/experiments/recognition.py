@@ -13,7 +13,7 @@ from .averages import in_per_cent, mean, numbers
 from .base import Effort, Experiment, Outcome, Results, Row, Table, Trial
 from .drawing import new_figure, save
 from .error_curves import counts_up_to, draw_curves, error_curve, first_below, mean_curve
-from .kernel_machines import machine_error
+from .kernel_machines import COSTS, FOLDS, machine_error
 from .measuring import fit, stages
 from .methods import Method
 from .recognition_setting import Setting, set_up
@@ -27,6 +27,7 @@ class Recognition(Experiment):
     """Accuracies, and errors against the number of weak classifiers."""
 
     setting: ClassVar[Setting]
+    notes = (methods.GROUP_PRICING,)
 
     @abstractmethod
     def parts(self, seed: int) -> tuple[Part, Part]:
@@ -37,15 +38,17 @@ class Recognition(Experiment):
         setting, seeds = self.setting, range(self.setting.repeats[effort])
         boosted = [self._boosted(m, seed, effort) for seed in seeds for m in setting.boosters]
         machines = [
-            Trial(f"{seed}-{_plain(name)}", {"method": name, "seed": seed}, seconds)
+            Trial(f"{seed}-{_plain(name)}", {"method": name, "seed": seed, "costs": COSTS,
+                "folds": FOLDS, **setting.features}, seconds)
             for seed in seeds
             for name, (_, seconds) in setting.machines.items()
-        ]
+        ]  # fmt: skip
         return boosted + machines
 
     def _boosted(self, method: Method, seed: int, effort: Effort) -> Trial:
         setting, rounds = self.setting, self.setting.rounds[effort]
-        settings = {"method": method.name, "seed": seed, "rounds": rounds, "bins": setting.bins}
+        settings = {"method": method.name, "seed": seed, "rounds": rounds, "bins": setting.bins,
+            **setting.features}  # fmt: skip
         seconds = setting.boosters[method] * rounds / setting.rounds[Effort.USUAL]
         if method.parameter:
             step = 1 if effort is Effort.FULL and seed == 0 else setting.steps[effort]

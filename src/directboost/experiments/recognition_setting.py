@@ -1,7 +1,7 @@
 """What differs between the experiments that recognise images."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .base import Effort
@@ -30,6 +30,8 @@ class Setting:
         Of a feature, for all methods.
     reading : float
         Seconds until a trial has its rows.
+    features : dict
+        What the features depend on, as plain numbers for the settings of the trials.
     """
 
     boosters: Mapping[Method, float]
@@ -41,6 +43,7 @@ class Setting:
     steps: Mapping[Effort, int]
     bins: int = 255
     reading: float = 1.0
+    features: Mapping[str, Any] = field(default_factory=dict)
 
 
 def set_up(method: Method, wanted: Mapping[str, Any]) -> Method:

@@ -3,15 +3,32 @@
 import csv
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .base import Effort, Experiment, Results, Row, Table
 from .store import Store
 
 
-def write_report(folder: Path, experiment: Experiment, effort: Effort, command: str) -> Path:
-    """Write `results.csv`, `figure.png` and `README.md` of an experiment; return the page."""
+def write_report(
+    folder: Path,
+    experiment: Experiment,
+    effort: Effort,
+    command: str,
+    failed: Mapping[str, str] | None = None,
+) -> Path:
+    """Write `results.csv`, `figure.png` and `README.md` of an experiment; return the page.
+
+    Parameters
+    ----------
+    folder : Path
+    experiment : Experiment
+    effort : Effort
+    command : str
+        The command line that asks for it.
+    failed : dict of str
+        By the key of a trial, the error that ended it.
+    """
     trials, store = experiment.trials(effort), Store(folder, experiment)
     results = store.results(trials)
     home = folder / experiment.name
@@ -22,16 +39,27 @@ def write_report(folder: Path, experiment: Experiment, effort: Effort, command: 
     done = sum(store.has(trial) for trial in trials)
     setting = (
         f"Effort `{effort}`, {done} of {len(trials)} trials, "
-        f"{duration(store.seconds(trials))} of processor time. Command: `{command}`."
+        f"{duration(store.seconds(trials))} of trials, one after the other. Command: `{command}`."
     )
-    page.write_text(_page(experiment, results, setting), encoding="utf-8")
+    lacks = _lacks(len(trials) - done, failed or {})
+    page.write_text(_page(experiment, results, setting + lacks), encoding="utf-8")
     return page
+
+
+def _lacks(missing: int, failed: Mapping[str, str]) -> str:
+    """Say how many trials are missing, and the errors of those that failed."""
+    if not missing:
+        return ""
+    lines = "".join(f"\n- `{key}`: {error}" for key, error in failed.items())
+    listed = f"; these failed:\n{lines}" if lines else "."
+    return f"\n\n**Trials that are missing: {missing}**{listed}"
 
 
 def _page(experiment: Experiment, results: Results, setting: str) -> str:
     module = sys.modules[type(experiment).__module__]
-    parts = [f"# {experiment.title}", inspect.cleandoc(module.__doc__ or ""), setting]
-    parts += [f"**{experiment.verdict(results)}**", f"![{experiment.title}](figure.png)"]
+    parts = [f"# {experiment.title}", inspect.cleandoc(module.__doc__ or ""), *experiment.notes]
+    parts += [setting, f"**{experiment.verdict(results)}**"]
+    parts += [f"![{experiment.title}](figure.png)"]
     parts += [f"## {table.title}\n\n{markdown(table)}" for table in experiment.tables(results)]
     parts.append("All numbers are in [results.csv](results.csv).")
     return "\n\n".join(parts) + "\n"

@@ -4,12 +4,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from joblib import Parallel, delayed
 
 from .base import Effort, Experiment, Outcome, Trial
 from .report import write_report
 from .store import Store
+
+#: A trial, its outcome or the error that ended it, and seconds.
+_Attempt: TypeAlias = tuple[Trial, Outcome | str, float]
 
 
 @dataclass(frozen=True)
@@ -58,34 +62,62 @@ class Done:
 
 
 def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
-    """Run what is not finished; yield the report of every experiment."""
+    """Run what is not finished; yield the report of every experiment.
+
+    A trial that fails is missing in its report and ends nothing else; when all is done, an error
+    names those trials.
+    """
+    words: list[str] = []
     for experiment in plan.experiments:
-        _run_one(plan, experiment, tell)
-        yield write_report(plan.folder, experiment, plan.effort, plan.command)
+        failed = _run_one(plan, experiment, tell)
+        words += [f"{experiment.name} {key}: {error}" for key, error in failed.items()]
+        yield write_report(plan.folder, experiment, plan.effort, plan.command, failed)
+    if words:
+        listed = "; ".join(words)
+        raise RuntimeError(f"{len(words)} trials failed, all else is in the reports: {listed}")
 
 
-def _run_one(plan: Plan, experiment: Experiment, tell: Callable[[Done], None]) -> None:
+def _run_one(plan: Plan, experiment: Experiment, tell: Callable[[Done], None]) -> dict[str, str]:
+    """Run the open trials of an experiment; return the errors of those that failed, by key."""
     store, trials = Store(plan.folder, experiment), experiment.trials(plan.effort)
     # The longest first: both cores are busy until the end.
     left = sorted(plan.open(experiment), key=lambda trial: -trial.seconds)
     finished = len(trials) - len(left)
+    failed = {}
     for trial, outcome, seconds in _in_parallel(experiment, left, plan.jobs):
+        if isinstance(outcome, str):
+            failed[trial.key] = outcome
+            continue
         store.keep(trial, outcome, seconds)
         finished += 1
         tell(Done(experiment, trial, seconds, finished, len(trials)))
+    return failed
 
 
-def _in_parallel(
-    experiment: Experiment, trials: Sequence[Trial], jobs: int
-) -> Iterator[tuple[Trial, Outcome, float]]:
+def _in_parallel(experiment: Experiment, trials: Sequence[Trial], jobs: int) -> Iterator[_Attempt]:
     if jobs == 1 or len(trials) < 2:
         yield from (_timed(experiment, trial) for trial in trials)
         return
+    left = {trial.key: trial for trial in trials}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from pool(delayed(_timed)(experiment, trial) for trial in trials)
+    try:
+        for attempt in pool(delayed(_timed)(experiment, trial) for trial in trials):
+            del left[attempt[0].key]
+            yield attempt
+    except Exception as error:  # a process was ended from outside
+        yield from ((trial, _words(error), 0.0) for trial in left.values())
 
 
-def _timed(experiment: Experiment, trial: Trial) -> tuple[Trial, Outcome, float]:
+def _timed(experiment: Experiment, trial: Trial) -> _Attempt:
     started = time.perf_counter()
-    outcome = experiment.run(trial)
+    outcome: Outcome | str
+    try:
+        outcome = experiment.run(trial)
+    except Exception as error:  # of whatever kind: the other trials need nothing of this one
+        outcome = _words(error)
     return trial, outcome, time.perf_counter() - started
+
+
+def _words(error: Exception) -> str:
+    """Return the kind and the message of an error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

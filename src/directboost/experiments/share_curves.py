@@ -1,13 +1,18 @@
-"""Errors as functions of the share of features that a model reads."""
+"""Errors as functions of the share of features that a model reads: measured and drawn."""
+
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
 from ..arrays import Array
 from .base import Results
+from .drawing import COLOURS, new_figure, save
 from .measuring import Stage
 
 #: Where curves have their points.
 SHARES = np.linspace(0.0, 1.0, 201)
+_TICKS = (2, 5, 10, 20, 50, 100)  # per cent
 
 
 def by_share(curve: list[Stage], d: int) -> Array:
@@ -34,3 +39,31 @@ def error_at(results: Results, name: str, place: int, share: float) -> float:
     curve = mean_curve(results, name, place)[: int(np.searchsorted(SHARES, share + 1e-9))]
     known = curve[~np.isnan(curve)]
     return float(known[-1]) if known.size else float("nan")
+
+
+def draw_panels(curves: Mapping[str, Mapping[str, Array]], bold: str, path: Path) -> None:
+    """Draw five panels with the curves of five methods, and a legend in the sixth.
+
+    Parameters
+    ----------
+    curves : dict of dict of arrays
+        Errors by share, by method, by data set.
+    bold : str
+        The method of the thicker curve.
+    path : Path
+    """
+    figure, axes = new_figure(2, 3, (3.9, 3.0))
+    for panel, (name, found) in zip(axes.flat, curves.items(), strict=False):
+        for place, (method, errors) in enumerate(found.items()):
+            style = {"color": COLOURS[4 - place], "lw": 2.4 if method == bold else 1.3}
+            panel.plot(100.0 * SHARES, 100.0 * errors, label=method, **style)
+        panel.set(title=name, yscale="log")
+        panel.set_yticks(_TICKS, map(str, _TICKS))
+        panel.minorticks_off()
+        panel.grid(alpha=0.25, lw=0.6)
+        panel.spines[["top", "right"]].set_visible(False)
+    figure.supxlabel("features used in per cent")
+    figure.supylabel("test error in per cent")
+    axes[1, 2].axis("off")
+    axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center", frameon=False)
+    save(figure, path)

@@ -55,7 +55,8 @@ def _draw_sharing(
         places = np.arange(len(columns)) + (number - (len(sharing) - 1) / 2.0) * width
         heights = 100.0 * np.nan_to_num(np.asarray(ours))
         axes.bar(places, heights, 0.9 * width, color=COLOURS[number + 1], label=name)
-        axes.plot(places, printed, "D", color="black", ms=4)
+        label = "paper" if number == len(sharing) - 1 else None
+        axes.plot(places, printed, "D", color="black", ms=4, label=label)
     axes.set_xticks(np.arange(len(columns)), columns)
     axes.set_xlabel("classes that share a weak classifier")
     axes.set_ylabel("weak classifiers in per cent")

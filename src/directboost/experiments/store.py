@@ -1,20 +1,26 @@
 """Where finished trials are kept, so that an interrupted run goes on."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
 from .base import Arrays, Experiment, Outcome, Results, Row, Trial
 
-_FORMAT = 1
+_FORMAT = 2
+_DIGITS = 10  # of the sum of settings that are part of a file's name
 
 
 class Store:
     """Finished trials of one experiment: a file of rows each, and one of arrays where it has any.
+
+    Their names hold a sum of the settings, so that trials of one key, but of different efforts,
+    lie side by side.
 
     Parameters
     ----------
@@ -27,26 +33,23 @@ class Store:
         self._folder = folder / ".cache" / experiment.name
 
     def has(self, trial: Trial) -> bool:
-        """Tell whether the trial is there, with the same settings."""
+        """Tell whether the trial is there, with the same settings and with all of its arrays."""
         return self._read(trial) is not None
 
     def keep(self, trial: Trial, outcome: Outcome, seconds: float) -> None:
         """Write a finished trial; its rows last, so that one without them does not count."""
+        whole = {"format": _FORMAT, "settings": trial.settings, "seconds": seconds,
+            "arrays": sorted(outcome.arrays), "rows": list(outcome.rows)}  # fmt: skip
+        text = json.dumps(whole, default=_plain, indent=1)
         self._folder.mkdir(parents=True, exist_ok=True)
         if outcome.arrays:
-            with self._path(trial, ".npz").open("wb") as file:
+            path = self._path(trial, ".npz")
+            with _draft(path).open("wb") as file:
                 np.savez_compressed(file, allow_pickle=False, **outcome.arrays)
-        whole = {"format": _FORMAT, "settings": trial.settings, "seconds": seconds}
-        draft = self._path(trial, ".part")
-        text = json.dumps({**whole, "rows": list(outcome.rows)}, default=_plain, indent=1)
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, self._path(trial, ".json"))
-
-    def forget(self, trials: Iterable[Trial]) -> None:
-        """Remove trials."""
-        for trial in trials:
-            for suffix in (".json", ".npz"):
-                self._path(trial, suffix).unlink(missing_ok=True)
+            os.replace(_draft(path), path)
+        path = self._path(trial, ".json")
+        _draft(path).write_text(text, encoding="utf-8")
+        os.replace(_draft(path), path)
 
     def results(self, trials: Iterable[Trial]) -> Results:
         """Return the rows and arrays of those trials that are there."""
@@ -56,7 +59,7 @@ class Store:
             found = self._read(trial)
             if found is not None:
                 rows += found["rows"]
-                arrays[trial.key] = self._arrays(trial)
+                arrays[trial.key] = self._arrays(trial) if found["arrays"] else {}
         return Results(rows, arrays)
 
     def seconds(self, trials: Iterable[Trial]) -> float:
@@ -65,23 +68,33 @@ class Store:
         return sum(float(found["seconds"]) for found in finished if found is not None)
 
     def _path(self, trial: Trial, suffix: str) -> Path:
-        return self._folder / (trial.key + suffix)
+        text = json.dumps(trial.settings, default=_plain, sort_keys=True)
+        total = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+        return self._folder / f"{trial.key}.{total}{suffix}"
 
     def _read(self, trial: Trial) -> dict[str, Any] | None:
         try:
             found = json.loads(self._path(trial, ".json").read_text(encoding="utf-8"))
         except (FileNotFoundError, json.JSONDecodeError):
             return None
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            return None
         wanted = json.loads(json.dumps(trial.settings, default=_plain))
-        same = isinstance(found, dict) and found.get("format") == _FORMAT
-        return found if same and found.get("settings") == wanted else None
+        whole = not found["arrays"] or is_zipfile(self._path(trial, ".npz"))
+        return found if whole and found["settings"] == wanted else None
 
     def _arrays(self, trial: Trial) -> dict[str, Any]:
         path = self._path(trial, ".npz")
-        if not path.exists():
-            return {}
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
+        except Exception as error:  # what a damaged archive raises has no common kind
+            raise ValueError(f"{path} cannot be read ({error}): delete it and run again") from error
+
+
+def _draft(path: Path) -> Path:
+    """Return the name a file has until it is whole."""
+    return path.with_name(f"{path.name}.{os.getpid()}.part")
 
 
 def _plain(value: Any) -> Any:

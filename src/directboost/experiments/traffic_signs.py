@@ -29,6 +29,8 @@ from .sampling import Part
 from .signed_hog import hog
 
 _SIZE = 40
+#: Orientations, pixels of a cell, and whether of a whole turn.
+_HOGS = ((8, 5, False), (8, 5, True), (9, 4, False))
 
 
 class TrafficSigns(Recognition):
@@ -48,6 +50,7 @@ class TrafficSigns(Recognition):
         steps={Effort.QUICK: 2, Effort.USUAL: 4, Effort.FULL: 1},
         bins=64,
         reading=8.0,
+        features={"hogs": _HOGS},
     )  # fmt: skip
 
     def parts(self, seed: int) -> tuple[Part, Part]:
@@ -61,7 +64,7 @@ def _described() -> tuple[Part, Part]:
     """Return the features of the images to train and to test on, and their signs."""
     data = datasets.load("gtsrb_gray40")
     images = data.X.reshape(-1, _SIZE, _SIZE) / 255.0
-    gradients = [hog(images, 8, 5), hog(images, 8, 5, signed=True), hog(images, 9, 4)]
+    gradients = [hog(images, bins, cell, signed=signed) for bins, cell, signed in _HOGS]
     hue = (data.extra["hue"] / _SIZE**2).astype(np.float32)
     X, train = np.concatenate([*gradients, hue], axis=1), data.split == 0
     return (X[train], data.y[train]), (X[~train], data.y[~train])

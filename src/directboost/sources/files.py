@@ -1,8 +1,10 @@
 """Data sets in .npz files, and the folder of them that DIRECTBOOST_DATA names."""
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -31,7 +33,7 @@ def read(name: str, path: Path) -> Dataset:
     try:
         with np.load(path, allow_pickle=False) as file:
             stored = {key: file[key] for key in file.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be read as a data set: {error}") from error
     _check(path, stored)
     X = stored["X"]

@@ -55,7 +55,10 @@ def load_openml(name: str) -> Dataset:
     path = cache_folder() / f"{number}.npz"
     if not path.exists():
         _keep(path, _arrays(name, _fetch(name, number)))
-    return read(f"{PREFIX}{name}", path)
+    try:
+        return read(f"{PREFIX}{name}", path)
+    except ValueError as error:
+        raise ValueError(f"{error}; delete the file, and it is fetched again") from error
 
 
 def cache_folder() -> Path:
