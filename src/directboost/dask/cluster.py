@@ -84,11 +84,19 @@ class Cluster:
         try:
             with self._open():
                 return list(self._call(self.patience, self.client.gather, list(futures)))
-        except TimeoutError as error:
-            self._free_holders(futures)
-            raise AnswerLost from error
         except (OSError, KilledWorker, KeyError, CancelledError) as error:
+            self._wait_for_scheduler()
+            if isinstance(error, TimeoutError):
+                self._free_holders(futures)
             raise AnswerLost from error
+
+    def _wait_for_scheduler(self) -> None:
+        """Wait until the scheduler answers; where it does not, say that it is gone."""
+        since = time.monotonic()
+        while self._look([]) is None:
+            if time.monotonic() - since > self.patience:
+                raise ClusterLostError(self._gone())
+            time.sleep(self._pause)
 
     def settle(self, futures: Sequence[Future], watched: Sequence[Future]) -> None:
         """Wait until futures are there; `watched` are all tasks on the way to them."""
