@@ -89,7 +89,8 @@ class ShardedLine(Line):
         W = apart(jumps, work.first_jump[1:])
         place = Place.of(self._columns, W, self._rows.precision)
         penalty = self._model.penalty(self._start, step)
-        return self._rows.point(self._objective, self._columns, W, place, penalty)  # type: ignore[arg-type]
+        rows = cast(ShardedRows, self._rows)
+        return rows.point(self._objective, self._columns, W, place, penalty)
 
 
 def _next_steps(step: float) -> tuple[float, ...]:
