@@ -71,7 +71,8 @@ def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
     for one, other in ((rows[0], rows[-3]), (rows[-2], rows[-1])):
         assert other["objective"] == pytest.approx(one["objective"], rel=0.02)
     assert len({row["objective"] for row in rows[1 : 1 + len(workers)]}) == 1
-    assert rows[1]["look"] / rows[1]["shards"] >= rows[1]["rounds"]
+    asked = rows[1]["stride"] + rows[1]["look"]
+    assert asked / rows[1]["shards"] >= rows[1]["rounds"]
     simulated = results.tables["dask-simulated"].rows
     assert [row["workers"] for row in simulated] == [*workers, 2]
     assert all(row["simulated"] > 0.0 for row in simulated)

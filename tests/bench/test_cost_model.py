@@ -19,85 +19,82 @@ from directboost.bench.cost_model import (
     round_seconds,
 )
 from directboost.bench.rates import overhead_of
-from directboost.bench.simulation import LARGE, Machines, Question, simulate, tree_widths
+from directboost.bench.simulation import HOPS, LARGE, NEAR, Machines, Question, simulate
 
 OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
 ONE = Machines(1, 1, OVER, L, B)
 TWO = replace(ONE, workers=2)
 RATES = Rates(
-    {name: Line(2e-8, 1e-9) for name in ("look", "dual", "bend", "search", "value")},
+    {name: Line(2e-8, 1e-9) for name in ("look", "dual", "stride", "search", "value")},
     Line(8e-10, 1e-10), Line(3e-10, 5e-11), 5e-8, 3e-11, 4e-8,
 )  # fmt: skip
 WORK = Work(100_000, 20, 5, 255, 10, 80, 16)
-ROUNDS = Rounds(10, {"look": 12, "dual": 10, "bend": 11, "search": 14, "value": 3, "pick": 9}, 0.5)
+ROUNDS = Rounds(10, {"stride": 9, "dual": 10, "look": 4, "search": 2, "value": 3, "pick": 9}, 0.5)
 
 
 def test_one_shard_on_one_worker():
-    """Its task and the reader, each there and back, and the bytes on their way."""
-    question = Question(1, 0.5, message=1000, sums=9e9, answer=3000, adding=9.0, reading=0.25)
-    expected = (OVER + L + 0.001 + 0.5 + L) + (OVER + L + 0.25 + L) + 0.003
-    assert simulate([question], ONE) == pytest.approx(expected)
+    """Its task there and back, the answer after it, and what the driver does with it."""
+    question = Question(1, 0.5, message=1000, sums=3000, answer=9e9, adding=9.0, reading=0.25)
+    expected = OVER + L + 0.001 + 0.5 + L + HOPS * L + 0.003 + 0.25
+    assert question.tasks == 1
+    assert simulate(question, ONE) == pytest.approx(expected)
 
 
-def test_two_shards_on_two_workers():
-    """They work at the same time; the sum of the second travels to the first."""
+def test_small_answers_are_added_up_by_the_driver():
+    """Two shards work at the same time, on two workers or two threads; on one after the other."""
     question = Question(2, 0.5, sums=4000, adding=0.125)
+    after = HOPS * L + 0.008 + 0.125
+    both = 2 * OVER + L + 0.5 + L
+    assert simulate(question, TWO) == pytest.approx(both + after)
+    assert simulate(question, replace(ONE, threads=2)) == pytest.approx(both + after)
+    assert simulate(question, ONE) == pytest.approx(OVER + L + 1.0 + L + after)
+
+
+def test_large_answers_are_added_up_by_workers():
+    """The sum of the second travels to the first; one more task reads the sum of both."""
+    question = Question(2, 0.5, sums=NEAR, answer=3000, adding=0.125, reading=0.25)
     second = 2 * OVER + L + 0.5 + L
-    summed = second + OVER + L + (L + 0.004) + 0.125 + L
-    assert simulate([question], TWO) == pytest.approx(summed + OVER + 2 * L)
-
-
-def test_two_shards_on_one_worker():
-    """One thread does one after the other and two at once; nothing travels."""
-    question = Question(2, 0.5, sums=4000, adding=0.125)
-    summed = (OVER + L + 1.0 + L) + OVER + L + 0.125 + L
-    assert simulate([question], ONE) == pytest.approx(summed + OVER + 2 * L)
-    both = (2 * OVER + L + 0.5 + L) + OVER + L + 0.125 + L
-    assert simulate([question], replace(ONE, threads=2)) == pytest.approx(both + OVER + 2 * L)
+    summed = second + OVER + L + (L + NEAR / B) + 0.125 + L
+    read = summed + OVER + L + 0.25 + L + HOPS * L + 0.003
+    assert simulate(question, TWO) == pytest.approx(read)
+    assert question.tasks == 4
 
 
 def test_a_tree_of_nine():
     """Eight are summed first; the ninth stands alone, and both are summed once more."""
-    assert tree_widths(9) == [9, 2, 1]
-    question = Question(9, 0.5, adding=0.125)
-    threads = replace(ONE, threads=9)
-    eight = (
-        8 * OVER + 2 * L + 0.5
-    )  # the scheduler knows of the eighth, after it handed out the ninth
+    question = Question(9, 0.5, sums=NEAR, adding=0.125)
+    threads = Machines(1, 9, OVER, L, 1e30)
+    eight = 8 * OVER + 2 * L + 0.5  # known after the ninth was handed out
     first = max(eight, 9 * OVER) + OVER + 2 * L + 7 * 0.125
-    assert simulate([question], threads) == pytest.approx(
-        first + OVER + 2 * L + 0.125 + OVER + 2 * L
-    )
+    expected = first + OVER + 2 * L + 0.125 + OVER + 2 * L + HOPS * L
+    assert simulate(question, threads) == pytest.approx(expected)
     assert question.tasks == 13
 
 
 def test_a_large_message_is_a_task_first():
     small, large = Question(1, 0.0, message=LARGE), Question(1, 0.0, message=2 * LARGE)
-    more = simulate([large], ONE) - simulate([small], ONE)
+    more = simulate(large, ONE) - simulate(small, ONE)
     assert more == pytest.approx(OVER + 2 * L + LARGE / B)
     assert large.tasks == small.tasks + 1
 
 
 def test_a_sum_that_is_read_once_more():
-    assert simulate([Question(0, 0.0, answer=5000)], ONE) == pytest.approx(OVER + 2 * L + 0.005)
+    expected = OVER + 2 * L + HOPS * L + 0.005
+    assert simulate(Question(0, 0.0, answer=5000), ONE) == pytest.approx(expected)
 
 
 def test_the_scheduler_is_serial():
     """With slow hand-outs the seconds are those of the tasks, one after the other."""
-    slow = Machines(50, 1, 1.0, 0.0, B)
-    assert simulate([Question(64, 0.001)], slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
-
-
-def test_questions_together_take_less_than_one_by_one():
-    some = [Question(4, 0.1), Question(4, 0.1)]
-    assert simulate(some, TWO) < 2 * simulate(some[:1], TWO)
+    slow = Machines(50, 1, 1.0, 0.0, 1e30)
+    assert simulate(Question(64, 0.001), slow) == pytest.approx(64, abs=0.01)
+    assert simulate(Question(64, 0.001, sums=NEAR), slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
 
 
 @given(o=st.floats(1e-5, 1e-3), ratio=st.floats(3.5, 50.0))
 def test_overhead_and_latency_come_back(o, ratio):
     """What the simulation makes of them on 1 and 64 shards gives them again."""
     machines = Machines(1, 64, o, ratio * o, B)
-    found = overhead_of(*(simulate([Question(n, 0.0)], machines) for n in (1, 64)))
+    found = overhead_of(*(simulate(Question(n, 0.0), machines) for n in (1, 64)))
     assert found == pytest.approx((o, ratio * o), rel=1e-6)
 
 
@@ -115,15 +112,16 @@ def test_seconds_of_a_shard():
     loss, scores, sums = 2e-8 + 5e-9, 10 * (8e-10 + 5e-10), 3e-10 + 2.5e-10
     found = {name: WORK.question(name, RATES).seconds for name in ROUNDS.asked}
     assert found["look"] == pytest.approx(rows * (loss + scores + 20 * sums))
-    assert found["dual"] == found["value"] == pytest.approx(rows * loss)
-    assert found["bend"] == pytest.approx(rows * (loss + 10 * sums))
+    assert found["stride"] == found["look"]
+    assert found["value"] == pytest.approx(rows * loss)
+    assert found["dual"] == pytest.approx(rows * (loss + 10 * sums))
     assert found["search"] == pytest.approx(rows * (loss + scores))
     assert found["pick"] == 0.0
 
 
 def test_a_fit_is_loading_rounds_and_driver():
     parts = round_seconds(WORK, RATES, ROUNDS, TWO) * ROUNDS.rounds
-    loading = simulate([WORK.loading(RATES)], TWO)
+    loading = simulate(WORK.loading(RATES), TWO)
     assert fit_seconds(WORK, RATES, ROUNDS, TWO) == pytest.approx(loading + parts)
     later = replace(ROUNDS, driver=1.5)
     assert fit_seconds(WORK, RATES, later, TWO) == pytest.approx(loading + parts + 1.0)

@@ -52,9 +52,9 @@ def test_precision_and_samples(monkeypatch):
     """Such a fit works in single precision and on part of the rows, and is certified in double."""
     seen = []
 
-    def watched(crew, share):
-        seen.append(share)
-        return sample_rows(crew, share)
+    def watched(crew, has, size, features):
+        seen.append(1.0 if size is None else size / M)
+        return sample_rows(crew, has, size, features)
 
     monkeypatch.setattr("directboost.dask.rows.sample_rows", watched)
     monkeypatch.setattr(task, "_LARGE", 10 * M * K * (D + 1))

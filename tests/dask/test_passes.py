@@ -19,7 +19,6 @@ from tests.dask.shard_data import (
     KINDS,
     K,
     M,
-    draw_jumps,
     draw_place,
     draw_shards,
     formula_of,
@@ -97,11 +96,38 @@ def test_value(name, margin):
 @every_kind
 def test_search(name, margin, dtype):
     data, loss, place, rng = state(name, margin, dtype)
-    change, steps = draw_jumps(data, rng, [1, 3]), (1.0, 1.5, 0.16)
-    found = data.crew.ask(passes.search, WayMessage(place, loss, change, steps))
-    F, way = data.scores(place.weights), data.scores(change)
-    expected = [value_by_formula(data, name, margin, F + step * way) for step in steps]
+    end, steps = draw_place(data, rng, dtype), (1.0, 1.5, 0.16)
+    found = data.crew.ask(passes.search, WayMessage(place, loss, end, steps, SOME))
+    F, there = data.scores(place.weights), data.scores(end.weights)
+    expected = [value_by_formula(data, name, margin, F + step * (there - F)) for step in steps]
     np.testing.assert_allclose(found.values, expected, **near(dtype))
+    assert not found.arrays
+
+
+@every_kind
+def test_stride(name, margin):
+    """It gives what a search and a look at its end give."""
+    data, loss, place, rng = state(name, margin)
+    end = draw_place(data, rng)
+    way = WayMessage(place, loss, end, (1.0, 1.5), SOME)
+    found = data.crew.ask(passes.stride, way)
+    looked = data.crew.ask(passes.look, LookMessage(end, loss, SOME))
+    np.testing.assert_allclose(found.values, data.crew.ask(passes.search, way).values, rtol=1e-12)
+    np.testing.assert_array_equal(found.values[0], looked.values[0])
+    for one, other in zip(found.arrays, looked.arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@every_kind
+def test_the_dual_value_comes_with_the_curvature(name, margin):
+    data, loss, place, _ = state(name, margin)
+    value = value_by_formula(data, name, margin, data.scores(place.weights))
+    alone = data.crew.ask(passes.dual, passes.DualMessage(place, loss, value, 0.7))
+    found = data.crew.ask(passes.dual, passes.DualMessage(place, loss, value, 0.7, SOME))
+    assert not alone.arrays
+    np.testing.assert_allclose(found.values, alone.values, rtol=1e-12)
+    C = data.objective(loss).curvature(data.scores(place.weights))
+    np.testing.assert_allclose(found.arrays[0], data.summed(SOME, C), rtol=1e-7, atol=1e-10)
 
 
 def test_bin_weights():
@@ -115,10 +141,12 @@ def test_every_message_says_what_travels():
     data, loss, place, rng = state("logistic", "pairwise")
     weights = place.weights
     size = sum(a.nbytes for a in (weights.features, weights.counts, weights.jumps, weights.rows))
-    change = draw_jumps(data, rng, [1])
+    end = draw_place(data, rng)
     assert LookMessage(place, loss, SOME).nbytes == size + 12
     assert passes.DualMessage(place, loss, 0.0, 1.0).nbytes == size + 16
-    assert WayMessage(place, loss, change, (1.0, 2.0)).nbytes == size + change.nbytes + 16
+    assert passes.DualMessage(place, loss, 0.0, 1.0, SOME).nbytes == size + 16 + 12
+    way = WayMessage(place, loss, end, (1.0, 2.0), SOME)
+    assert way.nbytes == size + end.weights.nbytes + 16 + 12
 
 
 def sharded_objective(data, loss, penalty, nu):
@@ -207,7 +235,7 @@ def test_a_shard_made_anew_answers_the_same():
     message = LookMessage(place, loss, SOME)
     first, again = passes.look(old, message), passes.look(old, message)
     new = pickle.loads(pickle.dumps(old))
-    assert new.kept is None
+    assert new.kept == ()
     for other in (again, passes.look(new, pickle.loads(pickle.dumps(message)))):
         np.testing.assert_array_equal(first.values, other.values)
         np.testing.assert_array_equal(first.arrays[0], other.arrays[0])

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from directboost.dask import rows as far_rows
-from directboost.dask import sampling
 from directboost.dask.columns import ShardedColumns
 from directboost.dask.rows import ShardedPoint, ShardedSample
 from directboost.dask.sampling import sample_rows
+from directboost.masters import row_sample
 from tests.dask.shard_data import KINDS, K, M, draw_place, draw_shards, loss_of
+
+NONE = np.zeros(0, dtype=np.int32)
 
 every_kind = pytest.mark.parametrize(("name", "margin"), KINDS)
 
@@ -40,12 +42,12 @@ def test_a_sample_of_all_rows_bends_as_they_do(name, margin):
 @every_kind
 def test_a_sample_of_some_rows(name, margin, monkeypatch):
     """Its curvature is that among all rows, times how many each stands for."""
-    monkeypatch.setattr(sampling, "_RARE", 0)
+    monkeypatch.setattr(row_sample, "_RARE", 0)
     data, objective, field, point = draw(name, margin)
     sample = ShardedSample(objective, field, 40)
     assert not sample.whole
     assert 40 <= sample.n <= 40 + K
-    taken = sample_rows(field.crew, 40 / M)
+    taken = sample_rows(field.crew, field.class_counts, 40, NONE)
     rows = np.abs(data.c - taken.c[:, None]).argmin(axis=1)  # no two have the same weight
     C = objective.curvature(data.scores(point.F.weights))[rows]
     np.testing.assert_allclose(sample.bend(point), C * taken.scale[:, None], rtol=1e-6, atol=1e-9)
@@ -67,10 +69,10 @@ def test_codes_of_a_sample(room, monkeypatch):
 
 
 def test_arrays_of_a_sample_are_scaled(monkeypatch):
-    monkeypatch.setattr(sampling, "_RARE", 0)
+    monkeypatch.setattr(row_sample, "_RARE", 0)
     _, objective, field, _ = draw("logistic", "pairwise")
     sample = ShardedSample(objective, field, 30)
-    taken = sample_rows(field.crew, 30 / M)
+    taken = sample_rows(field.crew, field.class_counts, 30, NONE)
     ones = np.ones((sample.n, 2), dtype=np.float32)
     assert sample.take(ones).dtype == np.float32
     np.testing.assert_allclose(sample.take(ones)[:, 0], taken.scale, rtol=1e-6)

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.binning import bin_features
-from directboost.dask import sampling
 from directboost.dask.crew import Here
-from directboost.dask.sampling import sample_rows, sampled_codes
+from directboost.dask.sampling import class_counts, sample_rows, sampled_codes
 from directboost.dask.shards import ShardPlan
 from directboost.margins import Pairwise
+from directboost.masters import row_sample
+from directboost.masters.row_sample import RowSample
 
 
 def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):
@@ -25,6 +26,12 @@ def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):
     return Here(shards), labels, weight / (weight.sum() * len(shares))
 
 
+def sampled(crew, size, features=()):
+    """Take about so many rows, None for all."""
+    has = np.stack(crew.each(class_counts, [None] * crew.count))
+    return sample_rows(crew, has, size, np.array(features, dtype=np.int32))
+
+
 def rows_in(crew, taken):
     """Return which rows were taken: their codes are their places."""
     return sampled_codes(crew, taken, np.array([0], dtype=np.int32))[0].astype(int)
@@ -33,59 +40,57 @@ def rows_in(crew, taken):
 shares = st.lists(st.integers(1, 20), min_size=2, max_size=5)
 
 
-@given(shares=shares, seed=st.integers(0, 99), share=st.floats(0.01, 0.99))
-def test_a_sample(shares, seed, share):
+@given(shares=shares, seed=st.integers(0, 99), size=st.integers(4, 396))
+def test_a_sample(shares, seed, size):
     """Of every class its share or the least number; a row once, with its label and its weight."""
     crew, labels, c = draw_crew(shares, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "_RARE", 10)
-        taken = sample_rows(crew, share)
+        patch.setattr(row_sample, "_RARE", 10)
+        taken = sampled(crew, size)
     rows, has = rows_in(crew, taken), np.bincount(labels, minlength=len(shares))
     assert np.unique(rows).size == rows.size
     np.testing.assert_array_equal(taken.labels, labels[rows])
     np.testing.assert_allclose(taken.c, c[rows], rtol=1e-14)
-    wanted = np.minimum(has, np.maximum(np.ceil(share * has), 10))
+    wanted = np.minimum(has, np.maximum(np.ceil(size / 400 * has), 10))
     np.testing.assert_array_equal(np.bincount(taken.labels, minlength=len(shares)), wanted)
     assert taken.scale.sum() == pytest.approx(labels.size)
     stands_for = np.bincount(taken.labels, weights=taken.scale, minlength=len(shares))
     np.testing.assert_allclose(stands_for, has)
 
 
-@given(shares=shares, seed=st.integers(0, 99), share=st.floats(0.05, 0.95))
-def test_every_shard_gives_its_share(shares, seed, share):
+@given(shares=shares, seed=st.integers(0, 99), size=st.integers(20, 380))
+def test_the_rows_are_those_of_one_machine(shares, seed, size):
+    """A fit whose rows lie together takes the same, with the same weights."""
     crew, labels, _ = draw_crew(shares, seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "_RARE", 0)
-        taken = sample_rows(crew, share)
-    rows, k = rows_in(crew, taken), len(shares)
-    totals = np.bincount(labels, minlength=k)
-    for (i, j), counts in zip(pairwise((0, 150, 170, 171, 400)), taken.counts, strict=True):
-        inside = (rows >= i) & (rows < j)
-        np.testing.assert_array_equal(np.bincount(labels[rows[inside]], minlength=k), counts)
-        has = np.bincount(labels[i:j], minlength=k)
-        fair = has * np.ceil(share * totals) / np.maximum(totals, 1)
-        assert (np.abs(counts - fair) <= 1.0).all()
+        patch.setattr(row_sample, "_RARE", 0)
+        patch.setattr(row_sample, "_ALL", 2.0)
+        taken = sampled(crew, size)
+        binned = bin_features(np.arange(400.0)[:, None], np.ones(400), None)
+        near = RowSample(binned, labels, size)
+    np.testing.assert_array_equal(rows_in(crew, taken), near.rows)
+    np.testing.assert_allclose(taken.scale, near.scale, rtol=1e-14)
 
 
 def test_the_same_rows_again(monkeypatch):
-    monkeypatch.setattr(sampling, "_RARE", 0)
+    monkeypatch.setattr(row_sample, "_RARE", 0)
     (one, _, _), (other, _, _) = draw_crew([3, 2, 1], 4), draw_crew([3, 2, 1], 4)
-    rows = rows_in(one, sample_rows(one, 0.5))
+    rows = rows_in(one, sampled(one, 200))
     assert rows.size < 210
-    np.testing.assert_array_equal(rows, rows_in(other, sample_rows(other, 0.5)))
+    np.testing.assert_array_equal(rows, rows_in(other, sampled(other, 200)))
 
 
 def test_rows_are_drawn_from_all_over_a_shard(monkeypatch):
-    monkeypatch.setattr(sampling, "_RARE", 0)
+    monkeypatch.setattr(row_sample, "_RARE", 0)
     crew, _, _ = draw_crew([1, 1], 0, cuts=(0, 400))
-    rows = rows_in(crew, sample_rows(crew, 0.25))
+    rows = rows_in(crew, sampled(crew, 100))
     assert rows.size == pytest.approx(100, abs=2)
     assert np.histogram(rows, bins=4, range=(0, 400))[0].min() > 10
 
 
 def test_rare_classes_are_taken_whole():
     crew, labels, _ = draw_crew([40, 1], 2)
-    taken = sample_rows(crew, 0.8)
+    taken = sampled(crew, 320)
     assert (taken.labels == 1).sum() == (labels == 1).sum() > 0
     assert (taken.scale[taken.labels == 1] == 1.0).all()
     assert (taken.labels == 0).sum() < (labels == 0).sum()
@@ -93,16 +98,26 @@ def test_rare_classes_are_taken_whole():
 
 def test_the_whole():
     crew, labels, c = draw_crew([2, 1], 3)
-    taken = sample_rows(crew, 1.0)
+    taken = sampled(crew, None)
     np.testing.assert_array_equal(rows_in(crew, taken), np.arange(labels.size))
     np.testing.assert_array_equal(taken.scale, 1.0)
     np.testing.assert_allclose(taken.c, c, rtol=1e-14)
 
 
-def test_codes_that_travel_are_counted():
+def test_codes_come_with_the_rows_or_later():
     crew, _, _ = draw_crew([2, 1], 3)
-    taken, before = sample_rows(crew, 1.0), crew.traffic
+    taken = sampled(crew, 100, [1, 0])
+    later = sampled_codes(crew, taken, np.array([0], dtype=np.int32))
+    np.testing.assert_array_equal(taken.codes[1:], later)
+    np.testing.assert_array_equal(taken.codes[0], 1)
+
+
+def test_what_travels_is_counted():
+    """Places, labels and weights of the rows, codes, and which features are wanted."""
+    crew, _, _ = draw_crew([2, 1], 3)
+    taken, wanted = sampled(crew, None), 4 * 2 * 4
+    assert crew.traffic == 400 * (4 + 4 + 8)
+    before = crew.traffic
     codes = sampled_codes(crew, taken, np.array([1, 0], dtype=np.int32))
     assert codes.shape == (2, 400)
-    np.testing.assert_array_equal(codes[0], 1)
-    assert crew.traffic - before == codes.nbytes
+    assert crew.traffic - before == codes.nbytes + 400 * 4 + wanted

@@ -25,7 +25,7 @@ def most_bytes(model):
 
 
 @pytest.mark.usefixtures("small_shards")
-@pytest.mark.parametrize("share", [0.6, 0.3])
+@pytest.mark.parametrize("share", [0.4, 0.25])
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
 def test_no_round_moves_more_and_the_optimum_is_the_same(wide, share, penalty):
     choices = {"nu": 0.2, "tol": 1e-4, "penalty": penalty, "ends": ENDS}

@@ -24,8 +24,8 @@ from .tables import Column, Row, Table
 
 TOL, PARTITIONS, WORKERS = 0.01, 8, (1, 2)
 LIMIT = 900.0  # seconds for consensus
-_QUESTIONS = "look", "dual", "bend", "search"
-_OTHERS = "value", "each", "bin_weights"
+_QUESTIONS = "stride", "dual", "look", "search"
+_OTHERS = "value", "bend", "each", "bin_weights"
 
 
 _COLUMNS = (

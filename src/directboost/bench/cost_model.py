@@ -3,9 +3,9 @@
 The rows of m x d data with k classes are on P shards. A point has weights on w features, n jumps
 in all; a row takes alpha + beta k seconds in each part of a pass:
 
-- `look`: scores from w features, the loss, sums over the bins of all d features;
-- `dual`: the loss and its conjugate, and `bend`: the loss and the sums over bins of w features;
-- `search`: scores of the way from w features, and the loss at two of its steps.
+- `stride`: scores from w features, the loss twice, sums over the bins of all d features;
+- `dual`: the loss and its conjugate, and sums over the bins of w features;
+- `look`: as a stride, the loss once; `search`: scores from w features, the loss at two steps.
 
 The driver takes a number of seconds per round that does not depend on m: it works on a sample.
 """
@@ -80,20 +80,21 @@ class Work:
     shards: int
 
     def question(self, name: str, rates: Rates) -> Question:
-        """Return what a question takes: "look", "dual", "bend", "search" or "value".
+        """Return what a question takes: "stride", "dual", "look", "search" or "value".
 
         "pick" reads a sum that is there once more.
         """
         if name == "pick":
-            return Question(0, 0.0, answer=self._sums("bend"))
+            return Question(0, 0.0, answer=self._sums("dual"))
         k, w = self.k, self.features
         scores, sums = w * rates.scores.at(k), rates.sums.at(k)
-        parts = {"look": scores + self.d * sums, "bend": w * sums, "search": scores}
+        whole = scores + self.d * sums
+        parts = {"look": whole, "stride": whole, "dual": w * sums, "search": scores}
         seconds = self.m / self.shards * (rates.loss[name].at(k) + parts.get(name, 0.0))
-        size = self._sums(name)
-        reading = self.d * self.bins * k * rates.pricing if name == "look" else 0.0
-        answer = self._sums("bend") if name in ("look", "bend") else 0.0
-        message = self._message() * (2.0 if name == "search" else 1.0)
+        size, priced = self._sums(name), name in ("look", "stride")
+        reading = self.d * self.bins * k * rates.pricing if priced else 0.0
+        answer = self._sums("dual") if priced else size
+        message = self._message() * (2.0 if name in ("search", "stride") else 1.0)
         return Question(
             self.shards, seconds, message, size, answer, size * rates.adding, reading
         )  # fmt: skip
@@ -103,7 +104,7 @@ class Work:
         return float(self.jumps * (self.k + 1) * _NUMBER + self.features * 12)
 
     def _sums(self, name: str) -> float:
-        features = {"look": self.d, "bend": self.features}.get(name, 0)
+        features = {"look": self.d, "stride": self.d, "dual": self.features}.get(name, 0)
         return float(_NUMBER * (1 + features * self.bins * self.k))
 
     def loading(self, rates: Rates) -> Question:
@@ -117,7 +118,7 @@ class Work:
 
         What Python and its packages take is not counted, nor is the data before it is coded.
         """
-        rows = self.m / workers * (self.d + _ROW + self.k * _SCORE)
+        rows = self.m / workers * (self.d + _ROW + 2 * self.k * _SCORE)
         at_work = threads * self.m / self.shards * 3 * self.k * _SCORE
         return rows + at_work + 9 * self._sums("look")
 
@@ -138,21 +139,14 @@ def round_seconds(work: Work, rates: Rates, rounds: Rounds, machines: Machines) 
 
 def fit_seconds(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> float:
     """Return the seconds of a fit, simulated: loading, questions, and the driver."""
-    loading = simulate([work.loading(rates)], machines)
+    loading = simulate(work.loading(rates), machines)
     return loading + _asking(work, rates, rounds, machines) + rounds.driver
 
 
 def _asking(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> float:
-    """Return the seconds of all questions; `dual` and `bend` are asked together."""
-    asked = dict(rounds.asked)
-    pairs = min(asked.get("dual", 0.0), asked.get("bend", 0.0))
-    both = [work.question(name, rates) for name in ("dual", "bend")]
-    seconds = pairs * simulate(both, machines) if pairs else 0.0
-    for name, times in asked.items():
-        alone = times - pairs if name in ("dual", "bend") else times
-        if alone:
-            seconds += alone * simulate([work.question(name, rates)], machines)
-    return seconds
+    """Return the seconds of all questions."""
+    asked = [(times, name) for name, times in rounds.asked.items() if times]
+    return sum(n * simulate(work.question(name, rates), machines) for n, name in asked)
 
 
 def round_bytes(work: Work, rates: Rates, rounds: Rounds) -> float:

@@ -11,7 +11,7 @@ from .tables import Column, Row, Table
 
 #: The cluster that is foretold.
 ROWS, WORKERS, SHARDS, THREADS, BANDWIDTH = 1_000_000_000, 100, 800, (1, 4), 1.25e9
-_QUESTIONS = "look", "dual", "bend", "search", "value"
+_QUESTIONS = "stride", "dual", "look", "search", "value"
 
 _SIMULATED = (
     Column("shape", "m x d, k"),
@@ -121,7 +121,7 @@ def work_of(row: Row) -> Work:
 def rounds_of(row: Row, around: Around) -> Rounds:
     """Return how often a measured fit asked; the driver's seconds without those for tasks."""
     asked = {name: row[name] / row["shards"] for name in _QUESTIONS}
-    asked["pick"] = max(row["pick"] - asked["bend"], 0.0)  # a bend is picked from in any case
+    asked["pick"] = row["pick"]
     driver = max(row["driver"] - row["tasks"] * around.submitting, 0.0)
     return Rounds(row["rounds"], asked, driver)
 

@@ -19,13 +19,13 @@ from ..dask.partitions import read_partitions
 from ..dask.passes import DualMessage, LookMessage, WayMessage
 from ..dask.places import JumpList, Place
 from ..dask.site import ThisProcess
-from ..dask.sums import Sums, add_up
+from ..dask.sums import FAN_IN, Sums, add_up
 from ..dask.workers import Workers
-from ..losses import LOSSES
+from ..losses import LOSSES, Loss
 from ..margins import MARGINS
 from ..penalties import GroupNorm
 from .cost_model import Line, Rates
-from .simulation import FAN_IN, Machines
+from .simulation import HOPS, Machines
 
 ROWS, FEATURES = 250_000, 16  # of the shard that is timed; it is larger than a cache
 QUICK_ROWS = 40_000
@@ -74,13 +74,15 @@ class _Pieces:
         full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.crew.ask
         look = LookMessage(empty, loss, none)
         alone = {name: least(partial(ask, q, look)) for name, q in _LOOKS.items()}
-        dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5)))
+        dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5, none)))
         scores = least(
             lambda: ask(passes.value, LookMessage(Place(full, empty.dtype), loss, none))
         ) - alone["value"]  # fmt: skip
-        way = WayMessage(empty, loss, full, (1.0, 1.5))
-        search = least(lambda: ask(passes.search, way)) - scores
-        seconds = {**alone, "dual": dual, "search": search}
+        ways = {
+            name: least(partial(_go, ask, q, (empty, full, loss))) - scores
+            for name, q in (("search", passes.search), ("stride", passes.stride))
+        }
+        seconds = {**alone, "dual": dual, **ways}
         self.loss = {name: max(t, 0.0) / m for name, t in seconds.items()}
         looked = LookMessage(empty, loss, whole)
         sums = least(lambda: ask(passes.look, looked)) - alone["look"]
@@ -97,7 +99,14 @@ class _Pieces:
         self.adding = least(lambda: add_up([sums] * FAN_IN)) / ((FAN_IN - 1) * sums.nbytes)
 
 
-_LOOKS = {"look": passes.look, "bend": passes.bend, "value": passes.value}
+_LOOKS = {"look": passes.look, "value": passes.value}
+
+
+def _go(ask: Any, question: Any, way: tuple[Place, JumpList, Loss]) -> None:
+    """Ask for a way to a place that no shard has seen, without sums there."""
+    place, weights, loss = way
+    end, none = Place(weights, place.dtype), np.zeros(0, dtype=np.int32)
+    ask(question, WayMessage(place, loss, end, (1.0, 1.5), none))
 
 
 def _loaded(m: int, d: int, k: int) -> Loaded:
@@ -140,11 +149,11 @@ def measure_around(client: Any, workers: int) -> Around:
 def overhead_of(one: float, many: float) -> tuple[float, float]:
     """Return overhead o and latency l, from the seconds of an empty question on 1 and 64 shards.
 
-    One shard takes 2 o + 4 l: its task and the reader, there and back. On 64 the last of 64 tasks
-    is handed out after 64 o; a sum, the sum of sums and the reader come after: 67 o + 8 l.
+    One shard takes o + 6 l: to the scheduler, to a worker and back, to the driver, and there and
+    back for the answer. On 64 the last task is handed out after 64 o.
     """
-    overhead = max((many - 2.0 * one) / (_MANY - 1), 0.0)
-    return overhead, max(one - 2.0 * overhead, 0.0) / 4.0
+    overhead = max((many - one) / (_MANY - 1), 0.0)
+    return overhead, max(one - overhead, 0.0) / (HOPS + 2)
 
 
 def _asking(client: Any, shards: int) -> tuple[float, float]:
@@ -152,11 +161,10 @@ def _asking(client: Any, shards: int) -> tuple[float, float]:
     crew = Workers(
         Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
     )
-    tasks = shards + sum(1 for _ in range(1, shards, FAN_IN)) + 2
     crew.ask(_nothing, None)
     started = time.thread_time()
     seconds = least(lambda: crew.ask(_nothing, None))
-    busy = (time.thread_time() - started) / _TIMES / tasks
+    busy = (time.thread_time() - started) / _TIMES / shards
     crew.release()
     return seconds, busy
 

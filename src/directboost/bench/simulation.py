@@ -1,8 +1,9 @@
 """A cluster that answers questions, event by event.
 
-Every question is one task per shard, sums of eight at a time above them, and one task that reads
-the last sum. The scheduler hands out one task after the other; a task waits for its inputs, for
-those that lie on other workers longer, and then for a thread.
+Every question is one task per shard. Where the answers are large, sums of eight at a time are taken
+above them, and one task reads the last sum; else they are added up by the driver. The scheduler
+hands out one task after the other; a task waits for its inputs, for those that lie on other workers
+longer, and then for a thread.
 """
 
 import heapq
@@ -10,8 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-FAN_IN = 8  # sums that are added up at once
-LARGE = 16_384  # bytes from which on a message is a task of its own
+from ..dask.crew import tree_widths
+from ..dask.sums import FAN_IN
+from ..dask.workers import LARGE, NEAR
+
+HOPS = 4  # from the driver to the scheduler and back, and the same for the answer
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Question:
     adding : float
         Seconds to add one sum to another.
     reading : float
-        Seconds of the task that reads the last sum.
+        Seconds to read the last sum.
     """
 
     shards: int
@@ -64,22 +68,25 @@ class Question:
     reading: float = 0.0
 
     @property
+    def near(self) -> bool:
+        """Whether the answers of all shards come to the driver."""
+        return self.shards > 0 and self.shards * self.sums <= NEAR
+
+    @property
+    def large(self) -> bool:
+        """Whether the message is a task of its own."""
+        return self.message * self.shards > LARGE
+
+    @property
     def tasks(self) -> int:
         """Number of tasks."""
-        return sum(tree_widths(self.shards)) + 1 + (self.message > LARGE)
+        above = 0 if self.near else sum(tree_widths(self.shards)) - self.shards + 1
+        return self.shards + above + self.large
 
     @property
     def moved(self) -> float:
         """Bytes that leave a task, as if none stayed where it is, as `bytes_moved` counts them."""
         return self.message * self.shards + self.sums * sum(tree_widths(self.shards)) + self.answer
-
-
-def tree_widths(shards: int) -> list[int]:
-    """Return the number of tasks on every level of the tree over so many shards."""
-    widths = [shards]
-    while widths[-1] > 1:
-        widths.append(-(-widths[-1] // FAN_IN))
-    return widths
 
 
 @dataclass
@@ -115,9 +122,16 @@ class _Task:
         return self.wait + (machines.latency + sum(far) / machines.bandwidth if far else 0.0)
 
 
-def simulate(questions: Sequence[Question], machines: Machines) -> float:
-    """Return the seconds from asking all questions at once until the driver has the answers."""
-    tasks = [task for question in questions for task in _tasks(question, machines)]
+def simulate(question: Question, machines: Machines) -> float:
+    """Return the seconds from asking until the driver has the answer."""
+    tasks = _tasks(question, machines)
+    arriving = sum(task.size for task in tasks if not task.users) / machines.bandwidth
+    adding = (question.shards - 1) * question.adding + question.reading if question.near else 0.0
+    return _last(tasks, machines) + HOPS * machines.latency + arriving + adding
+
+
+def _last(tasks: Sequence[_Task], machines: Machines) -> float:
+    """Return when the last task is done and the scheduler knows of it."""
     events: list[tuple[float, int, str, _Task]] = []
     order = count()
 
@@ -139,7 +153,7 @@ def simulate(questions: Sequence[Question], machines: Machines) -> float:
             heapq.heappush(threads[task.place], done)
             tell(done + machines.latency, "done", task)
         else:
-            end = max(end, now if task.users else now + task.size / machines.bandwidth)
+            end = max(end, now)
             for user in task.users:
                 user.missing -= 1
                 if not user.missing:
@@ -149,13 +163,15 @@ def simulate(questions: Sequence[Question], machines: Machines) -> float:
 
 def _tasks(question: Question, machines: Machines) -> list[_Task]:
     """Return the tasks of a question: shards go round the workers, so that sums travel."""
-    first = [_Task(0.0, 0.0, [], 0)] if question.message > LARGE else []
+    first = [_Task(0.0, 0.0, [], 0)] if question.large else []
     level = []
     for shard in range(question.shards):
         worker = shard % machines.workers
         wait = (worker + 1) * question.message / machines.bandwidth  # they get it in turn
         level.append(_Task(question.seconds, question.sums, first, worker, wait))
     tasks = [*first, *level]
+    if question.near:
+        return tasks
     while len(level) > 1:
         groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
         level = [

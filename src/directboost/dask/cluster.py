@@ -70,6 +70,11 @@ class Cluster:
         with self._open():
             return self.client.submit(function, *arguments, key=key, pure=False)
 
+    def map(self, function: Any, *arguments: Sequence[Any], keys: list[str]) -> list[Future]:
+        """Begin a task for every key, all in one message to the scheduler."""
+        with self._open():
+            return list(self.client.map(function, *arguments, key=keys, pure=False))
+
     def compute(self, parts: Sequence[Any]) -> list[Future]:
         """Begin to compute what is delayed."""
         with self._open():

@@ -1,6 +1,7 @@
 """What is known of all rows at a place: asked of the crew when it is first needed."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from . import passes
 from .crew import Crew
 from .passes import LookMessage
 from .places import Place
+from .sampling import class_counts
 from .sums import Sums
 
 _BLOCK_BYTES = 1 << 25  # of the sums of one block of features
@@ -87,6 +89,11 @@ class Field:
         sums = [self.crew.ask(passes.bin_weights, block).arrays[0][:, 0] for block in parts]
         weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
         object.__setattr__(self, "bin_weights", weights)
+
+    @cached_property
+    def class_counts(self) -> Ints:
+        """How many rows of every class each shard has, (shards, k)."""
+        return np.stack(self.crew.each(class_counts, [None] * self.crew.count))
 
     def size_of(self, features: Ints) -> int:
         """Return the bytes of the sums over the bins of features."""
@@ -211,6 +218,11 @@ def price_features(sums: Sums, features: PriceList) -> Prices:
         E = edges_of(part, int(features.kinds[f]))
         best[f], jump[f], polarity[f] = best_by_edges(E, signs, features.penalty, features.tie)
     return Prices(float(sums.values[0]), sums.arrays[1], best / features.costs, jump, polarity)
+
+
+def values_of(sums: Sums) -> Array:
+    """Return the values of a sum."""
+    return sums.values
 
 
 def pick(sums: Sums, rows: Ints) -> Array:

@@ -9,7 +9,7 @@ from ..kernels.team import Team
 from ..kernels.work import EXPONENTIAL, LossPass, PassRows, own_dual
 from ..problem import Objective
 from . import passes
-from .field import Field, Prices
+from .field import Field, Prices, values_of
 from .passes import DualMessage, is_coupled
 from .places import JumpList, Place
 
@@ -71,14 +71,18 @@ class ShardedObjective(Objective):
         return self.dual_estimate(U, max_price)
 
     def dual_estimate(self, U: Any, max_price: float, team: Team | None = None) -> float:
-        """Return `dual_bound`; meanwhile the shards begin with what is asked next."""
+        """Return `dual_bound`; in the same pass the shards sum the curvature asked for next."""
         del team
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         value = self.field.value(U) if is_coupled(self) else 0.0
-        held = self.field.crew.hold(passes.dual, DualMessage(U.alone(), self.loss, value, tau))
+        features = None
         if self.ahead and not self.field.in_turns:
-            prices = self.field.prices(U, self.penalty)
-            self.field.begin_bend(U, self._next_features(U, prices))
+            features = self._next_features(U, self.field.prices(U, self.penalty))
+        message = DualMessage(U.alone(), self.loss, value, tau, features)
+        size = 0 if features is None else self.field.size_of(features)
+        held = self.field.crew.hold(passes.dual, message, size)
+        if features is not None:
+            U.known["bend"] = (features, held)
         found = self.field.crew.read(held, values_of)
         if not is_coupled(self):
             return float(found[0])
@@ -93,8 +97,3 @@ class ShardedObjective(Objective):
         new = order[(prices.best[order] > self.nu) & ~np.isin(order, active)]
         room = max(few, 2 * active.size)
         return np.union1d(active, new[:room]).astype(np.int32)
-
-
-def values_of(sums: Any) -> Any:
-    """Return the values of a sum."""
-    return sums.values

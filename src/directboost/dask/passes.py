@@ -1,7 +1,8 @@
 """What a shard is asked: each question is one pass over its rows, its answer a sum over them.
 
-The questions of a round, in order: `look` at a new point, its `dual` value, how the loss `bend`s
-there, and `search` along a way. Every function takes a shard and a message and gives `Sums`.
+The questions of a round, in order: the `dual` value of a point and how the loss bends there, then
+a `stride` to the next one, or a `search` for how far to go and a `look` at it. Every function takes
+a shard and a message and gives `Sums`.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from ..arrays import Array, Ints, Scores
 from ..kernels.work import LossPass, Way
 from ..losses import Exponential, Loss
 from ..problem import Objective
-from .places import JumpList, Place
+from .places import Place
 from .shards import Shard
 from .sums import Sums
 
@@ -34,32 +35,42 @@ class LookMessage:
 
 @dataclass(frozen=True)
 class DualMessage:
-    """A place, its loss on all rows, and by how much its weights are shrunk."""
+    """A place, its loss on all rows, by how much its weights are shrunk, and what else is wanted.
+
+    That is the curvature of features, None for nothing.
+    """
 
     place: Place
     loss: Loss
     value: float
     tau: float
+    features: Ints | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        return self.place.weights.nbytes + 16
+        more = 0 if self.features is None else self.features.nbytes
+        return self.place.weights.nbytes + 16 + more
 
 
 @dataclass(frozen=True)
 class WayMessage:
-    """A place, and steps of a way from there."""
+    """A place, the end of a way from there, and steps: shares of the way, or beyond it.
+
+    Of `features` the sums at the end are wanted as well, where it is the first step.
+    """
 
     place: Place
     loss: Loss
-    change: JumpList
+    end: Place
     steps: tuple[float, ...]
+    features: Ints
 
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        return self.place.weights.nbytes + self.change.nbytes + 8 * len(self.steps)
+        weights = self.place.weights.nbytes + self.end.weights.nbytes
+        return weights + 8 * len(self.steps) + self.features.nbytes
 
 
 def is_coupled(objective: Objective) -> bool:
@@ -85,27 +96,33 @@ def bend(shard: Shard, message: LookMessage) -> Sums:
 
 
 def dual(shard: Shard, message: DualMessage) -> Sums:
-    """Return the dual objective of weights shrunk by tau.
+    """Return the dual objective of weights shrunk by tau; with sums of the curvature, if wanted.
 
     Of a coupled loss it is that of the entries r != y_i, and their mass.
     """
-    objective, found = _evaluated(shard, message.place, message.loss, "U")
-    U = found.U
+    wanted = "U" if message.features is None else "UC"
+    objective, found = _evaluated(shard, message.place, message.loss, wanted)
+    coupled, U = is_coupled(objective), found.U
     assert U is not None
-    if not is_coupled(objective):
+    factor = float(np.exp(found.value - message.value)) if coupled else 1.0
+    arrays: tuple[Array, ...] = ()
+    if message.features is not None:
+        assert found.C is not None
+        arrays = (factor * _bin_sums(shard, message.features, found.C),)
+    if not coupled:
         shrunk = replace(objective, nu=message.tau)
-        return Sums(np.array([shrunk.dual_estimate(U, 1.0)]))
-    U *= U.dtype.type(np.exp(found.value - message.value))
+        return Sums(np.array([shrunk.dual_estimate(U, 1.0)]), arrays)
+    U *= U.dtype.type(factor)
     rows = objective.pass_rows(U.dtype)
     assert rows is not None
-    return Sums(np.array(kernels.dual_parts(rows, U, message.tau)))
+    return Sums(np.array(kernels.dual_parts(rows, U, message.tau)), arrays)
 
 
 def search(shard: Shard, message: WayMessage) -> Sums:
     """Return the loss after every step of a way."""
     place, objective = message.place, shard.objective(message.loss)
-    F, change = shard.scores(place), shard.added(message.change, place.dtype)
-    rows = objective.pass_rows(place.dtype)
+    F = shard.scores(place)
+    change, rows = shard.scores(message.end) - F, objective.pass_rows(place.dtype)
     values = [
         kernels.loss_pass(rows, F, "", None, Way(change, step)).value
         if rows is not None
@@ -113,6 +130,14 @@ def search(shard: Shard, message: WayMessage) -> Sums:
         for step in message.steps
     ]
     return Sums(np.array(values), (), is_coupled(objective))
+
+
+def stride(shard: Shard, message: WayMessage) -> Sums:
+    """Return what `search` does, and what a `look` at the end gives, which is the first step."""
+    further = search(shard, replace(message, steps=message.steps[1:]))
+    there = look(shard, LookMessage(message.end, message.loss, message.features))
+    values = np.concatenate([there.values, further.values])
+    return Sums(values, there.arrays, there.coupled)
 
 
 def value(shard: Shard, message: LookMessage) -> Sums:

@@ -16,10 +16,10 @@ from ..masters.row_sample import RowSample
 from ..problem import Objective
 from . import passes
 from .columns import ShardedColumns
-from .field import Field
+from .field import Field, values_of
 from .passes import WayMessage
-from .places import JumpList, Place
-from .sampling import SampledRows, sample_rows, sampled_codes
+from .places import Place
+from .sampling import sample_rows, sampled_codes
 
 _ALL = 0.7  # share of the rows from which on a sample takes all
 _CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once
@@ -63,8 +63,7 @@ class ShardedLine(Line):
     ) -> None:
         self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
         self._start: Array = np.concatenate(model.point.W)
-        way = apart(model.work.jumps - self._start, model.work.first_jump[1:])
-        self._way = JumpList.of(columns.features, way, objective.margin.k)
+        self._end = self._place(1.0)
         self._known: dict[float, float] = {}
 
     def value(self, step: float) -> float:
@@ -72,25 +71,37 @@ class ShardedLine(Line):
         if step > 1.0 and not self._keeps_signs(step):
             return float("inf")
         if step not in self._known:
-            self._look((step, *_next_steps(step)))
+            self._ask((step, *_next_steps(step)))
         return self._known[step] + self._model.penalty(self._start, step)
 
-    def _look(self, steps: tuple[float, ...]) -> None:
+    def _ask(self, steps: tuple[float, ...]) -> None:
+        """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
         assert isinstance(self._columns, ShardedColumns)
         field, place = self._columns.field, cast(Place, self._model.point.F)
-        message = WayMessage(place.alone(), field.loss, self._way, steps)
-        found = field.crew.ask(passes.search, message)
-        self._known |= dict(zip(steps, found.values.tolist(), strict=True))
+        strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
+        features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
+        message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
+        question = passes.stride if strides else passes.search
+        held = field.crew.hold(question, message, field.size_of(features))
+        if strides:
+            self._end.known["looks"] = [held]
+        found = field.crew.read(held, values_of)
+        self._known |= dict(zip(steps, found.tolist(), strict=True))
 
     def go(self, step: float) -> Point:
         """Return the point a share `step` of the way."""
-        work = self._model.work
-        jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
-        W = apart(jumps, work.first_jump[1:])
-        place = Place.of(self._columns, W, self._rows.precision)
+        place = self._end if step == 1.0 else self._place(step)
         penalty = self._model.penalty(self._start, step)
         rows = cast(ShardedRows, self._rows)
-        return rows.point(self._objective, self._columns, W, place, penalty)
+        return rows.point(self._objective, self._columns, self._jumps(step), place, penalty)
+
+    def _place(self, step: float) -> Place:
+        return Place.of(self._columns, self._jumps(step), self._rows.precision)
+
+    def _jumps(self, step: float) -> Jumps:
+        work = self._model.work
+        jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
+        return apart(jumps, work.first_jump[1:])
 
 
 def _next_steps(step: float) -> tuple[float, ...]:
@@ -113,16 +124,23 @@ class ShardedSample(RowSample):
     """
 
     def __init__(self, objective: Objective, field: Field, size: int) -> None:
-        self._field = field
-        share = 1.0 if size >= _ALL * field.m else size / field.m
-        self._taken: SampledRows = sample_rows(field.crew, share)
-        self._n, self._whole = self._taken.labels.size, share == 1.0
+        self._field, self._whole = field, size >= _ALL * field.m
+        features, few = self._first_features(field.m if self._whole else size), field.class_counts
+        self._taken = sample_rows(field.crew, few, None if self._whole else size, features)
+        self._n = self._taken.labels.size
         margin = type(objective.margin).from_codes(self._taken.labels, field.k)
         rows = Rows(self._taken.c, field.k, margin.own)
         self._objective = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
-        self._place: dict[int, int] = {}
-        self._codes = np.empty((0, self._n), dtype=field.bins.codes.dtype)
+        self._place = {f: i for i, f in enumerate(features.tolist())}
+        self._codes = self._taken.codes
         self._point: tuple[Any, Point] | None = None
+
+    def _first_features(self, n: int) -> Ints:
+        """Return the features of which codes come with n rows: all, where they are not too many."""
+        bins = self._field.bins
+        small = bins.n_bins.size * n * bins.codes.itemsize <= _CODE_BYTES
+        count = bins.n_bins.size if small and not self._field.in_turns else 0
+        return np.arange(count, dtype=np.int32)
 
     @property
     def n(self) -> int:
@@ -195,10 +213,6 @@ class ShardedSample(RowSample):
         """Return codes of the sampled rows, and which row of them belongs to each feature."""
         new = [f for f in features if f not in self._place]
         if new:
-            everything = self._field.bins.n_bins.size
-            small = everything * self._n * self._codes.itemsize <= _CODE_BYTES
-            if small and not self._field.in_turns:
-                new = list(range(everything))
             self._fetch(new)
         return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..masters.row_sample import draw_by_class
 from .crew import Crew
 from .shards import Shard
 
-_RARE = 300  # rows of a class up to which all are taken
+_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -17,65 +18,72 @@ class SampledRows:
 
     Attributes
     ----------
-    counts : (shards, k) int array
-        How many rows of a class every shard gives.
+    drawn : list of lists of k int arrays
+        Which rows of every class each shard gives, counted within the class.
     labels : (n,) int32 array
     c : (n,) array
         Their weights among all rows.
     scale : (n,) array
         How many rows each stands for.
+    codes : (features, n) array
+        Of the features that were asked for.
     """
 
-    counts: Ints
+    drawn: list[list[Ints]]
     labels: Ints
     c: Array
     scale: Array
+    codes: Ints
 
 
 @dataclass(frozen=True)
 class SampleMessage:
-    """How many rows of every class a shard gives, and the features of which codes are wanted."""
+    """Which rows of every class a shard gives, and the features of which codes are wanted."""
 
-    counts: Ints
-    seed: int
+    drawn: list[Ints]
     features: Ints
 
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        return self.counts.nbytes + self.features.nbytes
+        return self.features.nbytes + sum(places.nbytes for places in self.drawn)
 
 
-def sample_rows(crew: Crew, share: float) -> SampledRows:
-    """Take a share of the rows of every class, of a rare one more; always the same rows."""
-    has = np.stack(crew.each(class_counts, [None] * crew.count))
-    totals = has.sum(axis=0)
-    wanted = np.minimum(totals, np.maximum(np.ceil(share * totals), _RARE))
-    counts = _dealt(has, totals, wanted) if share < 1.0 else has
-    none = np.zeros(0, dtype=np.int32)
-    parts = crew.each(_rows, [SampleMessage(n, q, none) for q, n in enumerate(counts)])
-    labels = np.concatenate([part[0] for part in parts])
-    taken = np.maximum(counts.sum(axis=0), 1)
-    return SampledRows(
-        counts, labels, np.concatenate([part[1] for part in parts]), (totals / taken)[labels]
-    )
+def sample_rows(crew: Crew, has: Ints, size: int | None, features: Ints) -> SampledRows:
+    """Take about `size` rows, None for all, with the codes of features.
 
-
-def _dealt(has: Ints, totals: Ints, wanted: Ints) -> Ints:
-    """Return how many rows of every class each shard gives, (shards, k): in even shares.
-
-    Shares of neighbouring shards are rounded together, so that they add up to what is wanted.
+    They are those that a fit on one machine takes whose rows come in the order of the shards. Of
+    the classes the shards have `has` rows, (shards, k).
     """
-    up_to = np.cumsum(has, axis=0)
-    ends = np.floor(up_to * (wanted / np.maximum(totals, 1)) + 0.5).astype(np.int64)
-    return np.asarray(np.minimum(np.diff(ends, axis=0, prepend=0), has))
+    totals = has.sum(axis=0)
+    whole = [np.arange(total) for total in totals.tolist()]
+    drawn = _dealt(has, whole if size is None else draw_by_class(totals, size, _SEED))
+    messages = [SampleMessage(places, features) for places in drawn]
+    parts = crew.each(_rows, messages)
+    crew.traffic += sum(m.nbytes for m in messages)
+    crew.traffic += sum(array.nbytes for part in parts for array in part)
+    labels, c = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    taken = np.maximum(np.bincount(labels, minlength=totals.size), 1)
+    codes = np.concatenate([part[2] for part in parts], axis=1)
+    return SampledRows(drawn, labels, c, (totals / taken)[labels], codes)
+
+
+def _dealt(has: Ints, drawn: list[Ints]) -> list[list[Ints]]:
+    """Tell every shard which of its own rows of every class were drawn, ascending."""
+    ends = np.cumsum(has, axis=0)
+    dealt: list[list[Ints]] = [[] for _ in has]
+    for r, places in enumerate(drawn):
+        parts = np.split(np.sort(places), np.searchsorted(np.sort(places), ends[:-1, r]))
+        for q, part in enumerate(parts):
+            dealt[q].append((part - (ends[q, r] - has[q, r])).astype(np.int32))
+    return dealt
 
 
 def sampled_codes(crew: Crew, taken: SampledRows, features: Ints) -> Ints:
     """Return the codes of features of the sampled rows, (features, n)."""
-    messages = [SampleMessage(n, q, features) for q, n in enumerate(taken.counts)]
+    messages = [SampleMessage(places, features) for places in taken.drawn]
     parts = crew.each(_codes, messages)
-    crew.traffic += sum(part.nbytes for part in parts)
+    crew.traffic += sum(m.nbytes for m in messages) + sum(part.nbytes for part in parts)
     return np.concatenate(parts, axis=1)
 
 
@@ -85,24 +93,24 @@ def class_counts(shard: Shard, message: None) -> Ints:
     return np.bincount(shard.labels, minlength=shard.rows.k)
 
 
-def _rows(shard: Shard, message: SampleMessage) -> tuple[Ints, Array]:
+def _rows(shard: Shard, message: SampleMessage) -> tuple[Ints, Array, Ints]:
     rows = _chosen(shard, message)
-    return shard.labels[rows], shard.rows.c[rows]
+    return shard.labels[rows], shard.rows.c[rows], _codes_of(shard, rows, message.features)
 
 
 def _codes(shard: Shard, message: SampleMessage) -> Ints:
-    rows, binned = _chosen(shard, message), shard.binned
-    codes = np.empty((message.features.size, rows.size), dtype=binned.codes.dtype)
-    for place, feature in enumerate(message.features.tolist()):
+    return _codes_of(shard, _chosen(shard, message), message.features)
+
+
+def _codes_of(shard: Shard, rows: Ints, features: Ints) -> Ints:
+    binned = shard.binned
+    codes = np.empty((features.size, rows.size), dtype=binned.codes.dtype)
+    for place, feature in enumerate(features.tolist()):
         codes[place] = binned.codes_of(feature)[rows]
     return codes
 
 
 def _chosen(shard: Shard, message: SampleMessage) -> Ints:
-    """Return which rows a shard gives, ascending: always the same ones for a message."""
-    rng = np.random.default_rng([message.seed, *message.counts.tolist()])
-    chosen = [
-        rng.choice(np.flatnonzero(shard.labels == r), count, replace=False)
-        for r, count in enumerate(message.counts.tolist())
-    ]
-    return np.sort(np.concatenate(chosen))
+    """Return which rows a shard gives, ascending."""
+    own = [np.flatnonzero(shard.labels == r)[places] for r, places in enumerate(message.drawn)]
+    return np.sort(np.concatenate(own))

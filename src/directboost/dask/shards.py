@@ -29,8 +29,8 @@ class Shard:
         With the weights of these rows among all of them.
     labels : (m,) int32 array
         Classes, of which a sample takes its share.
-    kept : (key, scores) or None
-        The scores that were asked for last; they do not travel.
+    kept : pairs of a key and scores
+        The scores that were made last, of two places; they do not travel.
     notes : dict
         What questions keep for the next one, and can make again; it does not travel.
     """
@@ -39,7 +39,7 @@ class Shard:
     margin: Margin
     rows: Rows
     labels: Ints
-    kept: tuple[str, Scores] | None = field(default=None, repr=False)
+    kept: tuple[tuple[str, Scores], ...] = field(default=(), repr=False)
     notes: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -57,11 +57,13 @@ class Shard:
         They are added up from nothing, whatever was there before: so a shard that had to be made
         anew gives the same, to the bit.
         """
-        kept = self.kept
-        if kept is not None and kept[0] == place.key:
-            return kept[1]
+        kept = self.kept  # another thread may set it meanwhile
+        for key, scores in kept:
+            if key == place.key:
+                return scores
+        self.kept = kept[: _SCORES - 1]
         F = self.added(place.weights, place.dtype)
-        self.kept = (place.key, F)
+        self.kept = ((place.key, F), *kept[: _SCORES - 1])
         return F
 
     def added(self, weights: JumpList, dtype: Any) -> Scores:
@@ -74,7 +76,7 @@ class Shard:
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel without the scores."""
-        return {**self.__dict__, "kept": None, "notes": {}}
+        return {**self.__dict__, "kept": (), "notes": {}}
 
     def __sizeof__(self) -> int:
         """Return the bytes of codes, weights and scores."""
@@ -82,7 +84,7 @@ class Shard:
         lists = self.binned.sparse
         if lists is not None:
             arrays += [lists.starts, lists.rows, lists.codes]
-        scores = self.rows.c.size * self.rows.k * 8  # kept ones come and go
+        scores = _SCORES * self.rows.c.size * self.rows.k * 4  # kept ones come and go
         return sum(array.nbytes for array in arrays) + scores
 
 
@@ -99,6 +101,7 @@ def _tables(weights: JumpList, bins: BinnedData) -> list[Array]:
     return known
 
 
+_SCORES = 2  # of so many places a shard keeps the scores
 _TABLES = 4  # of so many weights are kept
 _known_tables: dict[str, list[Array]] = {}
 

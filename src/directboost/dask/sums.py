@@ -21,7 +21,7 @@ class Sums:
     Attributes
     ----------
     values : (s,) array
-        Losses; a coupled loss has arrays beside one value only.
+        Losses; the arrays of a coupled loss belong to the first.
     arrays : arrays
     coupled : bool
     """

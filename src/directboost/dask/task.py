@@ -22,7 +22,7 @@ from .field import Field
 from .loading import Loaded
 from .objective import ShardedObjective
 from .rows import ShardedRows
-from .sampling import sample_rows, sampled_codes
+from .sampling import sample_rows
 from .stumps import ShardedStumps
 from .turns import FieldInTurns, OracleInTurns
 
@@ -81,11 +81,11 @@ class ShardedTask(Task):
     def part(self, size: int) -> Part:
         """Return about so many of the rows, with weights that make up for the others."""
         field, objective = self.rows, self.objective
-        taken = sample_rows(field.crew, min(size / field.m, 1.0))
-        codes = sampled_codes(field.crew, taken, np.arange(field.bins.n_bins.size, dtype=np.int32))
+        features = np.arange(field.bins.n_bins.size, dtype=np.int32)
+        taken = sample_rows(field.crew, field.class_counts, min(size, field.m), features)
         bins = field.bins
         binned = BinnedData(
-            codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
+            taken.codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
             bins.exact, bins.levels,
         )  # fmt: skip
         margin = type(objective.margin).from_codes(taken.labels, field.k)

@@ -21,6 +21,7 @@ from .places import Place
 
 _MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
 _JUMPS = 16  # that a new feature may get in one round
+_SAMPLED = 20  # bytes of a row of a sample without codes: which it is, twice, label, weight
 _HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
 
 
@@ -118,7 +119,8 @@ class FieldInTurns(Field):
     def _need(self, features: Ints) -> int:
         """Return the bytes of the sums of A and the curvature of features, and of sampled codes."""
         size = self.size_of(features)
-        codes = features.size * self.sampled(first_size(self.m)) * self.bins.codes.itemsize
+        of_a_row = features.size * self.bins.codes.itemsize + _SAMPLED
+        codes = self.sampled(first_size(self.m)) * of_a_row
         return 2 * size * (sum(tree_widths(self.crew.count)) + 1) + codes
 
     def _sums_of_A(self, place: Place, features: Ints) -> Array:

@@ -13,8 +13,8 @@ from .cluster import AnswerLost, Cluster, release
 from .crew import Crew, Question, Reader
 from .sums import FAN_IN, Sums, add_up, add_up_all
 
-_LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
-_NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
+LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
+NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
 
 
 @dataclass(eq=False)
@@ -69,7 +69,7 @@ class Workers(Crew):
 
     def hold(self, question: Question, message: Any, size: int = 0) -> _Held:
         """Ask all shards; return a handle of the sum of their answers."""
-        held = _Held(question, message, size * self.count <= _NEAR)
+        held = _Held(question, message, size * self.count <= NEAR)
         self._ask(held)
         return held
 
@@ -103,8 +103,8 @@ class Workers(Crew):
     ) -> list[Any]:
         """Ask every shard something of its own; return all answers, in order."""
         for _ in self._cluster.attempts():
-            pairs = zip(range(self.count) if owners is None else owners, messages, strict=True)
-            tasks = [self._submit("each", question, self._shards[q], m) for q, m in pairs]
+            places = range(self.count) if owners is None else owners
+            tasks = self._map("each", question, [self._shards[q] for q in places], messages)
             try:
                 return self._cluster.finish(tasks, [*tasks, *self._shards])
             except AnswerLost:
@@ -126,10 +126,10 @@ class Workers(Crew):
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
-        if getattr(message, "nbytes", 0) * self.count > _LARGE:
+        if getattr(message, "nbytes", 0) * self.count > LARGE:
             message = self._submit("message", _same, message)
-        name = held.question.__name__
-        level = [self._submit(name, held.question, shard, message) for shard in self._shards]
+        name, messages = held.question.__name__, [message] * self.count
+        level = self._map(name, held.question, self._shards, messages)
         held.tasks = list(level)
         while len(level) > 1 and not held.near:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
@@ -180,11 +180,19 @@ class Workers(Crew):
             self._read(one)
 
     def _submit(self, name: str, function: Any, *arguments: Any) -> Future:
-        self._asked += 1
-        key = f"{self._name}-{name}-{self._asked}"
-        task = self._cluster.submit(function, *arguments, key=key)
+        task = self._cluster.submit(function, *arguments, key=self._key(name))
         self._given.add(task)
         return task
+
+    def _map(self, name: str, question: Question, *arguments: Sequence[Any]) -> list[Future]:
+        keys = [self._key(name) for _ in arguments[0]]
+        tasks = self._cluster.map(question, *arguments, keys=keys)
+        self._given.update(tasks)
+        return tasks
+
+    def _key(self, name: str) -> str:
+        self._asked += 1
+        return f"{self._name}-{name}-{self._asked}"
 
 
 def _same(message: Any) -> Any:

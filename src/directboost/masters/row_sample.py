@@ -34,7 +34,7 @@ class RowSample:
         self.rows: Ints | None = None
         self.scale: Array | None = None
         if size < _ALL * binned.n_rows:
-            self.rows, self.scale = _by_class(groups, size, np.random.default_rng(seed))
+            self.rows, self.scale = _by_class(groups, size, seed)
         self._place: dict[int, int] = {}
         self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
 
@@ -107,14 +107,27 @@ def first_size(m: int) -> int:
     return int(np.clip(m // 3, _LEAST, _MOST))
 
 
-def _by_class(groups: Ints, size: int, rng: np.random.Generator) -> tuple[Ints, Array]:
-    share, rows, scale = size / groups.size, [], []
-    for group in range(int(groups.max()) + 1):
+def draw_by_class(totals: Ints, size: int, seed: int) -> list[Ints]:
+    """Draw about `size` rows: return which of the rows of every class, where totals (k,) has them.
+
+    Every class gives the same share of its rows, but a rare one more.
+    """
+    share, rng = size / int(totals.sum()), np.random.default_rng(seed)
+    counts = np.minimum(totals, np.maximum(np.ceil(share * totals), _RARE)).astype(np.int64)
+    return [
+        rng.choice(total, count, replace=False) if count else np.zeros(0, dtype=np.int64)
+        for total, count in zip(totals.tolist(), counts.tolist(), strict=True)
+    ]
+
+
+def _by_class(groups: Ints, size: int, seed: int) -> tuple[Ints, Array]:
+    """Return the drawn rows, ascending, and how many rows each stands for."""
+    drawn = draw_by_class(np.bincount(groups), size, seed)
+    rows, scale = [], []
+    for group, places in enumerate(drawn):
         members = np.flatnonzero(groups == group)
-        count = min(members.size, max(int(np.ceil(share * members.size)), _RARE))
-        if count:
-            rows.append(rng.choice(members, count, replace=False))
-            scale.append(np.full(count, members.size / count))
+        rows.append(members[places])
+        scale.append(np.full(places.size, members.size / max(places.size, 1)))
     joined = np.concatenate(rows)
     order = np.argsort(joined)
     return joined[order], np.concatenate(scale)[order]
