@@ -15,6 +15,8 @@ from .certificate import Certificate
 from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier
 from .history import Record
+from .loading import load
+from .model_file import ModelFileError
 from .model_path import ModelPath, directboost_path
 from .multi_label import DirectBoostMultiLabelClassifier
 from .status import Status
@@ -26,12 +28,14 @@ __all__ = [
     "DirectBoostClassifier",
     "DirectBoostClassifierCV",
     "DirectBoostMultiLabelClassifier",
+    "ModelFileError",
     "ModelPath",
     "Record",
     "Status",
     "callbacks",
     "datasets",
     "directboost_path",
+    "load",
     "losses",
     "margins",
     "masters",

@@ -17,6 +17,7 @@ from .kernels.team import Team
 from .learners import WeakClassifier
 from .probabilities import class_probabilities
 from .reading import read_rows
+from .shipping import Shipping
 
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
 #: Starting threads takes 0.1 ms: rows x features x (8 for the code + one per class) in 0.5 ms.
@@ -34,7 +35,7 @@ def one_blas_thread() -> Any:
     return _blas().limit(limits=1, user_api="blas")
 
 
-class Predictor:
+class Predictor(Shipping):
     """The half of an estimator that reads a fitted model."""
 
     n_jobs: int | None
