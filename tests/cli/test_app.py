@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 import typer
@@ -9,17 +10,7 @@ import typer
 import directboost
 from directboost import cli
 from directboost.cli import app
-
-
-def leave(capsys, *arguments):
-    """Run the command line; return its exit code, output and errors."""
-    with pytest.raises(SystemExit) as info:
-        cli.main(arguments)
-    code = info.value.code
-    out, err = capsys.readouterr()
-    if isinstance(code, str):  # the interpreter prints it and leaves with 1
-        return 1, out, err + code + "\n"
-    return code or 0, out, err
+from tests.cli.running import leave
 
 
 @pytest.fixture
@@ -36,6 +27,10 @@ def failing(monkeypatch):
     def silent():
         raise KeyError
 
+    @commands.command()
+    def warn():
+        warnings.warn("mind\n the gap", stacklevel=1)
+
     monkeypatch.setattr(app, "app", commands)
 
 
@@ -46,7 +41,8 @@ def test_version(capsys):
 def test_help_lists_the_commands(capsys):
     code, out, _ = leave(capsys, "--help")
     assert code == 0
-    assert "bench" in out
+    for name in ("fit", "predict", "evaluate", "inspect", "export", "cv", "bench", "reproduce"):
+        assert f"\n  {name} " in out
     assert "--debug" in out
 
 
@@ -66,17 +62,22 @@ def test_failed_work_is_one_line(capsys):
 
 
 @pytest.mark.usefixtures("failing")
+def test_a_warning_is_one_line(capsys):
+    assert leave(capsys, "warn") == (0, "", "directboost: warning: mind the gap\n")
+
+
+@pytest.mark.usefixtures("failing")
 @pytest.mark.parametrize("arguments", [["--debug", "work"], ["work", "--debug"]])
 def test_debug_lets_the_error_through(arguments):
     with pytest.raises(ValueError, match="the second"):
         cli.main(arguments)
 
 
-def test_without_typer(capsys, monkeypatch):
-    monkeypatch.setattr(cli, "find_spec", lambda name: None)
-    code, _, err = leave(capsys, "--version")
-    assert code == 1
-    assert err == "directboost: the command line needs typer: pip install 'directboost[cli]'\n"
+@pytest.mark.parametrize("package", ["typer", "rich", "polars"])
+def test_without_a_package_it_says_what_to_install(capsys, monkeypatch, package):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == package else name)
+    words = f"directboost: the command line needs {package}: pip install 'directboost[cli]'\n"
+    assert leave(capsys, "--version") == (1, "", words)
 
 
 def test_the_package_is_a_program():

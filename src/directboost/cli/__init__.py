@@ -17,8 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Those of the process by default.
     """
-    if find_spec("typer") is None:
-        sys.exit("directboost: the command line needs typer: pip install 'directboost[cli]'")
+    for package in ("typer", "rich", "polars"):
+        if find_spec(package) is None:
+            words = f"the command line needs {package}: pip install 'directboost[cli]'"
+            sys.exit(f"directboost: {words}")
     from .app import run
 
     run(sys.argv[1:] if arguments is None else arguments)

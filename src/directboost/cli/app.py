@@ -1,13 +1,21 @@
 """The commands under one name, and what happens when one fails."""
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, cast
 
 import typer
 
 from .. import __version__
 from .bench import bench
+from .cv import cv
+from .evaluate import evaluate
+from .export import export
+from .fit import fit
+from .inspect import inspect
+from .predict import predict
 from .reproduce import reproduce
 
 app = typer.Typer(
@@ -17,8 +25,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(bench)
-app.command()(reproduce)
+for command in (fit, predict, evaluate, inspect, export, cv, bench, reproduce):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,13 +55,28 @@ def run(arguments: Sequence[str]) -> None:
     debug = "--debug" in arguments
     ordered = ["--debug"] * debug + [word for word in arguments if word != "--debug"]
     try:
-        app(ordered, prog_name="directboost")
+        with _short_warnings(debug):
+            app(ordered, prog_name="directboost")
     except Exception as error:
         if debug:
             raise
         sys.exit(f"directboost: {_one_line(error)}")
 
 
-def _one_line(error: Exception) -> str:
+@contextmanager
+def _short_warnings(debug: bool) -> Iterator[None]:
+    """Show warnings for users in one line each, without the place in the code."""
+    with warnings.catch_warnings():
+        if not debug:
+            warnings.filterwarnings("default", category=UserWarning)
+            warnings.showwarning = cast(Any, _show_warning)
+        yield
+
+
+def _show_warning(message: Any, *place: Any, **more: Any) -> None:
+    print(f"directboost: warning: {_one_line(message)}", file=sys.stderr)
+
+
+def _one_line(error: Any) -> str:
     """Return the message of an error in one line, or its kind where it has none."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,72 @@
+"""What a model answers to the rows of a table, some rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..naming import class_names, has_several_labels
+from ..tables import feature_types
+
+_NUMBERS = 4_000_000  # that a batch of rows, with its scores, may take
+
+
+def read_model(path: Path) -> Any:
+    """Load a model file."""
+    from .. import load
+
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is no model file: directboost fit -o writes one")
+    return load(path)
+
+
+def one_class_model(path: Path) -> Any:
+    """Load a model that gives every row one class."""
+    model = read_model(path)
+    if has_several_labels(model):
+        raise ValueError(
+            f"{path} is a model of rows with several labels each, which the command line does not "
+            "predict: use directboost.load in Python"
+        )
+    return model
+
+
+def small_parts(model: Any, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield so few rows at a time that their scores take little memory."""
+    wide = model.n_features_in_ + 4 * len(model.classes_)
+    yield from frame.iter_slices(max(_NUMBERS // wide, 1))
+
+
+def features_of(model: Any, frame: pl.DataFrame) -> Any:
+    """Return the columns the model reads, in its order, as it knows them: with names or without."""
+    X = frame.select(list(feature_types(model)))
+    return X if hasattr(model, "feature_names_in_") else X.to_numpy()
+
+
+def answers(
+    model: Any, frame: pl.DataFrame, *, proba: bool = False, keep: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return the columns `keep`, the predicted class, and on request the probabilities."""
+    X = features_of(model, frame)
+    columns = [*frame.select(keep), pl.Series("prediction", model.predict(X).tolist())]
+    if proba:
+        P = model.predict_proba(X)
+        names = probability_names(model)
+        columns += [pl.Series(name, P[:, r]) for r, name in enumerate(names)]
+    return pl.DataFrame(columns)
+
+
+def probability_names(model: Any) -> list[str]:
+    """Return the names of the columns of probabilities."""
+    return [f"proba_{name}" for name in class_names(model)]
+
+
+def refuse_taken(model: Any, keep: Sequence[str], proba: bool) -> None:
+    """Refuse to carry a column over whose name is that of an answer."""
+    own = {"prediction", *(probability_names(model) if proba else ())}
+    for name in keep:
+        if name in own:
+            raise ValueError(
+                f"--keep {name!r} does not fit: the answers have a column of that name"
+            )

@@ -1,0 +1,59 @@
+"""`directboost export`: a model file as code for devices."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+from .answering import read_model
+from .learning import refuse_no_folder
+from .screen import Screen
+
+
+class Form(StrEnum):
+    """What a model can be exported to."""
+
+    C = "c"
+    ONNX = "onnx"
+
+
+class Kind(StrEnum):
+    """Types of the tables of C code."""
+
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    INT16 = "int16"
+
+
+def export(
+    model: o.Model,
+    to: Annotated[Form, typer.Option(help="A C99 header, or an ONNX model.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")],
+    dtype: Annotated[
+        Kind | None, typer.Option(help="Of the tables in C; float32 by default.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Prefix of all names in C; model by default.")
+    ] = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> None:
+    """Write a model as C code or as ONNX."""
+    if to is Form.ONNX and (dtype or name):
+        raise typer.BadParameter("--dtype and --name are for --to c")
+    refuse_no_folder(out)
+    fitted = read_model(model)
+    if to is Form.C:
+        fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name or "model")
+    else:
+        out.write_bytes(_onnx_bytes(fitted))
+    screen = Screen(json, quiet)
+    if json:
+        screen.facts({"out": out, "form": to, "bytes": out.stat().st_size})
+    screen.note(f"wrote {out}, {out.stat().st_size:,} bytes")
+
+
+def _onnx_bytes(model: Any) -> bytes:
+    return bytes(model.to_onnx().SerializeToString())

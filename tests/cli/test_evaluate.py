@@ -1,0 +1,81 @@
+"""`directboost evaluate`."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import confusion_matrix, log_loss, precision_score, recall_score
+
+from directboost import DirectBoostClassifier
+from tests.cli.running import answer, leave, refusal
+
+
+def test_the_numbers_are_those_of_scikit_learn(capsys, table, csv, model, model_file):
+    facts = answer(capsys, "evaluate", model_file, csv, "--target", "Art")
+    X, y = table.select("height", "town", "noise"), table["Art"].to_list()
+    found, P = model.predict(X), model.predict_proba(X)
+    assert facts["rows"] == 120
+    assert facts["error"] == pytest.approx(np.mean(found != np.array(y)))
+    assert facts["accuracy"] == pytest.approx(1.0 - facts["error"])
+    assert facts["log_loss"] == pytest.approx(log_loss(y, P))
+    assert facts["confusion"] == confusion_matrix(y, found).tolist()
+    names = [entry["class"] for entry in facts["classes"]]
+    assert names == model.classes_.tolist()
+    for measure, score in (("precision", precision_score), ("recall", recall_score)):
+        by_class = [entry[measure] for entry in facts["classes"]]
+        assert by_class == pytest.approx(score(y, found, average=None))
+
+
+def test_the_table_names_classes_and_mistakes(capsys, csv, model_file, table, model):
+    code, out, err = leave(capsys, "evaluate", model_file, csv, "--target", "Art")
+    assert (code, err) == (0, "")
+    assert out.startswith("error ")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
+    found = model.predict(table.select("height", "town", "noise"))
+    counts = confusion_matrix(table["Art"].to_list(), found)
+    assert rows["Żywiec"] == [str(count) if count else "·" for count in counts[2]]
+    assert "most often taken for" in out
+
+
+@pytest.mark.parametrize("labels", [[3, 1, 2], [True, False], [0.5, 1.5]])
+def test_labels_that_are_no_words(capsys, tmp_path, labels):
+    """Numbers, true and false are found in CSV and in Parquet."""
+    rng = np.random.default_rng(1)
+    y = np.array(labels)[np.arange(60) % len(labels)]
+    frame = pl.DataFrame({"x": np.arange(60) % len(labels) + 0.1 * rng.normal(size=60), "y": y})
+    DirectBoostClassifier().fit(
+        frame.select("x"), (y * 2).astype(int) if 0.5 in labels else y
+    ).save(tmp_path / "m.json")
+    if 0.5 in labels:
+        frame = frame.with_columns((pl.col("y") * 2).cast(pl.Int8))
+    frame.write_csv(tmp_path / "d.csv")
+    frame.write_parquet(tmp_path / "d.parquet")
+    for name in ("d.csv", "d.parquet"):
+        facts = answer(capsys, "evaluate", tmp_path / "m.json", tmp_path / name, "--target", "y")
+        assert facts["error"] == 0.0
+        assert len(facts["classes"]) == len(labels)
+
+
+def test_a_class_without_rows_has_no_recall(capsys, table, model_file, tmp_path):
+    table.filter(pl.col("Art") != "Erle").write_csv(tmp_path / "d.csv")
+    facts = answer(capsys, "evaluate", model_file, tmp_path / "d.csv", "--target", "Art")
+    assert facts["classes"][1] == {"class": "Erle", "rows": 0, "precision": 0.0, "recall": None}
+
+
+def test_refusals(capsys, table, csv, model_file, tmp_path):
+    assert "no column 'kind'" in refusal(capsys, "evaluate", model_file, csv, "--target", "kind")
+    other = table.with_columns(
+        Art=pl.when(pl.col("id") == 40).then(pl.lit("Ulme")).otherwise("Art")
+    )
+    other.write_csv(tmp_path / "o.csv")
+    reason = refusal(capsys, "evaluate", model_file, tmp_path / "o.csv", "--target", "Art")
+    assert "'Ulme' in row 41 " in reason
+    assert "Birke, Erle, Żywiec" in reason
+    table.with_columns(Art=pl.lit(None, pl.String)).write_parquet(tmp_path / "n.parquet")
+    reason = refusal(capsys, "evaluate", model_file, tmp_path / "n.parquet", "--target", "Art")
+    assert "no label in row 1 " in reason
+    assert leave(capsys, "evaluate", model_file, csv)[0] == 2
+
+
+def test_an_embedded_set_needs_no_target(capsys, tmp_path):
+    answer(capsys, "fit", "wine", "-o", tmp_path / "m.json", "--nu", 0.0001)
+    assert answer(capsys, "evaluate", tmp_path / "m.json", "wine")["error"] == 0.0

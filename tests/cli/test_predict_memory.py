@@ -1,0 +1,48 @@
+"""A table larger than the memory it may take."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: Prints by how many megabytes the peak grew while a command ran.
+_MEASURE = """
+import resource, sys
+from directboost.cli.app import app
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def run(*words):
+    app(words, standalone_mode=False)
+small, large = sys.argv[1:3]
+run("predict", "m.json", small, "-o", "out.csv", "--proba", "-q")
+before = peak()
+run("predict", "m.json", large, "-o", "out.csv", "--proba", "-q")
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_a_table_of_200_megabytes_takes_little_more_memory_than_a_small_one(table, model, tmp_path):
+    """What the program and one batch take is there before; all that follows has to fit in it."""
+    model.save(tmp_path / "m.json")
+    header, _, rows = table.write_csv().partition("\n")
+    _repeat(tmp_path / "small.csv", header, rows, 20 * 2**20)
+    size = _repeat(tmp_path / "large.csv", header, rows, 200 * 2**20)
+    command = [sys.executable, "-c", _MEASURE, "small.csv", "large.csv"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=280, check=True
+    )
+    assert float(done.stdout) < 40.0
+    with (tmp_path / "out.csv").open("rb") as stream:
+        assert sum(1 for _ in stream) == size + 1
+
+
+def _repeat(path, header, rows, size):
+    """Write the rows again and again up to a size; return how many there are."""
+    text = rows.encode() * 1000
+    count = size // len(text) + 1
+    with path.open("wb") as stream:
+        stream.write(header.encode() + b"\n")
+        for _ in range(count):
+            stream.write(text)
+    return count * 1000 * rows.count("\n")

@@ -1,0 +1,103 @@
+"""Signals, pipes and colours: what only a process of its own shows."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+import directboost
+
+pty = pytest.importorskip("pty")
+
+_PROGRAM = [sys.executable, "-m", "directboost"]
+
+
+@pytest.fixture
+def long_fit(tmp_path):
+    """Return the words of a fit that would take minutes."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({f"f{j}": rng.normal(size=4000) for j in range(30)})
+    frame = frame.with_columns(pl.Series("y", rng.integers(0, 8, 4000)))
+    frame.write_parquet(tmp_path / "d.parquet")
+    words = ["--target", "y", "--loss", "hinge", "--nu", "0.0001", "--tol", "1e-7"]
+    return ["fit", str(tmp_path / "d.parquet"), *words, "-o", str(tmp_path / "m.json")]
+
+
+def test_control_c_keeps_the_best_model(long_fit, tmp_path):
+    """On a terminal, after the bar has appeared."""
+    main, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*_PROGRAM, *long_fit], stdout=subprocess.PIPE, stderr=terminal, text=True
+    ) as process:
+        os.close(terminal)
+        seen = _read_until(main, b"columns")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        seen += _read_until(main, None)
+        out, _ = process.communicate(timeout=120)
+    os.close(main)
+    assert process.returncode == 130
+    assert b"time left" in seen
+    assert b"Traceback" not in seen
+    assert b"directboost: warning: " in seen
+    assert "status interrupted" in out
+    assert directboost.load(tmp_path / "m.json").status_ == "interrupted"
+
+
+def _read_until(descriptor, word):
+    """Read what a terminal shows until a word is there, or, without one, to the end."""
+    seen = b""
+    while word is None or word not in seen:
+        try:
+            more = os.read(descriptor, 4096)
+        except OSError:  # the other side has closed
+            break
+        if not more:
+            break
+        seen += more
+    return seen
+
+
+def test_a_closed_pipe_is_silent(model_file, table, tmp_path):
+    """The output is larger than what a pipe holds."""
+    pl.concat([table] * 200).write_csv(tmp_path / "d.csv")
+    command = [
+        *_PROGRAM,
+        "predict",
+        str(model_file),
+        str(tmp_path / "d.csv"),
+        "-o",
+        "-",
+        "-q",
+        "--proba",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline().startswith(b"prediction,")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 1
+
+
+def test_colours_are_for_terminals_that_want_them(model_file, csv):
+    command = [*_PROGRAM, "evaluate", str(model_file), str(csv), "--target", "Art"]
+    wanted, unwanted = (_on_a_terminal(command, colour) for colour in ({}, {"NO_COLOR": "1"}))
+    assert b"\x1b[1m" in wanted
+    assert b"error " in unwanted
+    assert b"\x1b[3" not in unwanted
+
+
+def _on_a_terminal(command, more):
+    main, terminal = pty.openpty()
+    keep = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = {**keep, "TERM": "xterm-256color", **more}
+    with subprocess.Popen(command, stdout=terminal, env=environment) as process:
+        os.close(terminal)
+        seen = _read_until(main, None)
+        process.wait(timeout=60)
+    os.close(main)
+    return seen

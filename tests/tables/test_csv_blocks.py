@@ -1,0 +1,65 @@
+"""A CSV file cut into blocks is the same file, wherever the cuts fall."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from directboost.tables import csv_blocks as module
+from directboost.tables.csv_blocks import csv_blocks
+
+CELLS = st.text(alphabet='ab,"\n\r é', max_size=6)
+TABLES = st.integers(2, 4).flatmap(
+    lambda d: st.lists(st.lists(CELLS, min_size=d, max_size=d), min_size=1, max_size=12)
+)
+
+
+def written(rows, end):
+    """Write rows as the standard library does; no row is a blank line, since it has a comma."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    return text.getvalue().encode()
+
+
+def parsed(text):
+    return list(csv.reader(io.StringIO(text.decode(), newline="")))
+
+
+@given(
+    rows=TABLES, size=st.integers(1, 40), end=st.sampled_from(["\n", "\r\n"]), last=st.booleans()
+)
+def test_blocks_are_whole_records(tmp_path_factory, rows, size, end, last):
+    """Cells hold commas, quotation marks and ends of line; the last line may lack its end."""
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    text = written(rows, end)
+    path.write_bytes(text if last else text.removesuffix(end.encode()))
+    blocks = list(csv_blocks(path, size))
+    assert all(parsed(block.header) == [rows[0]] for block in blocks)
+    found = [row for block in blocks for row in parsed(block.records)]
+    assert found == rows[1:]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_blank_lines_at_the_ends_are_no_records(tmp_path, size):
+    """Those between records stay, and so does the number of every row."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbf\r\na,b\n1,2\n\n3,4\n\r\n\n\n")
+    blocks = list(csv_blocks(path, size))
+    assert {block.header for block in blocks} == {b"a,b\n"}
+    assert b"".join(block.records for block in blocks) == b"1,2\n\n3,4\n"
+
+
+def test_a_header_alone_is_one_block(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b")
+    (block,) = csv_blocks(tmp_path / "t.csv")
+    assert block.text == b"a,b\n"
+
+
+def test_a_quotation_mark_that_is_never_closed(tmp_path, monkeypatch):
+    """The whole file would be one record: it is refused before it is in memory."""
+    monkeypatch.setattr(module, "_LONGEST", 1000)
+    (tmp_path / "t.csv").write_text('a,b\n1,"2\n' + "3,4\n" * 1000)
+    with pytest.raises(ValueError, match=r"a record of .* quotation mark is not closed"):
+        list(csv_blocks(tmp_path / "t.csv", 100))

@@ -1,0 +1,82 @@
+"""What the columns of a table are to a fit."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from directboost.tables import Reading, Roles, TrainingTable, read_training, table_writer
+
+
+def read(tmp_path, text, **roles):
+    (tmp_path / "t.csv").write_text(text)
+    return read_training(tmp_path / "t.csv", Roles(target="y", **roles), Reading())
+
+
+def test_numbers_stay_numbers_and_words_become_categories(tmp_path):
+    table = read(tmp_path, "i,f,w,b,y\n1,1.5,u,true,p\n2,NaN,,false,q\n\n3, 2,v,true,p\n\n")
+    assert table.X["i"].to_list() == [1, 2, 3]
+    np.testing.assert_array_equal(table.X["f"].to_numpy(), [1.5, np.nan, 2.0])
+    assert table.X["w"].to_list() == ["u", None, "v"]
+    assert table.X["b"].dtype == pl.Boolean
+    assert table.categorical == ("w",)
+    assert table.y.tolist() == ["p", "q", "p"]
+    assert table.notes == ("read as categories, since they hold words: w (2 values)",)
+
+
+def test_roles(tmp_path):
+    roles = {"weight": "s", "drop": ["z"], "categorical": ["i"]}
+    table = read(tmp_path, "i,s,z,y\n1,2,9,0\n2,1,9,1\n", **roles)
+    assert table.X.columns == ["i"]
+    assert table.categorical == ("i",)
+    np.testing.assert_array_equal(table.weight, [2.0, 1.0])
+    part = table.take(np.array([1]))
+    assert (part.X["i"].to_list(), part.y.tolist(), part.weight.tolist()) == ([2], [1], [1.0])
+
+
+def test_words_among_numbers_are_pointed_out(tmp_path):
+    """They may be marks of missing values: a fit would go on with categories."""
+    notes = read(tmp_path, "a,y\n1,p\n2,q\n?,p\n4.5,q\n").notes
+    assert notes[1] == "a holds '?' among numbers: --missing reads such words as missing values"
+
+
+@pytest.mark.parametrize(
+    ("text", "roles", "reason"),
+    [
+        ("a,y\n1,\n2,p\n", {}, "the target 'y' .* is missing in 1 row:"),
+        ("a,y\n1,NaN\n2,1.0\n", {}, "is missing in 1 row:"),
+        ("a,y\n1,2024-01-01\n2,2024-01-02\n", {}, "the target 'y' .* holds Date"),
+        ("a,y\n1,p\n2,q\n", {"drop": ["a"]}, "no column left"),
+        ("a,w,y\n1,x,p\n2,y,q\n", {"weight": "w"}, "the weights 'w' .* hold String"),
+        ("a,w,y\n1,,p\n2,3,q\n", {"weight": "w"}, "the weights 'w' .* hold missing values"),
+        ("a,y\n1,2,3\n", {}, "cannot be read: found more fields"),
+    ],
+)
+def test_refusals(tmp_path, text, roles, reason):
+    with pytest.raises(ValueError, match=reason):
+        read(tmp_path, text, **roles)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_is_written_whole_or_not_at_all(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    path.write_text("before")
+    with pytest.raises(ValueError, match="half"):
+        _fail_half_way(path)
+    assert path.read_text() == "before"
+    with table_writer(path) as writer:
+        for part in range(3):
+            writer.add(pl.DataFrame({"a": [part], "b": ['x,"']}))
+    found = pl.read_csv(path) if suffix == "csv" else pl.read_parquet(path)
+    assert found.equals(pl.DataFrame({"a": [0, 1, 2], "b": ['x,"'] * 3}))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _fail_half_way(path):
+    with table_writer(path) as writer:
+        writer.add(pl.DataFrame({"a": [1]}))
+        raise ValueError("half of it is there")
+
+
+def test_a_training_table_needs_no_weights():
+    table = TrainingTable(pl.DataFrame({"a": [1, 2]}), np.array([0, 1]))
+    assert table.take(np.array([0])).weight is None
