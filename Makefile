@@ -17,20 +17,25 @@ PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-all test-slow test-bench test-fallback test-sanitize lint types check format docs \
+.PHONY: run test test-all test-slow test-browser test-bench test-fallback test-sanitize lint types check format docs \
 	bench bench-compare base-is-named reproduce dev clean
 
 run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.test
-	$(BIN)/python $(PYTEST) -m "not slow"
+	$(BIN)/python $(PYTEST) -m "not slow and not browser"
 
-test-all: test-slow test-fallback test-sanitize docs
+test-all: test-slow test-browser test-fallback test-sanitize docs
 
 # Exit status 5 of pytest means that no test carries the marker.
 test-slow: $(VENV)/.test
-	$(BIN)/python $(PYTEST) -m slow || [ $$? -eq 5 ]
+	$(BIN)/python $(PYTEST) -m "slow and not browser" || [ $$? -eq 5 ]
+
+# The report page in a real browser, which is installed where there is none.
+test-browser: $(VENV)/.test
+	scripts/install-chromium
+	$(BIN)/python -m pytest tests/report -n $(JOBS) --dist loadfile -m browser
 
 # The tests of the peers that `make test` skips, since their packages are large.
 test-bench: $(VENV)/.test $(VENV)/.bench
@@ -42,7 +47,7 @@ FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py masters/
 	test_columns.py test_sparse_binning.py test_certificate.py test_ensemble.py test_staged.py test_bad_input.py)
 
 test-fallback: $(FALLBACK)/.installed
-	$(FALLBACK)/bin/python -m pytest $(FALLBACK_TESTS) -n $(JOBS) -m "not slow and not native" \
+	$(FALLBACK)/bin/python -m pytest $(FALLBACK_TESTS) -n $(JOBS) -m "not slow and not browser and not native" \
 		-W "ignore:directboost runs on its NumPy kernels"
 
 # The kernel tests against a library built with the sanitizers of GCC; -s lets their report through.

@@ -1,6 +1,7 @@
 """Train a certified model on the digits data and compare it with two boosting peers.
 
-Run by `make run`. Writes history.csv and, where Matplotlib is installed, convergence.png.
+Run by `make run`. Writes the model (model.json), a page about it (report.html), history.csv and,
+where Matplotlib is installed, convergence.png.
 """
 
 import csv
@@ -30,6 +31,9 @@ def main() -> None:
         print("{:<30}{:>11.1%}{:>9}{:>10}{:>9.2f}".format(*row))
     write_history(model.history_)
     draw(model)
+    print(f"wrote {model.save('model.json').resolve()}")
+    page = model.report("report.html", parts[1], parts[3], title="Handwritten digits")
+    print(f"wrote {page.resolve()}: open it in a browser")
 
 
 def compare(name, model, parts):

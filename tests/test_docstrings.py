@@ -20,7 +20,7 @@ MODULES = [
 PAGES = sorted(Path(__file__).parents[1].glob("docs/*.md"))
 STANDS_ALONE = (
     *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "plots.md"),
-    "selection.md",
+    *("devices.md", "onnx.md", "selection.md"),
 )
 
 

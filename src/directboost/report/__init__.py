@@ -1,0 +1,5 @@
+"""One HTML page about a fitted model, which needs no network."""
+
+from .page import write_report
+
+__all__ = ["write_report"]

@@ -1,0 +1,121 @@
+"""The page: data, style and script joined into one file that loads nothing."""
+
+import base64
+import hashlib
+import json
+import re
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .convergence import certificate_of, history_of, proof_state, proof_words
+from .facts import facts_of, learner_noun
+from .packing import short_name
+from .quality import quality
+from .rows import judge
+from .rules import rules_of
+from .sample import choose, sample_of
+from .tables import feature_tables, shown_features, why_no_tables
+
+_STYLES = ("base", "controls", "cards", "choices", "pictures", "media")
+#: The parts of the script, in the order in which they need each other.
+_SCRIPTS = (
+    *("elements", "numbers", "model", "charts", "summary", "convergence", "confusion", "quality"),
+    *(
+        "importances",
+        "steps",
+        "levels",
+        "features",
+        "sharing",
+        "sliders",
+        "what_if",
+        "scores",
+        "main",
+    ),
+)
+#: What must not stand in a script element as it is.
+_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+
+
+def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = None) -> Path:
+    """Write the page about a fitted model and its answers to the rows of X; return the path."""
+    if title is not None and not isinstance(title, str):
+        raise ValueError(f"title={title!r} does not fit: it takes a text, or None")
+    local = model.to_local() if hasattr(model, "to_local") else model
+    page = render(page_data(local, X, y, title))
+    path.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+    return path
+
+
+def page_data(model: Any, X: Any, y: Any, title: str | None = None) -> dict[str, Any]:
+    """Return all that the page shows, as what JSON has."""
+    facts, rows = facts_of(model), judge(model, X, y)
+    shown = shown_features(model, rows.X)
+    chosen = choose(rows.wrong, max(shown.size, len(facts["classes"])))
+    return {
+        **facts,
+        "title": "Model report" if title is None else short_name(title),
+        "version": version("directboost"),
+        "proofState": proof_state(model),
+        "proof": proof_words(model, learner_noun(model)[1]),
+        "certificate": certificate_of(model),
+        "history": history_of(model),
+        "quality": quality(rows, facts["several"]),
+        "tables": feature_tables(model, shown, rows.X, chosen),
+        "tablesLeftOut": int(model.n_features_used_ - shown.size),
+        "whyNoTables": why_no_tables(model),
+        "rules": rules_of(model),
+        "rows": sample_of(model, shown, rows, chosen),
+    }
+
+
+def render(data: dict[str, Any]) -> str:
+    """Return the page that shows some data; it may run its own script and nothing else."""
+    style, script = _joined_style(), _joined_script()
+    parts = {
+        "policy": _policy(style, script),
+        "title": escape(data["title"]),
+        "lead": escape(data["lead"]),
+        "proof": escape(data["proof"]),
+        "style": style,
+        "data": safe_json(data),
+        "script": script,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
+
+
+def safe_json(data: Any) -> str:
+    """Return data as JSON that can stand in a script element, whatever names it holds."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the rule that lets the browser run this style and script, and load nothing."""
+    rules = (
+        "default-src 'none'",
+        f"style-src '{_digest(style)}'",
+        f"script-src '{_digest(script)}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    return "; ".join(rules)
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _joined_style() -> str:
+    return "\n".join(_read(f"style/{name}.css") for name in _STYLES)
+
+
+def _joined_script() -> str:
+    parts = "\n".join(_read(f"script/{name}.js") for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

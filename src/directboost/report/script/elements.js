@@ -1,0 +1,128 @@
+// Elements of the page. Text is always set as text, never read as HTML.
+
+const SVG_SPACE = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) {
+        const word = name.startsWith("aria-"); // true and false are words there
+        if (value === null || value === undefined || (value === false && !word)) continue;
+        if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+        else node.setAttribute(name, value === true && !word ? "" : String(value));
+    }
+    node.append(...children.flat(Infinity).filter((child) => child !== null));
+    return node;
+}
+
+function html(tag, attributes = {}, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes = {}, ...children) {
+    return fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
+}
+
+function button(words, press, attributes = {}) {
+    return html("button", { type: "button", onclick: press, ...attributes }, words);
+}
+
+function labelled(words, control, attributes = {}) {
+    return html("label", attributes, html("span", {}, words), control);
+}
+
+function selectOf(options, chosen, change) {
+    const node = html("select", { onchange: () => change(node.value) });
+    for (const [value, words] of options) {
+        node.append(html("option", { value, selected: String(value) === String(chosen) }, words));
+    }
+    return node;
+}
+
+/** Some buttons of which one is pressed; `options` are [value, words]. */
+function choice(name, options, chosen, change) {
+    const box = html("div", { class: "choice", role: "group", "aria-label": name });
+    for (const [value, words] of options) {
+        const press = () => {
+            for (const other of box.children) other.setAttribute("aria-pressed", other === own);
+            change(value);
+        };
+        const own = button(words, press, { "aria-pressed": value === chosen });
+        box.append(own);
+    }
+    return box;
+}
+
+/** A section with a heading and an entry in the navigation. */
+function section(id, heading, ...children) {
+    const node = html(
+        "section",
+        { id, "aria-labelledby": `${id}-heading` },
+        html("h2", { id: `${id}-heading` }, heading),
+        ...children,
+    );
+    document.getElementById("main").append(node);
+    return node;
+}
+
+function card(heading, ...children) {
+    return html("div", { class: "card" }, heading ? html("h3", {}, heading) : null, ...children);
+}
+
+function note(words, attributes = {}) {
+    return html("p", { class: "note", ...attributes }, words);
+}
+
+/** A line that tells what is pointed at. */
+function readout(words) {
+    return html("p", { class: "readout", "aria-live": "polite" }, words);
+}
+
+/** Draw into a box again whenever its width changes; returns a function that redraws. */
+function drawn(box, draw) {
+    let width = 0;
+    const again = () => {
+        if (width > 0) box.replaceChildren(...[draw(width)].flat());
+    };
+    new ResizeObserver((entries) => {
+        const now = Math.round(entries[0].contentRect.width);
+        if (now === width || now === 0) return;
+        width = now;
+        again();
+    }).observe(box);
+    return again;
+}
+
+/** A name that, where there is too little room, loses its middle: both ends tell names apart. */
+function nameOf(words, end = "") {
+    const tail = words.length > 14 ? 7 : 0;
+    const cut = words.length - tail;
+    return [
+        html("span", { class: "head" }, words.slice(0, cut)),
+        html("span", { class: "tail" }, words.slice(cut) + end),
+    ];
+}
+
+function moreWords(left, step) {
+    return left > step ? `Show ${step} more of ${left}` : `Show the other ${left}`;
+}
+
+/** How wide a column of names is to be, in the style of what holds the lines. */
+function nameWidth(node, names, most) {
+    const longest = Math.max(...names.map((name) => name.length));
+    node.style.setProperty("--name", `${Math.min(longest + 1, most)}ch`);
+    return node;
+}
+
+/** A list of which the first so many are shown, and a button for more. */
+function growing(box, count, items, make) {
+    let shown = Math.min(count, items.length);
+    const more = button("", () => {
+        shown = Math.min(items.length, shown + 10 * count);
+        draw();
+    }, { class: "quiet more" });
+    const draw = () => {
+        const left = items.length - shown;
+        more.textContent = moreWords(left, 10 * count);
+        box.replaceChildren(make(items.slice(0, shown)), ...(left > 0 ? [more] : []));
+    };
+    draw();
+}

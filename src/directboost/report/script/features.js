@@ -1,0 +1,115 @@
+// The features: how important they are, and what their values add to the scores.
+
+const FIRST_CLASSES = 5;
+const FIRST_WORDS = {
+    steps: "Point at the picture, or move with the arrow keys, to read a step.",
+    levels: "Each dot is what a level adds to the score of a class.",
+};
+
+function showFeatures() {
+    if (data.importances.length === 0) return;
+    if (data.tables.length === 0) {
+        const why = data.whyNoTables ?? "The tables of the features are too large for this page.";
+        const parts = [importancesCard(null), card("What values add", note(why))];
+        section("features", "Features", html("div", { class: "columns" }, parts));
+        return;
+    }
+    const steps = stepsCard();
+    section("features", "Features", html("div", { class: "columns narrow-left" },
+        importancesCard(steps.choose), steps.node));
+}
+
+/** The classes that a feature moves most. */
+function strongest(feature) {
+    const reach = spans(feature);
+    return range(classCount).filter((r) => reach[r] > 0)
+        .sort((a, b) => reach[b] - reach[a]).slice(0, FIRST_CLASSES);
+}
+
+function stepsCard() {
+    const state = { feature: data.tables[0], chosen: strongest(data.tables[0]) };
+    const box = html("div", { class: "chart", id: "steps" });
+    const told = readout("");
+    const chips = html("div", { class: "chips", role: "group", "aria-label": "Classes to draw" });
+    const redraw = drawn(box, (width) => (state.feature.levels === null
+        ? stepPicture(width, state.feature, state.chosen, told)
+        : levelPicture(width, state.feature, state.chosen)));
+    const show = () => {
+        classChips(chips, state, show);
+        told.textContent = FIRST_WORDS[state.feature.levels === null ? "steps" : "levels"];
+        redraw();
+    };
+    const choose = (place) => {
+        state.feature = data.tables[place];
+        state.chosen = strongest(state.feature);
+        picker.value = place;
+        show();
+        intoView(node);
+    };
+    const picker = selectOf(featureOptions(""), 0, (value) => choose(Number(value)));
+    picker.id = "feature";
+    const tools = html("div", { class: "tools" },
+        labelled("Feature", picker), featureFilter(picker, choose));
+    const node = card("What values add", tools, chips, box, told, tablesNote());
+    show();
+    return { node, choose };
+}
+
+function tablesNote() {
+    if (data.tablesLeftOut === 0) return null;
+    const words = ["weaker feature has", "weaker features have"];
+    return note(`${count(data.tablesLeftOut, words)} no table here, to keep the page small.`);
+}
+
+function intoView(node) {
+    const { top } = node.getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) node.scrollIntoView({ block: "start" });
+}
+
+function featureOptions(part) {
+    return data.tables.map((table, i) => [i, table.name])
+        .filter(([, name]) => name.toLowerCase().includes(part))
+        .map(([i, name]) => [i, middleOut(name, 44)]);
+}
+
+/** A field that leaves only the features with some letters in the list. */
+function featureFilter(picker, choose) {
+    if (data.tables.length < 12) return null;
+    const field = html("input", { type: "search", placeholder: "part of a name" });
+    field.addEventListener("input", () => {
+        const found = featureOptions(field.value.toLowerCase());
+        const now = Number(picker.value);
+        picker.replaceChildren(...found.map(([value, words]) => html("option", { value }, words)));
+        if (found.some(([value]) => value === now)) picker.value = now;
+        else if (found.length > 0) choose(found[0][0]);
+    });
+    return labelled("Find", field);
+}
+
+function classChips(box, state, show) {
+    const set = (chosen) => () => {
+        state.chosen = chosen;
+        show();
+    };
+    const tool = (words, chosen) => button(words, set(chosen), { class: "quiet" });
+    const chips = range(classCount).map((r) => classChip(box, state, r, show));
+    box.replaceChildren(
+        html("div", { class: "chip-list" }, chips),
+        html("div", { class: "chip-tools" }, tool("Widest", strongest(state.feature)),
+            tool("All", range(classCount)), tool("None", [])),
+    );
+}
+
+function classChip(box, state, r, show) {
+    const i = state.chosen.indexOf(r);
+    const press = () => {
+        const others = state.chosen.filter((other) => other !== r);
+        state.chosen = i < 0 ? [...state.chosen, r] : others;
+        show();
+        box.querySelector(`[data-class="${r}"]`).focus();
+    };
+    const name = data.classes[r];
+    const swatch = html("i", { class: i < 0 ? "swatch" : `swatch colour-${i % COLOURS}` });
+    return button([swatch, nameOf(name)], press,
+        { class: "chip", "aria-pressed": i >= 0, "data-class": r, title: name });
+}

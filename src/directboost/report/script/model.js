@@ -1,0 +1,107 @@
+// The model: the same tables as in Python, and the scores that they give.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const classCount = data.classes.length;
+
+/** Thresholds and table of a feature, unpacked at first need: one row per step, missing last. */
+function tableOf(feature) {
+    if (!feature.table) {
+        feature.thresholds = floatsOf(feature.cuts);
+        const steps = feature.thresholds.length + 1;
+        const table = matrixOf(feature.jumps, steps + 1);
+        for (let i = classCount; i < steps * classCount; i += 1) table[i] += table[i - classCount];
+        feature.table = table;
+    }
+    return feature.table;
+}
+
+function stepsOf(feature) {
+    tableOf(feature);
+    return feature.thresholds.length + 1;
+}
+
+/** The row of the table for a value: how many thresholds are below it, or the last if missing. */
+function stepOf(feature, x) {
+    const steps = stepsOf(feature);
+    if (Number.isNaN(x)) return steps;
+    let low = 0;
+    let high = steps - 1;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (feature.thresholds[middle] < x) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+function added(feature, step, r) {
+    return tableOf(feature)[step * classCount + r];
+}
+
+/** A value in the middle of a step; beyond the ends a little outside. */
+function valueIn(feature, step) {
+    const cuts = feature.thresholds;
+    if (cuts.length === 0) return 0;
+    const wide = cuts.length > 1 ? (cuts.at(-1) - cuts[0]) / cuts.length : Math.abs(cuts[0]) || 1;
+    if (step === 0) return Math.min(cuts[0], (feature.low + cuts[0]) / 2, cuts[0] - wide * 1e-3);
+    if (step === cuts.length) {
+        return Math.max((feature.high + cuts.at(-1)) / 2, cuts.at(-1) + wide * 1e-3);
+    }
+    const middle = (cuts[step - 1] + cuts[step]) / 2;
+    return middle > cuts[step - 1] ? middle : cuts[step];
+}
+
+/** How far the steps of a feature go up and down for every class. */
+function spans(feature) {
+    const steps = stepsOf(feature) + (feature.missing ? 1 : 0);
+    return data.classes.map((_, r) => {
+        const values = range(steps).map((step) => added(feature, step, r));
+        return Math.max(...values) - Math.min(...values);
+    });
+}
+
+const rows = {
+    ...data.rows,
+    values: floatsOf(data.rows.values),
+    base: floatsOf(data.rows.base),
+    count: data.rows.numbers.length,
+};
+
+function baseOf(row, r) {
+    return rows.base[(rows.whole ? 0 : row * classCount) + r];
+}
+
+function valuesOf(row) {
+    const width = data.tables.length;
+    return rows.values.slice(row * width, (row + 1) * width);
+}
+
+function scoresOf(row, values) {
+    return data.classes.map((_, r) => {
+        let score = baseOf(row, r);
+        data.tables.forEach((feature, i) => {
+            score += added(feature, stepOf(feature, values[i]), r);
+        });
+        return score;
+    });
+}
+
+function probabilitiesOf(scores) {
+    const { logistic, factor } = data.probabilities;
+    if (logistic) return scores.map((score) => 1 / (1 + Math.exp(-factor * score)));
+    const top = Math.max(...scores);
+    const odds = scores.map((score) => Math.exp(factor * (score - top)));
+    const sum = odds.reduce((a, b) => a + b, 0);
+    return odds.map((odd) => odd / sum);
+}
+
+/** The class of the largest score; of labels all with a positive one. */
+function answersOf(scores) {
+    if (data.several) return range(classCount).filter((r) => scores[r] > 0);
+    return [scores.indexOf(Math.max(...scores))];
+}
+
+function namesOf(places) {
+    const listed = [places].flat().map((r) => data.classes[r]);
+    return listed.length > 0 ? listed.join(", ") : "none";
+}

@@ -1,0 +1,66 @@
+// Numbers for the eye, and numbers out of base 64.
+
+const MINUS = "\u2212";
+
+function short(x, digits = 3) {
+    if (x === null || Number.isNaN(x)) return "\u2013";
+    if (x === 0) return "0";
+    const size = Math.abs(x);
+    const plain = size >= 1e-4 && size < 1e6;
+    const words = plain
+        ? String(Number(x.toPrecision(Math.max(digits, Math.ceil(Math.log10(size))))))
+        : x.toExponential(digits - 1);
+    return words.replace("-", MINUS);
+}
+
+function signed(x) {
+    const words = x.toFixed(Math.abs(x) < 10 ? 2 : 1).replace("-", MINUS);
+    return x > 0 ? `+${words}` : words;
+}
+
+function percent(x, digits = 1) {
+    return x === null ? "\u2013" : `${(100 * x).toFixed(digits)}\u00a0%`;
+}
+
+/** Words with their middle left out where they are long: both ends tell names apart. */
+function middleOut(words, most) {
+    if (words.length <= most) return words;
+    const tail = Math.floor((most - 1) * 0.45);
+    return `${words.slice(0, most - 1 - tail)}\u2026${words.slice(words.length - tail)}`;
+}
+
+function count(number, [one, several]) {
+    return `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
+}
+
+function bytesOf(text) {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
+}
+
+function floatsOf(text) {
+    return new Float64Array(bytesOf(text));
+}
+
+/** The matrix (rows, width) that was packed as the places of its numbers and them. */
+function matrixOf(packed, rows) {
+    const values = new Float64Array(rows * packed.width);
+    const at = new Uint32Array(bytesOf(packed.at));
+    const by = floatsOf(packed.by);
+    at.forEach((place, i) => { values[place] = by[i]; });
+    return values;
+}
+
+function range(n) {
+    return Array.from({ length: n }, (_, i) => i);
+}
+
+/** Round numbers between two ends, about so many. */
+function ticksOf(low, high, about) {
+    const rough = (high - low) / Math.max(about, 1);
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+    const first = Math.ceil(low / step - 1e-9);
+    const last = Math.floor(high / step + 1e-9);
+    return range(Math.max(last - first + 1, 0))
+        .map((i) => Number(((first + i) * step).toPrecision(12)));
+}

@@ -1,0 +1,123 @@
+// The right half of "What if": the scores, and the parts they are sums of.
+
+const FIRST_SCORES = 12;
+const FIRST_PARTS = 12;
+
+function drawScores() {
+    const scores = scoresOf(what.row, what.values);
+    const shares = probabilitiesOf(scores);
+    const ends = padded([0, ...scores, ...what.before], 0.02);
+    const shown = range(classCount).sort((a, b) => scores[b] - scores[a]).filter((r, place) =>
+        what.all || place < FIRST_SCORES || ownClasses().includes(r));
+    const lines = shown.map((r) => scoreLine(r, scores[r], shares[r], ends));
+    const list = html("div", { class: "score-list" }, lines);
+    const left = classCount - shown.length;
+    const more = button(`Show the other ${left}`, () => {
+        what.all = true;
+        drawScores();
+    }, { class: "quiet more" });
+    document.getElementById("scores").replaceChildren(
+        verdict(scores),
+        nameWidth(list, shown.map((r) => data.classes[r]), 20),
+        left > 0 ? more : "",
+    );
+}
+
+/** The class of the row, or its labels, as a list. */
+function ownClasses() {
+    return [rows.has[what.row]].flat();
+}
+
+function verdict(scores) {
+    const answers = answersOf(scores);
+    const right = String(answers) === String(ownClasses());
+    const truth = [", the row is ", html("b", {}, namesOf(ownClasses())), "."];
+    return html("p", { class: "verdict", "aria-live": "polite" },
+        "The model answers ", html("b", {}, namesOf(answers)), right ? ", which is right." : truth);
+}
+
+function scoreLine(r, score, share, [low, high]) {
+    const track = bar(score, low, high, r === what.r ? "amount chosen" : "amount");
+    const ghost = html("i", { class: "ghost" });
+    ghost.style.left = `${(100 * (what.before[r] - low)) / (high - low || 1)}%`;
+    track.append(ghost);
+    const numbers = { "data-class": r, "data-score": score, "data-probability": share };
+    return html("div", { class: "score", ...numbers }, scoreName(r), track,
+        html("span", { class: "value" }, signed(score)),
+        html("span", { class: "value chance" }, percent(share)));
+}
+
+function scoreName(r) {
+    const title = data.classes[r];
+    if (data.tables.length === 0) return html("span", { class: "name", title }, nameOf(title));
+    const press = () => {
+        if (what.other === r) what.other = what.r;
+        what.r = r;
+        drawWhatIf();
+    };
+    const state = { "aria-pressed": r === what.r, title };
+    return button(nameOf(title), press, { class: "link name", ...state });
+}
+
+function partOf(i, r) {
+    return added(data.tables[i], stepOf(data.tables[i], what.values[i]), r);
+}
+
+/** What a number by class is for the chosen class, less that for the one it is compared with. */
+function difference(value) {
+    return value(what.r) - (what.other === null ? 0 : value(what.other));
+}
+
+function drawParts() {
+    const parts = range(data.tables.length)
+        .map((i) => ({ i, value: difference((r) => partOf(i, r)) }))
+        .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+    const shown = parts.slice(0, FIRST_PARTS);
+    const rest = parts.slice(FIRST_PARTS).filter((part) => part.value !== 0);
+    const base = difference((r) => baseOf(what.row, r));
+    const other = rest.reduce((sum, part) => sum + part.value, 0);
+    const ends = padded([0, base, other, ...shown.map((part) => part.value)], 0.02);
+    const lines = shown.map((part) => featurePart(part, ends));
+    if (rest.length > 0) {
+        lines.push(partLine(count(rest.length, ["other feature", "other features"]), other, ends));
+    }
+    const constant = rows.whole ? "the same for every row" : "all else, which stays as it is";
+    lines.push(partLine(constant, base, ends));
+    const sum = base + parts.reduce((total, part) => total + part.value, 0);
+    document.getElementById("parts").replaceChildren(
+        partsHead(),
+        html("div", { class: "part-list" }, lines),
+        html("p", { class: "sum" }, "Sum ", html("b", {}, signed(sum))),
+    );
+}
+
+function featurePart({ i, value }, ends) {
+    const { name, place } = data.tables[i];
+    const now = wordsOf(data.tables[i], what.values[i]);
+    const words = nameOf(name, ` = ${middleOut(now, 14)}`);
+    return partLine(words, value, ends, {
+        class: changed(i) ? "part changed" : "part",
+        "data-feature": place,
+        title: `${name} = ${now}`,
+    });
+}
+
+function partLine(words, value, [low, high], attributes = { class: "part rest" }) {
+    return html("div", { ...attributes, "data-value": value },
+        html("span", { class: "name" }, words),
+        bar(value, low, high, value < 0 ? "amount against" : "amount for"),
+        html("span", { class: "value" }, signed(value)));
+}
+
+/** Which score is taken apart, and which is taken off it. */
+function partsHead() {
+    const names = data.classes.map((name, r) => [r, middleOut(name, 28)]);
+    const others = [["", "nothing"], ...names.filter(([r]) => r !== what.r)];
+    const chooser = (key, options) => selectOf(options, what[key] ?? "", (value) => {
+        what[key] = value === "" ? null : Number(value);
+        if (what.other === what.r) what.other = null;
+        drawWhatIf();
+    });
+    return html("div", { class: "tools" }, labelled("Score of", chooser("r", names)),
+        labelled("minus that of", chooser("other", others)));
+}

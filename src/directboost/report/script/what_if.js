@@ -1,0 +1,131 @@
+// "What if": pick a row, change its values, and see what that does to every score.
+
+const FIRST_CONTROLS = 8;
+const MORE_CONTROLS = 32;
+
+/** The row that is looked at, its values now and before, and what is shown of it. */
+const what = {
+    row: 0, values: null, own: null, before: null, r: 0, other: null,
+    order: [], controls: FIRST_CONTROLS, all: false, find: "",
+};
+
+function showWhatIf() {
+    const takesApart = data.tables.length > 0;
+    const words = takesApart
+        ? "Pick a row and change its values. The scores, and what every feature adds to them, " +
+          "follow at once. They are computed here from the same tables as in Python."
+        : `Pick a row to see its scores and probabilities. ${data.whyNoTables ?? ""}`;
+    const holder = (heading, id) => card(heading, html("div", { id }));
+    const right = [holder("Scores", "scores")];
+    if (takesApart) right.push(holder("Where a score comes from", "parts"));
+    const panels = html("div", { class: "columns", id: "panels" },
+        takesApart ? holder("Values of the row", "controls") : null,
+        html("div", { class: "stack" }, right));
+    const heading = takesApart ? "What if" : "Rows one by one";
+    section("what-if", heading, note(words), rowPicker(), panels);
+    pickRow(0);
+}
+
+function rowWords(i) {
+    const head = `${rows.wrong[i] ? "\u2717" : "\u2713"} row ${rows.numbers[i]}: `;
+    const answer = rows.wrong[i] ? ` \u2192 ${middleOut(namesOf(rows.says[i]), 40)}` : "";
+    return head + middleOut(namesOf(rows.has[i]), 40) + answer;
+}
+
+function rowPicker() {
+    const options = range(rows.count).map((i) => [i, rowWords(i)]);
+    const picker = selectOf(options, 0, (value) => pickRow(Number(value)));
+    picker.id = "row";
+    const step = (words, label, by) => button(words, () => {
+        picker.value = (Number(picker.value) + by + rows.count) % rows.count;
+        pickRow(Number(picker.value));
+    }, { class: "quiet", "aria-label": label });
+    const again = () => pickRow(what.row);
+    const undo = button("Undo all changes", again, { class: "quiet", id: "undo" });
+    const all = data.quality.rows.toLocaleString("en");
+    const some = rows.count < data.quality.rows ? `${rows.count} of ${all} rows` : "all rows";
+    return html("div", { class: "tools rows" }, labelled("Row", picker),
+        step("\u2190", "Row before", -1), step("\u2192", "Next row", 1),
+        data.tables.length > 0 ? undo : null, note(`${some}, wrong ones first; counted from 0`));
+}
+
+function pickRow(row) {
+    what.row = row;
+    what.own = valuesOf(row);
+    what.values = valuesOf(row);
+    what.before = scoresOf(row, what.own);
+    const [top, next] = range(classCount).sort((a, b) => what.before[b] - what.before[a]);
+    what.r = top;
+    what.other = data.several ? null : next;
+    const weight = data.tables.map((_, i) => Math.abs(difference((r) => partOf(i, r))));
+    what.order = range(weight.length).sort((a, b) => weight[b] - weight[a] || a - b);
+    drawWhatIf();
+}
+
+function drawWhatIf() {
+    drawScores();
+    if (data.tables.length === 0) return;
+    drawControls();
+    drawParts();
+}
+
+function changed(i) {
+    return !Object.is(what.values[i], what.own[i]);
+}
+
+function drawControls() {
+    const box = document.getElementById("controls");
+    if (!box.querySelector(".find")) {
+        box.append(html("div", { class: "find" }, controlFilter()), html("div"));
+    }
+    const found = what.order.filter((i) => data.tables[i].name.toLowerCase().includes(what.find));
+    const shown = found.slice(0, what.controls);
+    const left = found.length - shown.length;
+    const more = button(moreWords(left, MORE_CONTROLS), () => {
+        what.controls += MORE_CONTROLS;
+        drawControls();
+    }, { class: "quiet more" });
+    const list = html("div", { class: "control-list" }, shown.map(controlLine));
+    box.lastChild.replaceChildren(list, left > 0 ? more : "");
+}
+
+function controlFilter() {
+    const words = "Those that matter most here come first.";
+    if (data.tables.length <= FIRST_CONTROLS) return note(words);
+    const field = html("input", { type: "search", placeholder: "part of a name" });
+    field.addEventListener("input", () => {
+        what.find = field.value.toLowerCase();
+        drawControls();
+    });
+    return labelled("Find a feature", field);
+}
+
+function controlLine(i) {
+    const feature = data.tables[i];
+    const was = html("small");
+    const steps = html("div", { class: "steps" });
+    const control = controlOf(feature, what.own[i], (value) => {
+        what.values[i] = value;
+        show();
+        drawScores();
+        drawParts();
+    });
+    const show = () => {
+        const now = what.values[i];
+        line.classList.toggle("changed", changed(i));
+        was.textContent = changed(i) ? `was ${wordsOf(feature, what.own[i])}` : "";
+        if (feature.levels === null) steps.replaceChildren(sparkline(feature, now));
+        control.show(now);
+    };
+    const name = html("span", { class: "name", title: feature.name }, nameOf(feature.name));
+    const line = html("div", { class: "control-line", "data-feature": feature.place },
+        html("div", { class: "control-name" }, name, was), steps, control.node);
+    show();
+    return line;
+}
+
+function wordsOf(feature, value) {
+    if (Number.isNaN(value)) return "missing";
+    if (feature.levels === null) return short(value, 5);
+    return feature.levels.find(([code]) => code === value)?.[1] ?? "any other level";
+}

@@ -1,0 +1,67 @@
+"""Reads a page back as a browser would, without one."""
+
+import base64
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+
+
+class Page(HTMLParser):
+    """The elements of a page: attributes by tag, and the text inside style and script."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.attributes, self.texts, self._inside = {}, {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        key = dict(attrs).get("id", tag) if tag == "script" else tag
+        self.attributes.setdefault(key, []).append(dict(attrs))
+        self._inside = key
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, data):
+        if self._inside:
+            self.texts[self._inside] = self.texts.get(self._inside, "") + data
+
+    @property
+    def data(self):
+        return json.loads(self.texts["data"])
+
+
+def read_page(path):
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def unpacked(text, kind="f8"):
+    return np.frombuffer(base64.b64decode(text), dtype=f"<{kind}")
+
+
+def matrix(packed, rows):
+    flat = np.zeros(rows * packed["width"])
+    flat[unpacked(packed["at"], "u4")] = unpacked(packed["by"])
+    return flat.reshape(rows, -1)
+
+
+def table_of(feature):
+    """Return thresholds (t,) and table (t + 2, k) of a feature of the page."""
+    cuts = unpacked(feature["cuts"])
+    table = matrix(feature["jumps"], cuts.size + 2)
+    table[:-1] = np.cumsum(table[:-1], axis=0)
+    return cuts, table
+
+
+def sample_scores(data):
+    """Return the scores of the rows on the page, by its own tables, (n, k)."""
+    n, k = len(data["rows"]["numbers"]), len(data["classes"])
+    values = unpacked(data["rows"]["values"]).reshape(n, len(data["tables"]))
+    scores = np.tile(
+        unpacked(data["rows"]["base"]).reshape(-1, k), (n if data["rows"]["whole"] else 1, 1)
+    )
+    for feature, x in zip(data["tables"], values.T, strict=True):
+        cuts, table = table_of(feature)
+        scores += [table[-1 if np.isnan(v) else int((cuts < v).sum())] for v in x]
+    return scores
