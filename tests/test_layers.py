@@ -84,7 +84,8 @@ LAYERS = [
     ),
     folder(
         "report",
-        *("packing", "rows", "quality", "convergence", "tables", "rules", "sample", "facts", "page"),
+        *("packing", "rows", "quality", "convergence", "tables", "rules", "sample", "facts"),
+        "page",
     ),
     ["shipping"],
     ["training", "prediction"],
@@ -95,9 +96,9 @@ LAYERS = [
     folder(
         "dask",
         *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
-        *("passes", "crew", "cluster", "workers", "site", "loading", "sampling", "field", "objective"),
-        *("columns", "rows", "stumps", "consensus", "turns", "task", "refusals"),
-        *("prediction", "estimator"),
+        *("scratch", "passes", "crew", "cluster", "balance", "workers", "site", "loading"),
+        *("sampling", "field", "objective", "columns", "rows", "stumps", "consensus", "turns"),
+        *("task", "refusals", "prediction", "estimator"),
     ),
     folder(
         "baselines",

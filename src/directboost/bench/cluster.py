@@ -136,9 +136,9 @@ def _timed(make: Callable[[], Any], rows: Any, fit: Fit, repeats: int) -> dict[s
 
 
 def _once(clf: Any, rows: Any, fit: Fit) -> dict[str, Any]:
-    clock, thread = time.perf_counter(), time.thread_time()
+    clock, before = time.perf_counter(), _busy(clf)
     clf.fit(*rows)
-    seconds, driver = time.perf_counter() - clock, time.thread_time() - thread
+    seconds, driver = time.perf_counter() - clock, _busy(clf) - before
     moved = sum(record.bytes_moved for record in clf.history_)
     return {
         "shape": fit.shape,
@@ -152,6 +152,23 @@ def _once(clf: Any, rows: Any, fit: Fit) -> dict[str, Any]:
         "features": clf.n_features_used_,
         "jumps": clf.n_learners_,
     }
+
+
+def _busy(clf: Any) -> float:
+    """Return the seconds this process was at work on a fit, but not on tasks and messages.
+
+    Those are those of the calling thread, and of all others on the average, without the thread
+    in which client and scheduler live.
+    """
+    client, here = getattr(clf, "client", None), time.thread_time()
+    if client is None:
+        return here
+    others = time.process_time() - here - client.sync(_thread_time)
+    return float(here + others / clf.n_jobs)
+
+
+async def _thread_time() -> float:
+    return time.thread_time()
 
 
 def _asked(stream: Any, repeats: int) -> dict[str, Any]:

@@ -65,10 +65,25 @@ class Cluster:
             f"(now {self.task_timeout:g} s)"
         )
 
-    def submit(self, function: Any, *arguments: Any, key: str) -> Future:
-        """Begin a task."""
+    def submit(self, function: Any, *arguments: Any, key: str, worker: str | None = None) -> Future:
+        """Begin a task; on a worker, if one is named and is still there."""
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         with self._open():
-            return self.client.submit(function, *arguments, key=key, pure=False)
+            return self.client.submit(function, *arguments, key=key, pure=False, **where)
+
+    def holders(self, futures: Sequence[Future]) -> tuple[list[str], dict[str, int]]:
+        """Return the worker that has each of some futures, and the threads of all workers.
+
+        Raises `AnswerLost` where one of them is gone, or the scheduler does not answer.
+        """
+        self.settle(futures, futures)
+        try:
+            with self._open():
+                found = self._call(_ANSWER, self.client.who_has, list(futures))
+                threads = self._call(_ANSWER, self.client.nthreads)
+            return [found[future.key][0] for future in futures], dict(threads)
+        except (OSError, KeyError, IndexError) as error:
+            raise AnswerLost from error
 
     def map(self, function: Any, *arguments: Sequence[Any], keys: list[str]) -> list[Future]:
         """Begin a task for every key, all in one message to the scheduler."""
@@ -85,6 +100,8 @@ class Cluster:
 
         Raises `AnswerLost` where they have to be asked for again.
         """
+        if not futures:
+            return []
         self.settle(futures, watched)
         try:
             with self._open():

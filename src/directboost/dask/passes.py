@@ -15,6 +15,7 @@ from ..kernels.work import LossPass, Way
 from ..losses import Exponential, Loss
 from ..problem import Objective
 from .places import Place
+from .scratch import room
 from .shards import Shard
 from .sums import Sums
 
@@ -82,8 +83,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, sums of A over the bins of features, (all bins, k), and of |A|, (k,)."""
     objective, found = _evaluated(shard, message.place, message.loss, "A")
     assert found.A is not None
-    size = np.abs(found.A).sum(axis=0, dtype=np.float64)
-    arrays = (_bin_sums(shard, message.features, found.A), size)
+    arrays = (_bin_sums(shard, message.features, found.A), _sizes(found.A))
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
 
 
@@ -121,8 +121,8 @@ def dual(shard: Shard, message: DualMessage) -> Sums:
 def search(shard: Shard, message: WayMessage) -> Sums:
     """Return the loss after every step of a way."""
     place, objective = message.place, shard.objective(message.loss)
-    F = shard.scores(place)
-    change, rows = shard.scores(message.end) - F, objective.pass_rows(place.dtype)
+    F, rows = shard.scores(place), objective.pass_rows(place.dtype)
+    change = np.subtract(shard.scores(message.end), F, out=room("change", F))
     values = [
         kernels.loss_pass(rows, F, "", None, Way(change, step)).value
         if rows is not None
@@ -153,8 +153,18 @@ def bin_weights(shard: Shard, message: Ints) -> Sums:
 
 
 def _evaluated(shard: Shard, place: Place, loss: Loss, wanted: str) -> tuple[Objective, LossPass]:
-    objective = shard.objective(loss)
-    return objective, objective.evaluate(shard.scores(place), wanted)
+    """Return the loss at a place and the wanted ones of U, A and C, which are soon written over."""
+    objective, F = shard.objective(loss), shard.scores(place)
+    rows = objective.pass_rows(F.dtype)
+    if rows is None:
+        return objective, objective.evaluate(F, wanted)
+    out = LossPass(0.0, **{name: room(name, F) for name in wanted})
+    return objective, kernels.loss_pass(rows, F, wanted, None, None, out)
+
+
+def _sizes(A: Scores) -> Array:
+    """Return the sums of |A| over the rows, (k,)."""
+    return np.asarray(np.abs(A, out=room("sizes", A)).sum(axis=0, dtype=np.float64))
 
 
 def _bin_sums(shard: Shard, features: Ints, values: Scores) -> Array:

@@ -1,6 +1,7 @@
 """The crew on a cluster: plain tasks on shards that stay where they are."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -9,6 +10,7 @@ from weakref import WeakSet
 from dask.delayed import Delayed
 from distributed import Future
 
+from .balance import moves
 from .cluster import AnswerLost, Cluster, release
 from .crew import Crew, Question, Reader
 from .sums import FAN_IN, Sums, add_up, add_up_all
@@ -58,9 +60,10 @@ class Workers(Crew):
 
     def __init__(self, cluster: Cluster, parts: Sequence[Delayed]) -> None:
         self._cluster, self._parts = cluster, list(parts)
-        self._shards = cluster.compute(self._parts)
         self._name, self._asked = f"directboost-{uuid4().hex[:12]}", 0
         self._given: WeakSet[Future] = WeakSet()
+        self._shards: list[Future] = []
+        self._make_shards()
 
     @property
     def count(self) -> int:
@@ -122,7 +125,14 @@ class Workers(Crew):
         Those that went away with their workers it makes anew by itself.
         """
         if any(shard.cancelled() for shard in self._shards):
-            self._shards = self._cluster.compute(self._parts)
+            self._make_shards()
+
+    def _make_shards(self) -> None:
+        """Make the shards, and bring some to other workers where that evens out the work."""
+        self._shards = self._cluster.compute(self._parts)
+        with suppress(AnswerLost):  # who has lost something sees it at the first question
+            for q, worker in moves(*self._cluster.holders(self._shards)).items():
+                self._shards[q] = self._submit("move", _same, self._shards[q], worker=worker)
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
@@ -179,8 +189,10 @@ class Workers(Crew):
         for one in lost:
             self._read(one)
 
-    def _submit(self, name: str, function: Any, *arguments: Any) -> Future:
-        task = self._cluster.submit(function, *arguments, key=self._key(name))
+    def _submit(
+        self, name: str, function: Any, *arguments: Any, worker: str | None = None
+    ) -> Future:
+        task = self._cluster.submit(function, *arguments, key=self._key(name), worker=worker)
         self._given.add(task)
         return task
 
@@ -195,8 +207,8 @@ class Workers(Crew):
         return f"{self._name}-{name}-{self._asked}"
 
 
-def _same(message: Any) -> Any:
-    return message
+def _same(what: Any) -> Any:
+    return what
 
 
 def _read_sum(sums: Sums, reader: Reader, arguments: tuple[Any, ...]) -> tuple[Any, int]:
