@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from .arrays import Array, Numbers
 from .inputs import refuse_infinite
 from .matrices import dense
+from .model_file import NotStored
 from .naming import class_names, feature_names
 from .prediction import Predictor
 from .settings import penalty_name, resolve_penalty
@@ -22,6 +23,18 @@ def _shap_class() -> Any:
             "shap_explanation needs the package shap: pip install shap", name="shap"
         ) from error
     return Explanation
+
+
+def _loss_name(loss: Any) -> str:
+    if isinstance(loss, NotStored):
+        return loss.name
+    return loss if isinstance(loss, str) else type(loss).__name__
+
+
+def _penalty_name(penalty: Any) -> str:
+    return (
+        penalty.name if isinstance(penalty, NotStored) else penalty_name(resolve_penalty(penalty))
+    )
 
 
 def _with_levels(X: Numbers, categories: list[Any]) -> Any:
@@ -40,6 +53,7 @@ def _with_levels(X: Numbers, categories: list[Any]) -> Any:
 class Explainer(Predictor):
     """The half of an estimator that reads a fitted model, and explains it."""
 
+    loss: Any
     penalty: Any
     intercept_: Array
     categories_: list[Any]
@@ -92,5 +106,4 @@ class Explainer(Predictor):
             How many of the strongest rules are listed.
         """
         check_is_fitted(self)
-        penalty = penalty_name(resolve_penalty(self.penalty))
-        return describe(self, penalty, max_rules)
+        return describe(self, _loss_name(self.loss), _penalty_name(self.penalty), max_rules)

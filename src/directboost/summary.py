@@ -15,10 +15,10 @@ _NOTHING = 1e-12  # nu_max that is rounding error
 _ALIGNED = 88  # characters of a rule up to which the votes stand in one column
 
 
-def describe(model: Any, penalty: str, max_rules: int) -> str:
+def describe(model: Any, loss: str, penalty: str, max_rules: int) -> str:
     """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
     lines = [
-        *_setting(model, penalty),
+        *_setting(model, loss, penalty),
         *_proof(model),
         *_size(model),
         *_rules(model, max_rules),
@@ -37,8 +37,7 @@ def describe_path(models: Sequence[Any]) -> str:
     return f"{_count(len(models), 'model')}, {nus}, {learners} on {features}"
 
 
-def _setting(model: Any, penalty: str) -> list[str]:
-    loss = model.loss if isinstance(model.loss, str) else type(model.loss).__name__
+def _setting(model: Any, loss: str, penalty: str) -> list[str]:
     several = class_noun(model)[1]
     nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the {several} apart"
     if model.nu_max_ > _NOTHING:
