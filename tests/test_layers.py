@@ -98,7 +98,7 @@ LAYERS = [
         *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
         *("scratch", "passes", "crew", "cluster", "balance", "workers", "site", "loading"),
         *("sampling", "field", "objective", "columns", "rows", "stumps", "consensus", "turns"),
-        *("task", "refusals", "prediction", "estimator"),
+        *("task", "outcomes", "refusals", "prediction", "estimator"),
     ),
     folder(
         "baselines",

@@ -1,6 +1,6 @@
 """The estimator on Dask."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,42 +9,22 @@ from sklearn.base import clone
 
 from ..arrays import Array
 from ..callbacks import Progress
-from ..certificate import Certificate
-from ..column_generation import State
 from ..estimators import DirectBoostClassifier
 from ..inputs import TrainingRows, check_count, check_number, feature_costs
 from ..naming import feature_names
 from ..prediction import one_blas_thread
-from ..probabilities import fit_factor
 from ..request import Request, refuse_signs, request_of
 from ..settings import resolve_parts
-from ..status import OutOfReach, Status
-from ..training import Trained, export
-from .columns import ShardedColumns
+from ..status import OutOfReach
+from ..training import Trained
 from .loading import Loaded, Wishes, load
+from .outcomes import FarRows, best_so_far, probability_factor
 from .partitions import Partitions, read_partitions
 from .prediction import accuracy, lazily
 from .refusals import refuse_local_choices
-from .rows import ShardedSample
 from .site import site_of
-from .task import ShardedTask, prepare
+from .task import prepare
 
-
-@dataclass(frozen=True)
-class _FarRows(TrainingRows):
-    """What an estimator keeps of rows that are elsewhere."""
-
-    shares: Array | None = None
-    factor: float = 1.0
-
-    @property
-    def prior(self) -> Array:
-        """Share of the rows, by weight, that have each class, (k,)."""
-        assert self.shares is not None
-        return self.shares
-
-
-_FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
 _OWN = ("client", "task_timeout", "patience", "max_round_bytes")
 
 
@@ -207,7 +187,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     ) -> None:
         earlier, coding = self._earlier(), loaded.coding
         encoder, none = coding.encoder, np.zeros(0)
-        rows = _FarRows(
+        rows = FarRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             coding.classes, encoder.n_levels, shares=loaded.prior,
         )  # fmt: skip
@@ -218,10 +198,10 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             task = prepare(request, loaded, costs, rows.signs, team, self._most_bytes())
             try:
                 trained = self._train(task, earlier, validation)
-                rows = replace(rows, factor=_factor(task, trained))
+                rows = replace(rows, factor=probability_factor(task, trained))
             except OutOfReach as lost:
                 if lost.state is not None:
-                    self._store(_so_far(task, lost.state), rows, costs, encoder)
+                    self._store(best_so_far(task, lost.state), rows, costs, encoder)
                 raise
             finally:
                 loaded.crew.release()
@@ -263,7 +243,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         temper = resolve_parts(self.loss, self.margin, self.penalty).loss.temper
         if temper is not None:
             return temper
-        assert isinstance(rows, _FarRows)
+        assert isinstance(rows, FarRows)
         return rows.factor
 
     def __sklearn_clone__(self) -> Self:
@@ -284,29 +264,3 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
-
-
-def _factor(task: ShardedTask, trained: Trained) -> float:
-    """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
-    if task.request.parts.loss.temper is not None or not trained.learners:
-        return 1.0
-    place: Any = trained.F
-    sample = ShardedSample(task.objective, task.rows, _FACTOR_ROWS)
-    return fit_factor(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
-
-
-def _so_far(task: ShardedTask, state: State) -> Trained:
-    """Return the best model before the rows got out of reach, with what is proved of it."""
-    learners, coef = export(state.columns, state.W)
-    objective, last = task.objective, state.history[-1] if state.history else None
-    gap = state.primal - state.best_dual
-    certificate = Certificate(
-        state.primal, state.best_dual, gap, objective.relative(gap, state.primal),
-        np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
-    )  # fmt: skip
-    assert isinstance(state.columns, ShardedColumns)
-    means = state.columns.means(state.columns.grow(state.W), task.weight)[:-1]
-    return Trained(
-        learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
-        objective.nu, task.nu_max, None, task.oracle.missing,
-    )  # fmt: skip
