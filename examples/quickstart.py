@@ -65,7 +65,7 @@ def write_history(history) -> None:
         writer = csv.writer(file)
         writer.writerow(Record.names())
         writer.writerows([getattr(r, name) for name in Record.names()] for r in history)
-    print(f"\nwrote {path}")
+    print(f"\nwrote {path.resolve()}")
 
 
 def draw(model) -> None:
@@ -80,7 +80,7 @@ def draw(model) -> None:
 
     axes = plot_convergence(model)
     axes[0].figure.savefig("convergence.png", dpi=150)
-    print("wrote convergence.png")
+    print(f"wrote {Path('convergence.png').resolve()}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Shipping:
         return write_model(self, Path(path))
 
     def to_c(
-        self, path: Any, *, dtype: str = "float32", name: str = "model", self_test: Any = None
+        self, path: Any, *, dtype: str = "float32", name: str | None = None, self_test: Any = None
     ) -> Path:
         """Write the fitted model as one C99 header, without heap, libm or other files.
 
@@ -51,8 +51,8 @@ class Shipping:
             Type of the tables. "float64" adds up as Python does, to the bit, and is the fastest;
             the others are lists of the least size. "int16" counts scores in steps of one size;
             features and thresholds stay float32.
-        name : str, default="model"
-            Prefix of everything the header defines, a name in C.
+        name : str, optional
+            Prefix of everything the header defines, a name in C; by default that of the file.
         self_test : array-like (m, d), optional
             Rows; the header then also holds a `main`, behind the macro `<NAME>_SELF_TEST`, that
             predicts them and compares with what Python answers.

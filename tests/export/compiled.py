@@ -45,7 +45,7 @@ class Compiled:
     """The header of a model, and its functions for many rows."""
 
     def __init__(self, model, dtype, folder, more=_ANSWERS):
-        path = model.to_c(folder / f"{dtype}.h", dtype=dtype)
+        path = model.to_c(folder / f"{dtype}.h", dtype=dtype, name="model")
         self.text, self.dtype = path.read_text(encoding="ascii"), dtype
         self.used = model.features_used_
         source, target = folder / f"{dtype}.c", folder / f"{dtype}.so"

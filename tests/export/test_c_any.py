@@ -23,8 +23,8 @@ class Fitted:
         self.classes_, self._factor = np.arange(coef.shape[1]), 1.0
         self.categories_ = [None] * d
 
-    def to_c(self, path, dtype):
-        return write_c(self, path, dtype=dtype, name="model", self_test=None)
+    def to_c(self, path, dtype, name):
+        return write_c(self, path, dtype=dtype, name=name, self_test=None)
 
     def _scores(self, X, ensemble):
         return ensemble.scores(X)

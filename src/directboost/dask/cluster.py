@@ -81,9 +81,12 @@ class Cluster:
             with self._open():
                 found = self._call(_ANSWER, self.client.who_has, list(futures))
                 threads = self._call(_ANSWER, self.client.nthreads)
-            return [found[future.key][0] for future in futures], dict(threads)
+            where = [found[future.key][0] for future in futures]
         except (OSError, KeyError, IndexError) as error:
             raise AnswerLost from error
+        if not threads:
+            raise AnswerLost
+        return where, dict(threads)
 
     def map(self, function: Any, *arguments: Sequence[Any], keys: list[str]) -> list[Future]:
         """Begin a task for every key, all in one message to the scheduler."""

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .scratch import give_back
 from .shards import Shard
 from .sums import FAN_IN, Sums, add_up_all
 
@@ -114,5 +115,6 @@ class Here(Crew):
         return [question(self._shards[q], message) for q, message in pairs]
 
     def release(self) -> None:
-        """Let go of the shards."""
+        """Let go of the shards, and of the room of their questions."""
         self._shards = []
+        give_back()

@@ -14,6 +14,11 @@ from ..arrays import Scores
 _rooms = threading.local()
 
 
+def give_back() -> None:
+    """Let go of the room of this thread."""
+    _rooms.__dict__.clear()
+
+
 def room(name: str, like: Scores) -> Scores:
     """Return an array of the shape and precision of another, with whatever was left in it.
 

@@ -1,6 +1,7 @@
 """Shards: the rows of some partitions, coded, on the worker that holds them."""
 
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -90,20 +91,22 @@ class Shard:
 
 def _tables(weights: JumpList, bins: BinnedData) -> list[Array]:
     """Return the tables of weights; all shards of a process share the last ones."""
-    known = _known_tables.get(weights.key)
-    if known is None:
-        features = weights.features
-        jumps = weights.spread(bins.n_bins, bins.kinds)
-        known = tables_of(jumps, bins.n_bins[features], bins.kinds[features])
-        while len(_known_tables) >= _TABLES:
-            _known_tables.pop(next(iter(_known_tables)), None)
-        _known_tables[weights.key] = known
-    return known
+    with _one_at_a_time:
+        known = _known_tables.get(weights.key)
+        if known is None:
+            features = weights.features
+            jumps = weights.spread(bins.n_bins, bins.kinds)
+            known = tables_of(jumps, bins.n_bins[features], bins.kinds[features])
+            while len(_known_tables) >= _TABLES:
+                del _known_tables[next(iter(_known_tables))]
+            _known_tables[weights.key] = known
+        return known
 
 
 _SCORES = 2  # of so many places a shard keeps the scores
 _TABLES = 4  # of so many weights are kept
 _known_tables: dict[str, list[Array]] = {}
+_one_at_a_time = Lock()  # of the threads of a worker
 
 
 @dataclass(frozen=True)

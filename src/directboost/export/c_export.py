@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..inputs import check_choice
+from ..model_file.disk import replace_file
 from .c_comment import preamble
 from .c_functions import named
 from .c_header import header_text
@@ -11,10 +12,10 @@ from .c_layout import lay_out
 from .c_model import read_model
 from .c_rounding import PRECISIONS
 from .c_self_test import self_test_text
-from .c_text import check_name
+from .c_text import check_name, name_of
 
 
-def write_c(model: Any, path: Path, *, dtype: str, name: str, self_test: Any) -> Path:
+def write_c(model: Any, path: Path, *, dtype: str, name: str | None, self_test: Any) -> Path:
     """Write a fitted estimator as a C99 header; see `to_c` of the estimators.
 
     Parameters
@@ -22,15 +23,16 @@ def write_c(model: Any, path: Path, *, dtype: str, name: str, self_test: Any) ->
     model : fitted estimator
     path : Path
     dtype : {"float32", "float64", "int16"}
-    name : str
+    name : str or None
+        None for that of the file.
     self_test : array-like (m, d) or None
 
     Returns
     -------
     Path
     """
-    text = c_header(model, dtype, name, self_test)
-    path.write_text(text, encoding="ascii")
+    text = c_header(model, dtype, name_of(path.stem) if name is None else name, self_test)
+    replace_file(path, text.encode("ascii"))
     return path
 
 

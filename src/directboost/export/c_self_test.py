@@ -63,6 +63,10 @@ def _is_clear(F: Array, model: CModel, layout: Layout) -> Bools:
     return np.asarray(best[:, -1] - best[:, -2] > layout.margin_error)
 
 
+def _more(left_out: int) -> str:
+    return f"; {left_out} more are too close to call" if left_out else ""
+
+
 def _main(model: CModel, count: int, left_out: int) -> str:
     return f"""
 /* {count} rows; {left_out} more were too close to call. */
@@ -73,7 +77,7 @@ int main(void)
     for (i = 0; i < {count}; ++i) {{
         const @_value *row = @_test_rows + i * $_N_USED;
 {_READ if model.names else ""}{_LABELS if model.several else _CLASSES}    }}
-    printf("{count} rows as in Python\\n");
+    printf("{count} rows as in Python{_more(left_out)}\\n");
     return 0;
 }}
 """

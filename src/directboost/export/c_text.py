@@ -25,6 +25,12 @@ def check_name(name: Any) -> None:
         )
 
 
+def name_of(words: str) -> str:
+    """Return a name in C that is like some words: "my model-2" becomes my_model_2."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", words).strip("_")
+    return name if _NAME.fullmatch(name) else f"model_{name}".rstrip("_")
+
+
 def string_literal(text: str) -> str:
     r"""Return text as a string of C, in UTF-8, at most 1000 characters of it.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..settings import resolve_penalty
 from .faults import require
-from .labels import labels_from_plain
+from .labels import are_ascending, labels_from_plain
 from .learners import GROUPS
 from .parameters import NotStored
 from .trees import check_tree
@@ -20,6 +20,8 @@ def check(document: Plain) -> None:
     """Refuse a document, read by its form, whose parts do not fit together."""
     k = len(document["classes"]["values"])
     require(k >= 2, "classes.values", "a classifier has two classes or more")
+    classes = labels_from_plain(document["classes"], "classes")
+    require(are_ascending(classes), "classes.values", "they are not in ascending order")
     levels = _check_features(document["features"])
     _check_learners(document["learners"], levels)
     _check_parameters(document["parameters"])

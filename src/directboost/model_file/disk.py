@@ -20,16 +20,24 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file at once: whoever opens it finds what was there before, or all of the new."""
+    """Write a file at once: whoever opens it finds what was there before, or all of the new.
+
+    What is there already and is no plain file, such as a pipe or a device, is written into.
+    """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: there is no folder {str(target.parent)!r}")
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with draft.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            draft.chmod(target.stat().st_mode & 0o7777)
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

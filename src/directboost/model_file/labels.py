@@ -1,5 +1,6 @@
 """Arrays whose type is part of what they say: classes, levels, values of labels, parameters."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class _Label:
     def read(self, value: Any) -> Any:
         """Return the value as it is."""
         if type(value) is int:
-            return value
+            return Integer(-(2**63), 2**64 - 1).read(value)
         kinds: dict[type, Kind] = {bool: Truth(), str: Text()}
         return kinds.get(type(value), Number()).read(value)
 
@@ -72,6 +73,15 @@ def labels_from_plain(plain: dict[str, Any], place: str) -> npt.NDArray[Any]:
     different = len(set(labels.tolist())) == labels.size
     require(different, f"{place}.values", "a value stands there twice")
     return labels
+
+
+def are_ascending(labels: npt.NDArray[Any]) -> bool:
+    """Tell whether labels, all different, stand in the order of their values, as in a fit."""
+    values = labels.tolist()
+    try:
+        return all(one < other for one, other in pairwise(values))
+    except TypeError:  # of several types
+        return True
 
 
 def array_from_plain(plain: dict[str, Any]) -> npt.NDArray[Any]:

@@ -117,6 +117,8 @@ def _to_dict(pairs: list[Any]) -> dict[Any, Any]:
         whole = isinstance(pair, list) and len(pair) == 2
         if not whole or not _is_plain(pair[0]):
             raise ModelFileError("it takes a plain key with a value", f"[{number}]")
+        if type(pair[0]) is int and not -(2**63) <= pair[0] < 2**64:
+            raise ModelFileError("a whole number of at most 64 bits can be a key", f"[{number}]")
     return dict(pairs)
 
 

@@ -16,7 +16,7 @@ function certificateCard() {
         ["Objective of the model", short(c.primal, 6)],
         ["Lower bound of all models", short(c.dual, 6)],
         ["Distance", short(c.gap)],
-        ["in percent of what can be reduced", percent(c.relativeGap, 3)],
+        ["In percent of what can be reduced", percent(c.relativeGap, 3)],
         ["Penalty \u03bd", short(c.nu, 4)],
         ["Largest price of a column", short(c.maxPrice, 4)],
         ["Holds over", c.dictionary],

@@ -100,8 +100,18 @@ function headOf(name, r, { left, top, wide, turned }) {
     return clipped(name, top - 8, { x, y, class: "tick", transform: turn });
 }
 
+/** A rule in so many letters: the name of the feature gives way, not what is said of it. */
+function ruleWords(text, most) {
+    if (text.length <= most) return text;
+    const [, name, said] = /^(.*)( (?:<=|>|is) .*)$/s.exec(text) ?? [null, text, ""];
+    const brief = said.replace(/ or missing$/, " or NA");
+    return middleOut(name, Math.max(most - brief.length, 3)) + brief;
+}
+
 function heatLine(node, line, { left, wide, y, most, told }) {
-    node.append(clipped(line.text, left - 12, { x: left - 8, y: y + 14, class: "tick end" }));
+    const shown = ruleWords(line.text, Math.floor((left - 12) / 7.1));
+    node.append(svg("text", { x: left - 8, y: y + 14, class: "tick end" }, shown,
+        shown === line.text ? null : svg("title", {}, line.text)));
     line.weights.forEach((weight, r) => {
         if (weight === 0) return;
         const width = Math.max(wide - 1, 1);
