@@ -72,8 +72,8 @@ def _boosted(train, test) -> float:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("names", nargs="*", choices=["dna", "scene"], default=["dna", "scene"])
-    for name in parser.parse_args().names:
+    parser.add_argument("names", nargs="*", choices=["dna", "scene", []], metavar="NAME")
+    for name in parser.parse_args().names or ["dna", "scene"]:
         print(f"\n{name}\n")
         {"dna": dna, "scene": scene}[name]()
 
