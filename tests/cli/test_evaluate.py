@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import confusion_matrix, log_loss, precision_score, recall_score
 
 from directboost import DirectBoostClassifier
+from directboost.cli.judging import codes_of, judge
 from tests.cli.running import answer, leave, refusal
 
 
@@ -53,6 +54,66 @@ def test_labels_that_are_no_words(capsys, tmp_path, labels):
         facts = answer(capsys, "evaluate", tmp_path / "m.json", tmp_path / name, "--target", "y")
         assert facts["error"] == 0.0
         assert len(facts["classes"]) == len(labels)
+
+
+@pytest.mark.parametrize("low", [2**53, -(2**53) - 1, 2**63 - 2])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_large_whole_numbers_are_told_apart(capsys, tmp_path, low, form):
+    """Neighbours that are one and the same number in float64."""
+    assert float(low) == float(low + 1)
+    x = np.arange(40) % 2
+    frame = pl.DataFrame({"x": x, "y": low + x})
+    path, model = tmp_path / f"d.{form}", tmp_path / "m.json"
+    frame.write_csv(path) if form == "csv" else frame.write_parquet(path)
+    fit = answer(capsys, "fit", path, "--target", "y", "-o", model, "--holdout", 0.25)
+    facts = answer(capsys, "evaluate", model, path, "--target", "y")
+    assert facts["confusion"] == [[20, 0], [0, 20]]
+    assert fit["holdout"]["confusion"] == [[5, 0], [0, 5]]
+    assert [entry["class"] for entry in facts["classes"]] == [low, low + 1]
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ([1, 2], ["1.0", " 2 "]),
+        ([0, 1], ["False", "true"]),
+        ([False, True], ["0", "TRUE"]),
+        ([2**53, 2**53 + 1], [f"{2**53}.0", f"{2**53 + 1}.0"]),
+        ([1.0, 2.0**60], ["1", str(2**60 + 1)]),
+    ],
+)
+def test_ways_to_write_a_class(classes, words):
+    labels = pl.Series("y", [words[1], words[0], words[1]])
+    assert codes_of(labels, np.array(classes), 0).tolist() == [1, 0, 1]
+
+
+def test_a_number_that_is_no_class():
+    labels = pl.Series("y", [str(2**53), str(2**53 + 1)])
+    with pytest.raises(
+        ValueError, match=r"holds '9007199254740993' in row 12 .* 5, 90071992547409"
+    ):
+        codes_of(labels, np.array([5, 2**53]), 10)
+
+
+class Backwards:
+    """A model whose classes do not ascend."""
+
+    classes_ = np.array(["c", "a", "b"])
+    n_features_in_ = 1
+    feature_names_in_ = np.array(["x"], dtype=object)
+
+    def predict_proba(self, X):
+        return np.eye(3)[X["x"].to_numpy().astype(int)]
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_the_order_of_the_classes_does_not_matter():
+    frame = pl.DataFrame({"x": [0.0, 1.0, 2.0, 0.0], "y": ["c", "a", "b", "a"]})
+    tally = judge(Backwards(), [frame], "y")
+    assert tally.counts.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert tally.error == 0.25
 
 
 def test_a_class_without_rows_has_no_recall(capsys, table, model_file, tmp_path):

@@ -1,5 +1,11 @@
 """`directboost inspect` and `directboost export`."""
 
+import copy
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,7 +19,19 @@ def test_the_words_are_the_summary_and_the_rounds(capsys, model, model_file):
     assert (code, err) == (0, "")
     assert out.startswith(model.summary(2) + "\n")
     last = model.history_[-1]
-    assert out.splitlines()[-1].split()[:2] == [str(last.round), str(last.columns)]
+    assert last.primal != model.certificate_.primal
+    *_, round_line, closing = out.splitlines()
+    assert round_line.split()[:2] == [str(last.round), str(last.columns)]
+    assert closing.startswith("after the last round the model was made smaller within tol")
+
+
+def test_a_model_of_the_last_round_needs_no_closing_words(capsys, model, tmp_path):
+    """The certificate is then that of the last line."""
+    twin = copy.deepcopy(model)
+    twin.history_[-1] = replace(twin.history_[-1], primal=twin.certificate_.primal)
+    twin.save(tmp_path / "twin.json")
+    _, out, _ = leave(capsys, "inspect", tmp_path / "twin.json")
+    assert out.splitlines()[-1].split()[0] == str(model.history_[-1].round)
 
 
 def test_the_facts_are_those_of_the_model(capsys, model, model_file):
@@ -55,6 +73,36 @@ def test_onnx_is_that_of_the_model(capsys, tmp_path):
     onnx.checker.check_model(onnx.load(tmp_path / "m.onnx"))
 
 
+def test_onnx_is_written_whole_or_not_at_all(capsys, tmp_path, monkeypatch):
+    """The disk is full half way: what was there before stays, and nothing lies beside it."""
+    pytest.importorskip("onnx")
+    answer(capsys, "fit", "iris", "-o", tmp_path / "m.json")
+    (tmp_path / "m.onnx").write_text("before")
+
+    def write_half(path, data):
+        with path.open("wb") as stream:
+            stream.write(data[: len(data) // 2])
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    words = ("--to", "onnx", "-o", tmp_path / "m.onnx")
+    assert "no space left" in refusal(capsys, "export", tmp_path / "m.json", *words)
+    assert (tmp_path / "m.onnx").read_text() == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"m.json", "m.onnx"}
+
+
+def test_onnx_into_a_pipe_leaves_the_pipe(capsys, tmp_path):
+    """What is no plain file is written into, not replaced."""
+    onnx = pytest.importorskip("onnx")
+    answer(capsys, "fit", "iris", "-o", tmp_path / "m.json")
+    os.mkfifo(tmp_path / "p")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((tmp_path / "p").read_bytes)
+        leave(capsys, "export", tmp_path / "m.json", "--to", "onnx", "-o", tmp_path / "p")
+        onnx.checker.check_model(onnx.load_from_string(read.result(timeout=30)))
+    assert (tmp_path / "p").is_fifo()
+
+
 def test_wrong_usage(capsys, model_file, tmp_path):
     words = ("--to", "onnx", "-o", tmp_path / "m.onnx", "--name", "x")
     assert leave(capsys, "export", model_file, *words)[0] == 2
@@ -67,4 +115,5 @@ def test_wrong_usage(capsys, model_file, tmp_path):
 def test_a_file_that_is_no_model(capsys, tmp_path):
     (tmp_path / "m.json").write_text("{}")
     refusal(capsys, "inspect", tmp_path / "m.json")
-    assert "no model file" in refusal(capsys, "inspect", tmp_path / "n.json")
+    reason = refusal(capsys, "inspect", tmp_path / "n.json")
+    assert f"there is no file {tmp_path / 'n.json'}: directboost fit -o writes a model" in reason

@@ -128,7 +128,7 @@ def test_refusals(capsys, table, csv, model_file, tmp_path):
     assert "has no columns 'town', 'noise'; it has 'id', 'height', 'Art'" in reason
     assert "no column 'x'" in refusal(capsys, "predict", model_file, csv, *out, "--keep", "x")
     assert "neither CSV nor" in refusal(capsys, "predict", model_file, csv, "-o", tmp_path / "o.x")
-    assert "is no model file" in refusal(capsys, "predict", tmp_path / "no.json", csv, *out)
+    assert "there is no file" in refusal(capsys, "predict", tmp_path / "no.json", csv, *out)
     table.with_columns(town=pl.lit(3)).write_parquet(tmp_path / "t.parquet")
     reason = refusal(capsys, "predict", model_file, tmp_path / "t.parquet", *out)
     assert "column 'town'" in reason
@@ -139,6 +139,61 @@ def test_refusals(capsys, table, csv, model_file, tmp_path):
     assert "--keep 'prediction'" in refusal(
         capsys, "predict", model_file, tmp_path / "p.csv", *out, *words
     )
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "fit"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("t.csv", b"height,town,noise,Art\n1,\xff\xfe,2,Erle\n", "cannot be read: invalid utf-8"),
+        ("t.csv", b"height,\xff,noise,Art\n1,2,3,Erle\n", "cannot be read: invalid utf-8"),
+        ("t.csv", b"height;town;noise;Art\n1;a;2;Erle\n", "is the separator right?"),
+        ("t.csv", b'height;town;noise;Art\n1;"a\nb";2;Erle\n' * 9, "is the separator right?"),
+        ("t.parquet", b"height,town,noise,Art\n", "cannot be read: parquet"),
+        ("t.parquet", b"PAR1" + bytes(range(40)) + b"PAR1", "cannot be read: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(capsys, model_file, tmp_path, command, case):
+    name, content, reason = case
+    path = tmp_path / name
+    path.write_bytes(content)
+    words = {
+        "predict": (model_file, path, "-o", tmp_path / "o.csv"),
+        "evaluate": (model_file, path, "--target", "Art"),
+        "fit": (path, "--target", "Art"),
+    }
+    found = refusal(capsys, command, *words[command])
+    assert found.startswith(f"directboost: {path} ")
+    assert reason in found
+
+
+def test_a_separator_that_the_file_does_not_have(capsys, csv, model_file, tmp_path):
+    call = ("predict", model_file, csv, "-o", tmp_path / "o.csv", "--separator")
+    reason = refusal(capsys, *call, ";")
+    assert f"{csv} has no columns 'height', 'town', 'noise'" in reason
+    assert reason.endswith("'id,height,town,noise,Art': is the separator right?\n")
+    assert "separator='\\\\x' does not fit: it is one ASCII" in refusal(capsys, *call, r"\x")
+
+
+def test_blank_lines_between_rows_are_rows_and_those_at_the_end_are_not(
+    capsys, model, model_file, tmp_path
+):
+    """So the answers stand in the lines of their rows."""
+    (tmp_path / "b.csv").write_text("height,town,noise\n1,Köln,2\n\n3,Köln,4\n\n\n", "utf-8")
+    call = ("predict", model_file, tmp_path / "b.csv", "-o", tmp_path / "o.csv")
+    assert answer(capsys, *call)["rows"] == 3
+    blank = pl.DataFrame(
+        {"height": [1.0, None, 3.0], "town": ["Köln", None, "Köln"], "noise": [2.0, None, 4.0]}
+    )
+    found = pl.read_csv(tmp_path / "o.csv")["prediction"]
+    assert found.to_list() == model.predict(blank).tolist()
+
+
+def test_one_row_is_a_row(capsys, table, model_file, tmp_path):
+    table.head(1).write_csv(tmp_path / "one.csv")
+    out = tmp_path / "o.csv"
+    _, _, err = leave(capsys, "predict", model_file, tmp_path / "one.csv", "-o", out)
+    assert err == f"predicted 1 row: {out}\n"
 
 
 def test_two_things_on_standard_output_are_wrong_usage(capsys, csv, model_file):

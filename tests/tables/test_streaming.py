@@ -91,7 +91,17 @@ def test_refusals(tmp_path, text, reason):
         list(batches(tmp_path / "t.csv", {"a": pl.Float64}, Reading()))
 
 
-def test_a_separator_is_one_character(tmp_path):
+@pytest.mark.parametrize("separator", ["ab", "", "\\x", "\\xe9", "é", '"', "\\n"])
+def test_a_separator_is_one_character(tmp_path, separator):
     (tmp_path / "t.csv").write_text("a\n1\n")
-    with pytest.raises(ValueError, match="separator='ab'"):
-        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, Reading(separator="ab")))
+    with pytest.raises(ValueError, match=r"separator=.* does not fit: it is one ASCII"):
+        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, Reading(separator=separator)))
+
+
+def test_a_header_of_one_column_may_have_another_separator(tmp_path):
+    """A Parquet file has none."""
+    (tmp_path / "t.csv").write_text("a;b\n1;2\n")
+    pl.DataFrame({"a;b": [1]}).write_parquet(tmp_path / "t.parquet")
+    for name, end in (("t.csv", "'a;b': is the separator right\\?$"), ("t.parquet", "'a;b'$")):
+        with pytest.raises(ValueError, match=end):
+            list(batches(tmp_path / name, {"a": pl.Float64}, Reading()))

@@ -33,10 +33,18 @@ def test_roles(tmp_path):
     assert (part.X["i"].to_list(), part.y.tolist(), part.weight.tolist()) == ([2], [1], [1.0])
 
 
-def test_words_among_numbers_are_pointed_out(tmp_path):
-    """They may be marks of missing values: a fit would go on with categories."""
-    notes = read(tmp_path, "a,y\n1,p\n2,q\n?,p\n4.5,q\n").notes
-    assert notes[1] == "a holds '?' among numbers: --missing reads such words as missing values"
+def test_words_among_numbers_are_refused(tmp_path):
+    """They may be marks of missing values; who names the column means categories."""
+    text = "a,y\n1,p\n2,q\n?,p\n4.5,q\n"
+    with pytest.raises(ValueError, match=r"'a' of .* holds '\?' among numbers: add --missing '\?'"):
+        read(tmp_path, text)
+    assert read(tmp_path, text, categorical=["a"]).categorical == ("a",)
+
+
+def test_a_column_that_numbers_the_rows_is_pointed_out(tmp_path):
+    lines = "".join(f"{i},{i % 7},{i / 8},p\n" for i in range(60))
+    notes = read(tmp_path, f"id,a,b,y\n{lines}").notes
+    assert notes == ("id has another value in every row: --drop 'id' leaves it out",)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def read_model(path: Path) -> Any:
     from .. import load
 
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is no model file: directboost fit -o writes one")
+        raise FileNotFoundError(f"there is no file {path}: directboost fit -o writes a model")
     return load(path)
 
 

@@ -3,7 +3,7 @@
 from ..tables import feature_types
 from . import options as o
 from .answering import one_class_model
-from .judging import judge, label_type, show
+from .judging import judge, show
 from .screen import Screen
 from .source import reading_of, row_batches, target_of
 
@@ -23,8 +23,8 @@ def evaluate(
     screen = Screen(json)
     column = target_of(data, target)
     fitted = one_class_model(model)
-    types = {**feature_types(fitted), column: label_type(fitted.classes_)}
-    frames = row_batches(data, types, reading_of(missing, separator))
+    reading = reading_of(missing, separator)
+    frames = row_batches(data, feature_types(fitted), reading, keep=[column])
     tally = judge(fitted, frames, column)
     if json:
         screen.facts(tally.facts())

@@ -2,10 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from ..tables import whole_file
 from . import options as o
 from .answering import read_model
 from .learning import refuse_no_folder
@@ -35,7 +36,7 @@ def export(
         Kind | None, typer.Option(help="Of the tables in C; float32 by default.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Prefix of all names in C; model by default.")
+        str | None, typer.Option(help="Prefix of all names in C; by default that of the file.")
     ] = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
@@ -46,14 +47,12 @@ def export(
     refuse_no_folder(out)
     fitted = read_model(model)
     if to is Form.C:
-        fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name or "model")
+        fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name)
     else:
-        out.write_bytes(_onnx_bytes(fitted))
+        data = bytes(fitted.to_onnx().SerializeToString())
+        with whole_file(out) as draft:
+            draft.write_bytes(data)
     screen = Screen(json, quiet)
     if json:
         screen.facts({"out": out, "form": to, "bytes": out.stat().st_size})
     screen.note(f"wrote {out}, {out.stat().st_size:,} bytes")
-
-
-def _onnx_bytes(model: Any) -> bytes:
-    return bytes(model.to_onnx().SerializeToString())

@@ -34,6 +34,11 @@ def inspect(
     if records:
         screen.text("\nrounds of the fit")
         screen.out.print(_rounds(records))
+        if records[-1].primal != fitted.certificate_.primal:
+            screen.text(
+                "after the last round the model was made smaller within tol; the certificate above "
+                "is that of the result"
+            )
 
 
 def _words(model: Any, rules: int) -> str:

@@ -12,32 +12,49 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 
 from ..arrays import Ints
+from ..tables import exact_numbers
 from .answering import features_of, small_parts
-from .screen import percent
+from .screen import counted, percent
 from .tally import Tally
-
-
-def label_type(classes: Any) -> Any:
-    """Return how a column of labels is to be read: numbers, with true and false, or words."""
-    return pl.Float64 if np.asarray(classes).dtype.kind in "biuf" else pl.String
 
 
 def codes_of(labels: pl.Series, classes: Any, before: int) -> Ints:
     """Return the places of labels among the classes; refuse the first that is none of them."""
-    values = np.asarray(classes).tolist()
-    if label_type(classes) == pl.Float64:
-        values = [float(value) for value in values]
-    place = {value: code for code, value in enumerate(values)}
-    codes = np.array([place.get(label, -1) for label in labels.to_list()], dtype=np.intp)
+    known = np.asarray(classes)
+    place = {value: code for code, value in enumerate(known.tolist())}
+    distinct = labels.unique()
+    values = _values(distinct, known.dtype.kind)
+    found = {
+        label: place.get(value, -1) for label, value in zip(distinct.to_list(), values, strict=True)
+    }
+    codes = np.array([found.get(label, -1) for label in labels.to_list()], dtype=np.intp)
     if codes.min(initial=0) < 0:
         row = int(np.argmin(codes))
         shown = "no label" if labels[row] is None else f"{labels[row]!r}"
-        known = ", ".join(map(str, values[:8])) + (" and more" if len(values) > 8 else "")
+        some = ", ".join(map(str, known[:8])) + (" and more" if known.size > 8 else "")
         raise ValueError(
             f"the target {labels.name!r} holds {shown} in row {before + row + 1} (the header not "
-            f"counted); the classes of the model are {known}"
+            f"counted); the classes of the model are {some}"
         )
     return codes
+
+
+def _values(labels: pl.Series, kind: str) -> list[Any]:
+    """Return labels to compare with classes of a kind of NumPy; words are read as numbers there.
+
+    Whole numbers stay exact: Python compares those of any type by their value.
+    """
+    values: list[Any] = labels.to_list()
+    if labels.dtype != pl.String or kind not in "biuf":
+        return values
+    numbers = exact_numbers(labels)
+    return [None if x is None else float(x) for x in numbers] if kind == "f" else numbers
+
+
+def _places(values: Any, classes: Any) -> Ints:
+    """Return the places of values among classes in any order."""
+    order = np.argsort(classes)
+    return np.asarray(order[np.searchsorted(classes, values, sorter=order)])
 
 
 def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Tally:
@@ -47,7 +64,7 @@ def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Tally:
         for part in small_parts(model, frame):
             codes = codes_of(part[target], model.classes_, tally.rows)
             X = features_of(model, part)
-            predicted = np.searchsorted(model.classes_, model.predict(X))
+            predicted = _places(model.predict(X), model.classes_)
             tally.add(codes, predicted, model.predict_proba(X))
     return tally
 
@@ -56,7 +73,7 @@ def show(tally: Tally, screen: Console) -> None:
     """Print the error, a table of the classes and, where there is room, who was taken for whom."""
     screen.print(
         f"[bold]error {percent(tally.error)}[/bold], log loss {tally.log_loss:.4g}, "
-        f"{tally.rows:,} rows\n"
+        f"{counted(tally.rows, 'row')}\n"
     )
     screen.print(_by_class(tally))
     counts = _confusion(tally)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from sklearn.model_selection import train_test_split
 
 from ..tables import Reading, Roles, TrainingTable
@@ -28,15 +29,8 @@ class Rows:
         """Count right and wrong answers to the rows that were kept apart."""
         if self.apart is None:
             return None
-        labels = self.apart.X.with_columns(_labels(self.apart.y, self.target))
+        labels = self.apart.X.with_columns(pl.Series(self.target, self.apart.y))
         return judge(model, [labels], self.target)
-
-
-def _labels(y: Any, name: str) -> Any:
-    import polars as pl
-
-    values = y if y.dtype.kind == "U" else y.astype(np.float64)
-    return pl.Series(name, values.tolist())
 
 
 def read_rows(data: str, options: Mapping[str, Any]) -> tuple[Rows, Roles, Reading]:

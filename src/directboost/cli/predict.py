@@ -9,7 +9,7 @@ from ..tables import INPUT, feature_types, table_writer
 from . import options as o
 from .answering import answers, one_class_model, refuse_taken, small_parts
 from .learning import refuse_no_folder
-from .screen import Screen
+from .screen import Screen, counted
 from .source import reading_of, row_batches
 
 
@@ -52,4 +52,4 @@ def predict(
                 rows += part.height
     if json:
         screen.facts({"rows": rows, "out": out})
-    screen.note(f"predicted {rows:,} rows" + ("" if out == INPUT else f": {out}"))
+    screen.note(f"predicted {counted(rows, 'row')}" + ("" if out == INPUT else f": {out}"))

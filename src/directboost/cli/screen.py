@@ -77,6 +77,11 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words, such as "1 row" and "2,000 rows"."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def percent(share: float) -> str:
     """Return a share in per cent, with three digits; a dash where it is no number."""
     if 0.0 < share < 1e-5:

@@ -24,12 +24,12 @@ def replace_file(path: Path, data: bytes) -> None:
 
     What is there already and is no plain file, such as a pipe or a device, is written into.
     """
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r}: there is no folder {str(target.parent)!r}")
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)
-        return
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with draft.open("xb") as file:

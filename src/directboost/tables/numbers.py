@@ -1,11 +1,14 @@
 """Words that are to be numbers."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from .reading import shown
+
+_ROUNDED = 2.0**53  # from which on float64 does not hold every whole number
 
 
 def as_numbers(words: pl.Series) -> pl.Series:
@@ -15,6 +18,14 @@ def as_numbers(words: pl.Series) -> pl.Series:
         {"true": 1.0, "false": 0.0}, default=None, return_dtype=pl.Float64
     )
     return bare.cast(pl.Float64, strict=False).zip_with(truths.is_null(), truths)
+
+
+def exact_numbers(words: pl.Series) -> list[Any]:
+    """Return words as numbers, None where one is none; large ones as they are written."""
+    return [
+        number if number is None or abs(number) < _ROUNDED else Decimal(word.strip())
+        for word, number in zip(words.to_list(), as_numbers(words).to_list(), strict=True)
+    ]
 
 
 def first_word(words: pl.Series, numbers: pl.Series) -> int | None:

@@ -8,7 +8,7 @@ import polars as pl
 
 from .csv_blocks import BLOCK, Block, csv_blocks
 from .numbers import checked_numbers
-from .reading import Reading, is_parquet, shown
+from .reading import Reading, is_parquet, named_errors, shown
 from .wanted import as_type, refuse_absent
 
 _ROWS_TO_LOOK_AT = 1000  # to find columns that are not plain numbers
@@ -64,21 +64,26 @@ def _settled(
 
     All are read, since polars does not see that a record is too long where it reads some.
     """
-    refuse_repeated(path, block.header, options["separator"])
-    first = pl.read_csv(block.text, **options, n_rows=_ROWS_TO_LOOK_AT, truncate_ragged_lines=True)
-    refuse_absent(path, [*types, *more], first.columns)
+    check_header(path, block.header, options["separator"], [*types, *more])
+    with named_errors(path):
+        first = pl.read_csv(
+            block.text, **options, n_rows=_ROWS_TO_LOOK_AT, truncate_ragged_lines=True
+        )
     return {
         name: types.get(name, pl.String) if kind.is_numeric() else pl.String
         for name, kind in first.schema.items()
     }
 
 
-def refuse_repeated(path: Path, header: bytes, separator: str) -> None:
-    """Refuse a CSV file in which two columns have the same name."""
-    row = pl.read_csv(header, has_header=False, infer_schema=False, separator=separator).row(0)
-    repeated = [name for name in row if name is not None and row.count(name) > 1]
+def check_header(path: Path, header: bytes, separator: str, wanted: Sequence[str]) -> None:
+    """Refuse a CSV file that has two columns of one name, or lacks one of those wanted."""
+    with named_errors(path):
+        row = pl.read_csv(header, has_header=False, infer_schema=False, separator=separator).row(0)
+    names = [name or "" for name in row]
+    repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise ValueError(f"{shown(path)} has several columns of the name {repeated[0]!r}")
+    refuse_absent(path, wanted, names)
 
 
 def refuse_empty(path: Path, rows: int) -> None:
@@ -95,19 +100,23 @@ def _read(
         return pl.read_csv(block.text, schema_overrides=kinds, **options)
     except pl.exceptions.PolarsError:
         words = dict.fromkeys(kinds, pl.String)
-    try:
+    with named_errors(path, f", after row {before}"):
         return pl.read_csv(block.text, schema_overrides=words, **options)
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).split("\n", maxsplit=1)[0]
-        raise ValueError(f"{shown(path)}, after row {before}: {reason}") from error
 
 
 def _of_parquet(path: Path, types: Mapping[str, Any], more: list[str]) -> Iterator[pl.DataFrame]:
-    plan = pl.scan_parquet(path, glob=False)
-    refuse_absent(path, [*types, *more], plan.collect_schema().names())
+    with named_errors(path):
+        plan = pl.scan_parquet(path, glob=False)
+        names = plan.collect_schema().names()
+    refuse_absent(path, [*types, *more], names)
     plan = plan.select([*types, *more])
     start = 0
-    while (frame := plan.slice(start, _ROWS_OF_PARQUET).collect()).height:
+    while (frame := _slice(path, plan, start)).height:
         start += frame.height
         yield frame.with_columns(as_type(frame, name, kind, path) for name, kind in types.items())
     refuse_empty(path, start)
+
+
+def _slice(path: Path, plan: pl.LazyFrame, start: int) -> pl.DataFrame:
+    with named_errors(path):
+        return plan.slice(start, _ROWS_OF_PARQUET).collect()

@@ -12,9 +12,11 @@ from ..arrays import Array, Ints
 from ..naming import some_of
 from .csv_blocks import csv_blocks
 from .numbers import as_numbers, first_word
-from .reading import Reading, is_parquet, shown
-from .streaming import refuse_empty, refuse_repeated
+from .reading import Reading, is_parquet, named_errors, shown
+from .streaming import check_header, refuse_empty
 from .wanted import WORDS, refuse_absent
+
+_MANY_ROWS = 50  # from which on a column without any value twice says that it numbers them
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,11 @@ class TrainingTable:
 
 def read_training(path: Path, roles: Roles, reading: Reading) -> TrainingTable:
     """Read a CSV or Parquet file as a whole."""
-    frame = pl.read_parquet(path, glob=False) if is_parquet(path) else _read_csv(path, reading)
+    if is_parquet(path):
+        with named_errors(path):
+            frame = pl.read_parquet(path, glob=False)
+    else:
+        frame = _read_csv(path, roles.named, reading)
     refuse_empty(path, frame.height)
     refuse_absent(path, roles.named, frame.columns)
     return training_table(path, frame, roles)
@@ -91,20 +97,19 @@ def training_table(path: Path, frame: pl.DataFrame, roles: Roles) -> TrainingTab
     categorical = tuple(name for name in X.columns if name in chosen)
     weight = None if roles.weight is None else _weights(path, frame[roles.weight])
     y = _classes(path, frame[roles.target])
+    for name in set(words) - set(roles.categorical):
+        _refuse_mixed(path, X[name].cast(pl.String))
     return TrainingTable(X, y, weight, categorical, tuple(_notes(X, words)))
 
 
-def _read_csv(path: Path, reading: Reading) -> pl.DataFrame:
+def _read_csv(path: Path, wanted: Sequence[str], reading: Reading) -> pl.DataFrame:
     """Return a CSV file; every type is found from all rows. Blank lines are no rows."""
     options = reading.csv_options(path)
-    refuse_repeated(path, next(csv_blocks(path)).header, options["separator"])
-    try:
+    check_header(path, next(csv_blocks(path)).header, options["separator"], wanted)
+    with named_errors(path):
         frame = pl.read_csv(
             path, infer_schema_length=None, try_parse_dates=True, glob=False, **options
         )
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).split("\n", maxsplit=1)[0]
-        raise ValueError(f"{shown(path)} cannot be read: {reason}") from error
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
@@ -153,20 +158,30 @@ def _weights(path: Path, column: pl.Series) -> Array:
 
 
 def _notes(X: pl.DataFrame, words: list[str]) -> Iterator[str]:
-    """Say which columns are categories for their words, and which of them look like numbers."""
+    """Say which columns are categories for their words, and which number the rows."""
     if words:
         levels = [f"{name} ({X[name].drop_nulls().n_unique():,} values)" for name in words[:6]]
         more = f" and {len(words) - 6} more" if len(words) > 6 else ""
         yield f"read as categories, since they hold words: {', '.join(levels)}{more}"
-    for name in words:
-        column = X[name].cast(pl.String)
-        numbers = as_numbers(column)
-        place = first_word(column, numbers)
-        if place is not None and 2 * numbers.count() > column.count():
-            odd = some_of(
-                column.filter(numbers.is_null() & column.is_not_null())
-                .unique(maintain_order=True)
-                .to_list(),
-                3,
-            )
-            yield f"{name} holds {odd} among numbers: --missing reads such words as missing values"
+    for name in X.columns:
+        if _numbers_rows(X[name]):
+            yield f"{name} has another value in every row: --drop {name!r} leaves it out"
+
+
+def _numbers_rows(column: pl.Series) -> bool:
+    """Tell whether a column of whole numbers or words only tells the rows apart."""
+    plain = column.dtype.is_integer() or column.dtype in WORDS
+    return plain and column.len() >= _MANY_ROWS and column.n_unique() == column.len()
+
+
+def _refuse_mixed(path: Path, column: pl.Series) -> None:
+    """Refuse words among numbers: most often they stand for missing values."""
+    numbers = as_numbers(column)
+    if first_word(column, numbers) is None or 2 * numbers.count() <= column.count():
+        return
+    odd = column.filter(numbers.is_null() & column.is_not_null()).unique(maintain_order=True)
+    raise ValueError(
+        f"column {column.name!r} of {shown(path)} holds {some_of(odd.to_list(), 3)} among "
+        f"numbers: add --missing {odd[0]!r} to read it as a missing value, or --categorical "
+        f"{column.name!r} to take all values as categories"
+    )

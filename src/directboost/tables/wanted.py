@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ..naming import feature_names, some_of
-from .reading import shown
+from .reading import is_parquet, shown
 
 #: Types of columns that words and numbers may have in a Parquet file.
 WORDS = (pl.String, pl.Categorical, pl.Enum)
@@ -27,8 +27,10 @@ def refuse_absent(path: Path, wanted: Iterable[str], present: Sequence[str]) -> 
     absent = [name for name in wanted if name not in present]
     if absent:
         noun = "column" if len(absent) == 1 else "columns"
+        alone = len(present) == 1 and not is_parquet(path)
+        hint = ": is the separator right?" if alone else ""
         raise ValueError(
-            f"{shown(path)} has no {noun} {some_of(absent, 5)}; it has {some_of(present, 8)}"
+            f"{shown(path)} has no {noun} {some_of(absent, 5)}; it has {some_of(present, 8)}{hint}"
         )
 
 

@@ -1,10 +1,11 @@
 """Writes a table batch by batch: CSV or Parquet, whole or not at all."""
 
+import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Protocol
 
 import polars as pl
@@ -33,16 +34,39 @@ def table_writer(path: Path) -> Iterator[Writer]:
         sys.stdout.buffer.flush()
         return
     parquet = is_parquet(path)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as folder:
-        whole = Path(folder, "whole")
+    with whole_file(path) as draft:
         if parquet:
-            parts = ParquetWriter(Path(folder))
-            yield parts
-            parts.join(whole)
+            with _folder_beside(path) as folder:
+                parts = ParquetWriter(folder)
+                yield parts
+                parts.join(draft)
         else:
-            with whole.open("wb") as stream:
+            with draft.open("wb") as stream:
                 yield CsvWriter(stream)
-        whole.replace(path)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield where to write a file: a draft that takes its place at the end, not after an error.
+
+    What is there already and is no plain file, such as a pipe or a device, is written into.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = path.resolve()
+    with _folder_beside(target) as folder:
+        draft = folder / "draft"
+        yield draft
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    with TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as folder:
+        yield Path(folder)
 
 
 class CsvWriter:
