@@ -6,6 +6,9 @@ from html.parser import HTMLParser
 
 import numpy as np
 
+from directboost.report import page
+from directboost.report.rows import judge
+
 
 class Page(HTMLParser):
     """The elements of a page: attributes by tag, and the text inside style and script."""
@@ -34,6 +37,11 @@ class Page(HTMLParser):
 
 def read_page(path):
     return Page(path.read_text(encoding="utf-8"))
+
+
+def page_data(model, X, y):
+    """Return what a page with room for all shows of some rows."""
+    return page.page_data(model, judge(model, X, y))
 
 
 def unpacked(text, kind="f8"):

@@ -14,9 +14,8 @@ from directboost import (
 )
 from directboost.baselines import AdaBoostMH, AdaBoostMO, OneVsAllBoost
 from directboost.dask import DaskDirectBoostClassifier
-from directboost.report.page import page_data
 from tests.report.models import DIGITS, WINE, WINE_NAMES, colours
-from tests.report.reading import read_page, sample_scores
+from tests.report.reading import page_data, read_page, sample_scores
 
 X, Y = WINE.data.to_numpy(), WINE_NAMES
 TWO = (Y == "class_0").astype(int)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.report.page import safe_json
+from directboost.report.packing import safe_json
 from tests.report.models import DIGITS, EVIL, WINE, WINE_NAMES
 from tests.report.reading import read_page
 
@@ -64,8 +64,8 @@ def test_names_that_are_html_do_not_end_the_data(evil, tmp_path):
 def test_json_in_the_page_reads_back_and_has_no_tags(data):
     text = safe_json(data)
     assert json.loads(text) == data
-    assert text.isascii()
-    assert not set(text) & set("<>&")
+    assert text.encode("utf-8").decode("utf-8") == text
+    assert not set(text) & set("<>&\u2028\u2029")
 
 
 def test_a_title_that_utf_8_cannot_hold_is_written_all_the_same(wine, tmp_path):

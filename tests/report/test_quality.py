@@ -13,9 +13,9 @@ from sklearn.metrics import (
 )
 
 from directboost import DirectBoostMultiLabelClassifier
-from directboost.report.page import page_data
 from directboost.report.quality import by_class, confusion
 from tests.report.models import DIGITS
+from tests.report.reading import page_data
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.report.page import page_data
 from directboost.report.sample import choose
 from tests.report.models import DIGITS, WINE, WINE_NAMES, large
-from tests.report.reading import matrix, sample_scores, table_of, unpacked
+from tests.report.reading import matrix, page_data, sample_scores, table_of, unpacked
 
 
 def chosen_rows(data, X):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..learners import Constant, Level, Stump
 from ..naming import class_names, class_noun, feature_names, has_several_labels
-from .packing import short_name, short_names
+from .packing import WHOLE, Room, short_name, short_names
 from .tables import importances, is_sum
 
 _MOST_BARS = 1000  # features whose importance is listed
@@ -18,7 +18,7 @@ def learner_noun(model: Any) -> tuple[str, str]:
     return ("stump", "stumps") if stumps else ("weak classifier", "weak classifiers")
 
 
-def facts_of(model: Any) -> dict[str, Any]:
+def facts_of(model: Any, room: Room = WHOLE) -> dict[str, Any]:
     """Return names, sizes and settings of a fitted model."""
     return {
         "kind": type(model).__name__,
@@ -27,13 +27,13 @@ def facts_of(model: Any) -> dict[str, Any]:
         "several": has_several_labels(model),
         "classNoun": class_noun(model),
         "learnerNoun": learner_noun(model),
-        "classes": short_names(class_names(model)),
+        "classes": short_names(class_names(model), room),
         "learners": int(model.n_learners_),
         "featuresUsed": int(model.n_features_used_),
         "features": int(model.n_features_in_),
         "served": float(np.mean(np.count_nonzero(model.coef_, axis=1))) if is_sum(model) else None,
         "probabilities": _probabilities(model),
-        "importances": _importances(model),
+        "importances": _importances(model, room),
         "defaultNames": not hasattr(model, "feature_names_in_"),
     }
 
@@ -66,11 +66,11 @@ def _probabilities(model: Any) -> dict[str, Any]:
     return {"logistic": has_several_labels(model), "factor": factor}
 
 
-def _importances(model: Any) -> list[dict[str, Any]]:
+def _importances(model: Any, room: Room) -> list[dict[str, Any]]:
     shares, names = importances(model), feature_names(model)
-    order = np.argsort(-shares, kind="stable")[: min(_MOST_BARS, model.n_features_used_)]
+    order = np.argsort(-shares, kind="stable")[: min(room.of(_MOST_BARS), model.n_features_used_)]
     return [
-        {"name": short_name(names[f]), "place": f, "share": float(shares[f])}
+        {"name": short_name(names[f], room), "place": f, "share": float(shares[f])}
         for f in order.tolist()
     ]
 

@@ -1,7 +1,9 @@
 """Numbers and names as the script of the page reads them."""
 
 import base64
+import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,35 @@ import numpy as np
 from ..arrays import Array
 
 _LONGEST = 200  # characters of a name
-#: Characters that a number of a sparse matrix takes: place and value in base 64.
-SPARSE_ENTRY = 16
+_SHORTEST = 20  # to which names may be cut to make room
+#: What must not stand in a script element as it is, or not in UTF-8: halves of pairs.
+_UNSAFE = {c: f"\\u{c:04x}" for c in (*map(ord, "<>&\u2028\u2029"), *range(0xD800, 0xE000))}
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of everything a page may hold, as a share of what it holds at most."""
+
+    share: float = 1.0
+
+    def of(self, most: int, least: int = 1) -> int:
+        """Return how many things there is room for, of so many at most."""
+        return max(int(self.share * most), least)
+
+
+#: The room of a page that is not too long.
+WHOLE = Room()
+
+
+def safe_json(data: Any) -> str:
+    """Return data as JSON that can stand in a script element, whatever names it holds."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_UNSAFE)
+
+
+def written_bytes(data: Any) -> int:
+    """Return how many bytes of a page some data take."""
+    return len(safe_json(data).encode("utf-8"))
 
 
 def packed(numbers: Any, kind: str) -> str:
@@ -30,12 +59,18 @@ def finite(number: float) -> float | None:
     return float(number) if np.isfinite(number) else None
 
 
-def short_names(names: Iterable[Any]) -> list[str]:
+def short_names(names: Iterable[Any], room: Room = WHOLE) -> list[str]:
     """Return names as text, with the ends of very long ones cut off."""
-    return [short_name(name) for name in names]
+    return [short_name(name, room) for name in names]
 
 
-def short_name(name: Any) -> str:
+def short_name(name: Any, room: Room = WHOLE) -> str:
     """Return a name as text, with the end of a very long one cut off."""
-    text = str(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text, longest = str(name), room.of(_LONGEST, _SHORTEST)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def level_name(level: Any) -> str:
+    """Return a level as text, in quotes where it is empty or has blanks at its edges."""
+    text = str(level)
+    return text if text and text == text.strip() else f'"{text}"'

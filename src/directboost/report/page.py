@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from html import escape
 from importlib.metadata import version
@@ -12,9 +11,9 @@ from typing import Any
 
 from .convergence import certificate_of, history_of, proof_state, proof_words
 from .facts import facts_of, learner_noun
-from .packing import short_name
+from .packing import WHOLE, Room, safe_json, short_name
 from .quality import quality
-from .rows import judge
+from .rows import JudgedRows, judge
 from .rules import rules_of
 from .sample import choose, sample_of
 from .tables import feature_tables, shown_features, why_no_tables
@@ -35,8 +34,10 @@ _SCRIPTS = (
         "main",
     ),
 )
-#: What must not stand in a script element as it is.
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+#: Below this stays every page.
+MOST_BYTES = 5_000_000
+#: Tried one after the other, until the page is short enough.
+_ROOMS = tuple(Room(0.75**step) for step in range(16))
 
 
 def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = None) -> Path:
@@ -44,29 +45,42 @@ def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = 
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title={title!r} does not fit: it takes a text, or None")
     local = model.to_local() if hasattr(model, "to_local") else model
-    page = render(page_data(local, X, y, title))
-    path.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+    path.write_bytes(short_page(local, judge(local, X, y), title))
     return path
 
 
-def page_data(model: Any, X: Any, y: Any, title: str | None = None) -> dict[str, Any]:
-    """Return all that the page shows, as what JSON has."""
-    facts, rows = facts_of(model), judge(model, X, y)
-    shown = shown_features(model, rows.X)
-    chosen = choose(rows.wrong, max(shown.size, len(facts["classes"])))
+def short_page(model: Any, rows: JudgedRows, title: str | None = None) -> bytes:
+    """Return the page with as much on it as stays below the most bytes; refuse if nothing does."""
+    for room in _ROOMS:
+        page = render(page_data(model, rows, title, room)).encode("utf-8", errors="replace")
+        if len(page) < MOST_BYTES:
+            return page
+    raise ValueError(
+        f"the page about {rows.F.shape[1]} classes would have {len(page):,} bytes with hardly "
+        f"anything on it, and the most is {MOST_BYTES:,}: report a model of fewer classes"
+    )
+
+
+def page_data(
+    model: Any, rows: JudgedRows, title: str | None = None, room: Room = WHOLE
+) -> dict[str, Any]:
+    """Return all that the page shows in some room, as what JSON has."""
+    facts, k = facts_of(model, room), rows.F.shape[1]
+    shown = shown_features(model, rows.X, choose(rows.wrong, k, room), room)
+    chosen = choose(rows.wrong, max(shown.size, k), room)
     return {
         **facts,
-        "title": "Model report" if title is None else short_name(title),
+        "title": "Model report" if title is None else short_name(title, room),
         "version": version("directboost"),
         "proofState": proof_state(model),
         "proof": proof_words(model, learner_noun(model)[1]),
         "certificate": certificate_of(model),
         "history": history_of(model),
-        "quality": quality(rows, facts["several"]),
-        "tables": feature_tables(model, shown, rows.X, chosen),
+        "quality": quality(rows, facts["several"], room),
+        "tables": list(feature_tables(model, shown, rows.X, chosen, room)),
         "tablesLeftOut": int(model.n_features_used_ - shown.size),
         "whyNoTables": why_no_tables(model),
-        "rules": rules_of(model),
+        "rules": rules_of(model, room),
         "rows": sample_of(model, shown, rows, chosen),
     }
 
@@ -84,11 +98,6 @@ def render(data: dict[str, Any]) -> str:
         "script": script,
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _read("page.html"))
-
-
-def safe_json(data: Any) -> str:
-    """Return data as JSON that can stand in a script element, whatever names it holds."""
-    return json.dumps(data, allow_nan=False, separators=(",", ":")).translate(_UNSAFE)
 
 
 def _policy(style: str, script: str) -> str:

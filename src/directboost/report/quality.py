@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Bools
-from .packing import finite
+from .packing import WHOLE, Room, finite
 from .rows import JudgedRows
 
 _MOST_CELLS = 20_000  # of the confusion matrix that the page holds
 _BINS = 10  # of probabilities
 
 
-def quality(rows: JudgedRows, several: bool) -> dict[str, Any]:
+def quality(rows: JudgedRows, several: bool, room: Room = WHOLE) -> dict[str, Any]:
     """Return all that the page says of the answers to some rows."""
     m = rows.has.shape[0]
     return {
@@ -22,7 +22,7 @@ def quality(rows: JudgedRows, several: bool) -> dict[str, Any]:
         "labelError": float(np.mean(rows.has != rows.says)) if several else None,
         "logLoss": finite(_log_loss(rows, several)),
         "byClass": by_class(rows.has, rows.says),
-        "confusion": None if several else confusion(rows.has, rows.says),
+        "confusion": None if several else confusion(rows.has, rows.says, room),
         "reliability": reliability(rows, several),
     }
 
@@ -43,11 +43,11 @@ def by_class(has: Bools, says: Bools) -> list[dict[str, Any]]:
     ]
 
 
-def confusion(has: Bools, says: Bools) -> dict[str, Any]:
+def confusion(has: Bools, says: Bools, room: Room = WHOLE) -> dict[str, Any]:
     """Return [class, answer, count] of all pairs that occur, the commonest first."""
     k = has.shape[1]
     pairs, counts = np.unique(has.argmax(axis=1) * k + says.argmax(axis=1), return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:_MOST_CELLS]
+    order = np.argsort(-counts, kind="stable")[: room.of(_MOST_CELLS)]
     cells = np.column_stack([pairs // k, pairs % k, counts])[order]
     return {"cells": cells.tolist(), "leftOut": int(pairs.size - order.size)}
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..matrices import column
 from ..naming import has_several_labels
-from .packing import packed
+from .packing import WHOLE, Room, packed
 from .rows import JudgedRows
 from .tables import has_tables
 
@@ -39,12 +39,14 @@ def sample_of(model: Any, shown: Ints, rows: JudgedRows, chosen: Ints) -> dict[s
     }
 
 
-def choose(wrong: Bools, width: int) -> Ints:
+def choose(wrong: Bools, width: int, room: Room = WHOLE) -> Ints:
     """Return places of rows, (n,): the wrong ones first, but at least half of them right if any.
 
-    Fewer of them where a row has many numbers; always the same for the same rows.
+    Fewer of them where a row has many numbers; always the same for the same rows. Those of a
+    larger width are among those of a smaller one.
     """
-    most = int(np.clip(_MOST_NUMBERS // max(width, 1), _FEWEST_ROWS, _MOST_ROWS))
+    by_width = room.of(_MOST_NUMBERS) // max(width, 1)
+    most = int(np.clip(by_width, room.of(_FEWEST_ROWS), room.of(_MOST_ROWS)))
     random = np.random.default_rng(_SEED)
     bad, good = (random.permutation(np.flatnonzero(own)) for own in (wrong, ~wrong))
     n_bad = min(bad.size, max(most // 2, most - good.size))

@@ -1,5 +1,7 @@
 """What the values of every feature add to the scores, and which values the rows have."""
 
+from collections.abc import Iterator
+from itertools import accumulate, takewhile
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,11 @@ from ..ensemble import Ensemble
 from ..learners import Constant, Level, Stump
 from ..matrices import column
 from ..naming import feature_names
-from .packing import SPARSE_ENTRY, packed, short_name, sparse
+from .packing import WHOLE, Room, level_name, packed, short_name, sparse, written_bytes
 
-_MOST_TEXT = 3_000_000  # characters that all tables together may take
+_MOST_TEXT = 3_000_000  # bytes that all tables together may take
 _BARS = 30  # of the histogram of a feature
 _OUTSIDE = 0.005  # share of the values at either end that need not be on the axis
-_OTHER_TEXT = 300  # characters for what a feature has beside its table
 
 
 def is_sum(model: Any) -> bool:
@@ -57,44 +58,40 @@ def importances(model: Any) -> Array:
     return shares
 
 
-def shown_features(model: Any, X: Numbers) -> Ints:
+def shown_features(model: Any, X: Numbers, chosen: Ints, room: Room = WHOLE) -> Ints:
     """Return the features whose tables the page holds, the most important first.
 
-    All that have one, as long as their text is not too long for a page.
+    All that have one, as long as their text is not too long for a page that names the levels of
+    the `chosen` rows.
     """
     if not has_tables(model):
         return np.empty(0, dtype=np.intp)
     ensemble, shares = model.ensemble_, importances(model)
     order = np.argsort(-shares[ensemble.stump_features], kind="stable")
-    text = np.cumsum([_text_of(model, place, X) for place in order])
-    return np.asarray(ensemble.stump_features[order[text <= _MOST_TEXT]], dtype=np.intp)
+    features = np.asarray(ensemble.stump_features[order], dtype=np.intp)
+    lengths = map(written_bytes, feature_tables(model, features, X, chosen, room))
+    most = room.of(_MOST_TEXT)
+    fitting = takewhile(lambda length: length <= most, accumulate(lengths))
+    return features[: sum(1 for _ in fitting)]
 
 
-def feature_tables(model: Any, shown: Ints, X: Numbers, chosen: Ints) -> list[dict[str, Any]]:
-    """Return thresholds, table, levels and values in X of every feature that is shown.
+def feature_tables(
+    model: Any, shown: Ints, X: Numbers, chosen: Ints, room: Room = WHOLE
+) -> Iterator[dict[str, Any]]:
+    """Yield thresholds, table, levels and values in X of every feature that is shown.
 
     Levels have names where rules or the `chosen` rows need them.
     """
     places = {f: place for place, f in enumerate(model.ensemble_.stump_features.tolist())}
     shares, names = importances(model), feature_names(model)
-    return [
-        {
-            "name": short_name(names[f]),
+    for f in shown.tolist():
+        yield {
+            "name": short_name(names[f], room),
             "place": f,
             "share": float(shares[f]),
             **_steps(model, places[f], column(X, f)),
-            **_values(model, places[f], column(X, f).astype(np.float64), chosen),
+            **_values(model, places[f], column(X, f).astype(np.float64), chosen, room),
         }
-        for f in shown.tolist()
-    ]
-
-
-def _text_of(model: Any, place: int, X: Numbers) -> int:
-    feature = int(model.ensemble_.stump_features[place])
-    jumps = _jumps(model, place, column(X, feature))
-    names = sum(len(name) + 12 for _, name in _levels(model, place, np.empty(0)) or [])
-    cuts = 11 * int(model.ensemble_.thresholds[place].size)
-    return SPARSE_ENTRY * int(np.count_nonzero(jumps)) + cuts + names + _OTHER_TEXT
 
 
 def _jumps(model: Any, place: int, x: Scores) -> Array:
@@ -117,11 +114,11 @@ def _steps(model: Any, place: int, x: Scores) -> dict[str, Any]:
     }
 
 
-def _values(model: Any, place: int, x: Array, chosen: Ints) -> dict[str, Any]:
+def _values(model: Any, place: int, x: Array, chosen: Ints, room: Room) -> dict[str, Any]:
     """Return the range of the axis, how the rows are spread over it, and names of levels."""
     present = x[~np.isnan(x)]
     found: dict[str, Any] = {"absent": int(x.size - present.size)}
-    levels = _levels(model, place, x[chosen])
+    levels = _levels(model, place, x[chosen], room)
     if levels is not None:
         return found | {"levels": levels}
     low, high = _range(model.ensemble_.thresholds[place], present)
@@ -137,7 +134,7 @@ def _range(cuts: Array, present: Array) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _levels(model: Any, place: int, codes: Array) -> list[tuple[int, str]] | None:
+def _levels(model: Any, place: int, codes: Array, room: Room) -> list[tuple[int, str]] | None:
     """Return the numbers and names of the levels that rules or rows name; None for numbers."""
     feature = int(model.ensemble_.stump_features[place])
     levels = model.categories_[feature]
@@ -146,4 +143,4 @@ def _levels(model: Any, place: int, codes: Array) -> list[tuple[int, str]] | Non
     cuts = model.ensemble_.thresholds[place]
     named = np.intersect1d(np.arange(len(levels)), np.concatenate([cuts + 0.5, cuts - 0.5]))
     numbers = np.union1d(named, codes[~np.isnan(codes)]).astype(np.intp).tolist()
-    return [(number, short_name(levels[number])) for number in numbers]
+    return [(number, short_name(level_name(levels[number]), room)) for number in numbers]
