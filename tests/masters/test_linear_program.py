@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
+from directboost import DirectBoostClassifier
 from directboost.margins import MARGINS, OneVsAll
 from directboost.masters.linear_program import LinearProgram
 from directboost.masters.margin_rows import MarginRows
@@ -102,6 +104,17 @@ def test_a_failed_hot_run_is_followed_by_a_cold_one(monkeypatch, p):
     result = solve(master, problem)
     assert len(runs) >= 2
     assert relative_gap(problem, result) <= 1e-9
+
+
+def test_a_simplex_that_does_not_end_is_ended(monkeypatch):
+    """Without any step allowed the interior-point method gives the answer."""
+    X, y = load_wine(return_X_y=True)
+    settings = {"loss": "hinge", "penalty": "l1", "solver": "lp", "nu": 0.05, "tol": 1e-6}
+    expected = DirectBoostClassifier(**settings).fit(X, y).certificate_
+    monkeypatch.setattr("directboost.masters.linear_program._STEPS", 0)
+    found = DirectBoostClassifier(**settings).fit(X, y).certificate_
+    assert found.converged
+    assert found.primal == pytest.approx(expected.primal, rel=1e-5)
 
 
 @pytest.mark.parametrize("margin", MARGINS)

@@ -19,7 +19,9 @@ optimum everywhere (that of the hinge to a gap of 20 %).
 On dna the folds choose the largest `nu` of the printed grids, at the optimum too little of it: on
 the first four splits the exponential loss has a mean test error of 0.070 with 1e-5, of 0.064 with
 1e-4, of 0.051 with 1e-3 and of 0.047 with 0.01 (`benchmarks/misses.py`). The paper's runs have at
-most 500 columns, which regularises those that end there.
+most 500 columns, which regularises those that end there. On glass, a set of 214 rows, both
+AdaBoosts and MultiBoost with the hinge err more than printed on our ten splits, by one deviation or
+more, with the exponential loss less, and it is the best of the four here.
 """
 
 from pathlib import Path

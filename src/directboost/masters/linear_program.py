@@ -22,6 +22,7 @@ from .margin_rows import (
 
 _TOLERANCE = 1e-10  # the least HiGHS allows; absolute, hence the scale of the objective
 _ENOUGH = 1e-9  # relative gap above which an answer of the simplex method is not believed
+_STEPS = 100  # of the simplex method per row and column: primal simplex may cycle without end
 _HOT = {"solver": "simplex", "simplex_strategy": 4, "presolve": "off"}
 _COLD = (
     {"solver": "simplex", "simplex_strategy": 1, "presolve": "choose"},
@@ -161,7 +162,8 @@ class _Model:
 
         if options is not _HOT:
             self.highs.clearSolver()
-        self._set(options)
+        size = self.highs.getNumCol() + self.highs.getNumRow()
+        self._set({"simplex_iteration_limit": _STEPS * size, **options})
         self.highs.run()
         self.has_basis = self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         info = self.highs.getInfo()
