@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..model_file.disk import replace_file
 from .convergence import certificate_of, history_of, proof_state, proof_words
 from .facts import facts_of, learner_noun
 from .packing import WHOLE, Room, safe_json, short_name
@@ -45,7 +46,7 @@ def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = 
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title={title!r} does not fit: it takes a text, or None")
     local = model.to_local() if hasattr(model, "to_local") else model
-    path.write_bytes(short_page(local, judge(local, X, y), title))
+    replace_file(path, short_page(local, judge(local, X, y), title))
     return path
 
 
