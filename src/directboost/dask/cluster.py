@@ -5,6 +5,7 @@ time-outs: a task that takes too long is asked for again, its worker restarted o
 the cluster is gone, an error instead of a hang.
 """
 
+import asyncio
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from ..status import OutOfReach
 _OFTEN = 20  # how often one looks at tasks before they count as stuck
 _ANSWER = 10.0  # seconds a scheduler has for a short question
 _ATTEMPTS = 5  # how often an answer that was lost is asked for again
+_GREETING = 5.0  # seconds all workers have to answer this process without the scheduler
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Cluster:
         self.task_timeout = task_timeout
         self.patience = patience
         self._pause = max(min(task_timeout, patience) / _OFTEN, 0.1)  # between looks at tasks
+        self._direct = False  # whether answers come from workers without a stop at the scheduler
 
     def attempts(self) -> Iterable[int]:
         """Count how often something is asked; give up at the end."""
@@ -86,7 +89,17 @@ class Cluster:
             raise AnswerLost from error
         if not threads:
             raise AnswerLost
+        self._direct = self._reaches(sorted(set(where)))
         return where, dict(threads)
+
+    def _reaches(self, workers: Sequence[str]) -> bool:
+        """Tell whether this process can talk to workers itself: outside their network it cannot."""
+        try:
+            with self._open():
+                self._call(_GREETING, _greet, self.client, workers)
+        except OSError:
+            return False
+        return True
 
     def map(self, function: Any, *arguments: Sequence[Any], keys: list[str]) -> list[Future]:
         """Begin a task for every key, all in one message to the scheduler."""
@@ -108,8 +121,10 @@ class Cluster:
         self.settle(futures, watched)
         try:
             with self._open():
-                return list(self._call(self.patience, self.client.gather, list(futures)))
+                how = {"direct": self._direct}
+                return list(self._call(self.patience, self.client.gather, list(futures), **how))
         except (OSError, KilledWorker, KeyError, CancelledError) as error:
+            self._direct = False
             self._wait_for_scheduler()
             if isinstance(error, TimeoutError):
                 self._free_holders(futures)
@@ -241,6 +256,10 @@ def release(futures: Iterable[Future]) -> None:
     """Let the cluster forget futures, whoever may still have them."""
     for future in futures:
         future.release()
+
+
+async def _greet(client: Client, workers: Sequence[str]) -> None:
+    await asyncio.gather(*(client.rpc(worker).identity() for worker in workers))
 
 
 def _sight(dask_scheduler: Any, keys: list[Any]) -> tuple[int, int, list[str]]:

@@ -14,7 +14,7 @@ from ..oracles.ranking import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
 from .field import Field
-from .places import Place
+from .places import JumpList
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,12 @@ class ShardedColumns(FeatureColumns):
 
     def rounded_scores(self, W: Jumps, precision: Any) -> Any:
         """Return the place of the scores F in that precision."""
-        return Place.of(self, W, precision)
+        k = W[0].shape[1] if W else self.k
+        return self.field.place(JumpList.of(self.features, W, k), precision)
 
     def scores(self, W: Jumps) -> Any:
         """Return the place of the scores F."""
-        return Place.of(self, W, np.float64)
+        return self.rounded_scores(W, np.float64)
 
     def means(self, W: Jumps, weight: Array) -> Array:
         """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k)."""

@@ -15,11 +15,12 @@ from ..penalties import Penalty
 from . import passes
 from .crew import Crew
 from .passes import LookMessage
-from .places import Place
+from .places import JumpList, Place
 from .sampling import class_counts
 from .sums import Sums
 
 _BLOCK_BYTES = 1 << 25  # of the sums of one block of features
+_PLACES = 4  # that are remembered with what was asked of them
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Field:
     m: int
     blocks: list[Ints] = field(init=False)
     bin_weights: list[Array] = field(init=False)
+    _last: list[Place] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         """Cut the features into blocks, and ask for the weights of their bins."""
@@ -89,6 +91,19 @@ class Field:
         sums = [self.crew.ask(passes.bin_weights, block).arrays[0][:, 0] for block in parts]
         weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
         object.__setattr__(self, "bin_weights", weights)
+
+    def place(self, weights: JumpList, precision: Any) -> Place:
+        """Return the place of weights in a precision: with what is known of it, if it is recent.
+
+        The loop, its master and the search for a smaller model come back to the same weights.
+        """
+        dtype = np.dtype(precision)
+        for known in self._last:
+            if known.dtype == dtype and known.weights.same_as(weights):
+                return known
+        made = Place(weights, dtype)
+        self._last[:] = [made, *self._last[: _PLACES - 1]]
+        return made
 
     @cached_property
     def class_counts(self) -> Ints:

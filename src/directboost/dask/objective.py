@@ -11,7 +11,7 @@ from ..problem import Objective
 from . import passes
 from .field import Field, Prices, values_of
 from .passes import DualMessage, is_coupled
-from .places import JumpList, Place
+from .places import JumpList
 
 _FEW, _FEW_OF_MANY, _MANY_FEATURES = 16, 64, 500  # features that may enter, as FeatureColumns does
 
@@ -47,7 +47,7 @@ class ShardedObjective(Objective):
 
     def start(self, precision: Any) -> Any:
         """Return the weights U at W = 0 in that precision."""
-        return Place(JumpList.of([], [], self.margin.k), np.dtype(precision))
+        return self.field.place(JumpList.of([], [], self.margin.k), precision)
 
     def start_value(self) -> float:
         """Return L at W = 0."""

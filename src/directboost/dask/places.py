@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..columns import Stumps
-from ..feature_columns import FeatureColumns, Jumps
+from ..feature_columns import Jumps
 from ..kernels.jumps import rows_with_any
 from ..kernels.kinds import n_jumps
 
@@ -69,6 +69,11 @@ class JumpList:
             spread.append(jumps)
         return spread
 
+    def same_as(self, other: "JumpList") -> bool:
+        """Tell whether another list has the same jumps with the same weights."""
+        names = ("features", "counts", "jumps", "rows")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
@@ -94,12 +99,6 @@ class Place:
     dtype: "np.dtype[Any]"
     key: str = field(default_factory=lambda: uuid4().hex)
     known: dict[Any, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, columns: FeatureColumns, W: Jumps, precision: Any) -> "Place":
-        """Return the place of weights W of the working set."""
-        k = W[0].shape[1] if W else columns.k
-        return cls(JumpList.of(columns.features, W, k), np.dtype(precision))
 
     def alone(self) -> "Place":
         """Return the place without what is known of it: that is what a message takes along."""

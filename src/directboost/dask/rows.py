@@ -96,7 +96,8 @@ class ShardedLine(Line):
         return rows.point(self._objective, self._columns, self._jumps(step), place, penalty)
 
     def _place(self, step: float) -> Place:
-        return Place.of(self._columns, self._jumps(step), self._rows.precision)
+        place = self._columns.rounded_scores(self._jumps(step), self._rows.precision)
+        return cast(Place, place)
 
     def _jumps(self, step: float) -> Jumps:
         work = self._model.work

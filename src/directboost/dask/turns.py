@@ -17,7 +17,7 @@ from .columns import ShardedOracle
 from .crew import tree_widths
 from .field import Field, Prices, pick, price_features
 from .passes import LookMessage
-from .places import Place
+from .places import JumpList, Place
 
 _MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
 _JUMPS = 16  # that a new feature may get in one round
@@ -43,6 +43,10 @@ class FieldInTurns(Field):
 
     most: int = 0
     turn: list[int] = field(default_factory=lambda: [0])
+
+    def place(self, weights: JumpList, precision: Any) -> Place:
+        """Return the place of weights, of which nothing is known: a turn is of one round only."""
+        return Place(weights, np.dtype(precision))
 
     def _block_bytes(self) -> int:
         """Return the most bytes of the sums of a block."""

@@ -1,0 +1,65 @@
+"""Answers come from the workers themselves where they can be reached, else by the scheduler."""
+
+import time
+
+import pytest
+from dask.delayed import delayed
+
+from directboost.dask import cluster as clusters
+from directboost.dask.cluster import Cluster
+from tests.dask.dask_data import GAPS, WORDS, assert_same_bits, fit_far
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]
+
+
+async def refuse(client, workers):
+    raise OSError(f"no way to {workers}")
+
+
+@pytest.fixture
+def ways(client, monkeypatch):
+    """Return a list that gets True for every answer that came without the scheduler."""
+    found, gather = [], client.gather
+
+    def noted(futures, **how):
+        found.append(how["direct"])
+        return gather(futures, **how)
+
+    monkeypatch.setattr(client, "gather", noted)
+    return found
+
+
+def test_answers_come_from_workers(client, ways):
+    assert_same_bits(fit_far(GAPS, WORDS, client=client), fit_far(GAPS, WORDS))
+    assert ways.count(True) > ways.count(False)
+
+
+def test_workers_out_of_reach_answer_by_the_scheduler(client, ways, monkeypatch):
+    monkeypatch.setattr(clusters, "_greet", refuse)
+    assert_same_bits(fit_far(GAPS, WORDS, client=client), fit_far(GAPS, WORDS))
+    assert ways
+    assert not any(ways)
+
+
+def test_a_worker_that_keeps_silent_is_out_of_reach(client, monkeypatch):
+    monkeypatch.setattr(clusters, "_GREETING", 0.5)
+    cluster, began = Cluster(client, 60.0, 30.0), time.monotonic()
+    nowhere = "tcp://127.0.0.1:9"  # the port that throws away what it gets, where it is open at all
+    assert not cluster._reaches([nowhere])
+    assert time.monotonic() - began < 10.0
+
+
+def test_a_way_that_failed_is_not_taken_again(client, ways, monkeypatch):
+    cluster = Cluster(client, 60.0, 30.0)
+    futures = cluster.compute([delayed(sum)([1, 2])])
+    cluster.holders(futures)
+
+    def broken(*arguments, **how):
+        raise OSError("lost on the way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "gather", broken)
+        with pytest.raises(clusters.AnswerLost):
+            cluster.finish(futures, futures)
+    assert cluster.finish(futures, futures) == [3]
+    assert ways == [False]
