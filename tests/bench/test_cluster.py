@@ -24,15 +24,23 @@ def test_shapes_in_words(fit, shape):
     assert fit.shape == shape
 
 
-def row(method, seconds, workers=None):
-    """Return a measured row of one shape."""
-    return {"shape": "s", "method": method, "seconds": seconds, "workers": workers}
+def row(method, seconds, workers=None, threads=None):
+    """Return a measured row of one shape, with as many threads of the driver as workers."""
+    where = {"workers": workers, "driver_threads": threads or workers}
+    return {"shape": "s", "method": method, "seconds": seconds, **where}
 
 
 def test_ratios():
     rows = cluster._compared([row("plain", 2.0), row("auto", 5.0, 1), row("auto", 2.5, 2)])
     assert [r["ratio"] for r in rows] == [1.0, 2.5, 1.25]
     assert [r["speedup"] for r in rows] == [None, 1.0, 2.0]
+
+
+def test_speed_is_compared_with_that_of_one_core():
+    measured = [row("auto", 5.0, 1), row("auto", 4.0, 1, 2), row("auto", 2.5, 2)]
+    for rows in (measured, measured[::-1]):
+        found = {(r["workers"], r["driver_threads"]): r["speedup"] for r in cluster._compared(rows)}
+        assert found == {(1, 1): 1.0, (1, 2): 1.25, (2, 2): 2.0}
 
 
 def test_ratios_of_a_size_without_a_plain_fit():
@@ -65,16 +73,19 @@ def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
     Run(Suite(parts=["dask"], quick=True), results, terms).all()
     assert list(results.tables) == ["dask", "dask-simulated", "dask-forecast", "dask-rates"]
     rows = results.tables["dask"].rows
-    expected = [("plain", None), *(("auto", n) for n in workers), ("auto", 2), ("consensus", 2)]
-    assert [(row["method"], row.get("workers")) for row in rows] == expected
+    main = [(1, 1), (1, 2), (2, 2)] if 1 in workers else [(2, 2)]
+    expected = [("plain", None, None), *(("auto", *pair) for pair in main)]
+    expected += [("auto", 2, 2), ("consensus", 2, 2)]
+    found = [tuple(map(row.get, ("method", "workers", "driver_threads"))) for row in rows]
+    assert found == expected
     assert all(row["gap"] <= cluster.TOL for row in rows)
     for one, other in ((rows[0], rows[-3]), (rows[-2], rows[-1])):
         assert other["objective"] == pytest.approx(one["objective"], rel=0.02)
-    assert len({row["objective"] for row in rows[1 : 1 + len(workers)]}) == 1
+    assert len({row["objective"] for row in rows[1 : 1 + len(main)]}) == 1
     asked = rows[1]["stride"] + rows[1]["look"]
     assert asked / rows[1]["shards"] >= rows[1]["rounds"]
     simulated = results.tables["dask-simulated"].rows
-    assert [row["workers"] for row in simulated] == [*workers, 2]
+    assert [(row["workers"], row["driver_threads"]) for row in simulated] == [*main, (2, 2)]
     assert all(row["simulated"] > 0.0 for row in simulated)
     assert [row["threads"] for row in results.tables["dask-forecast"].rows] == [1, 4]
     assert told[0] == "plain fit of 400 x 3, 2, nu 0.1"

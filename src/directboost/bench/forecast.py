@@ -12,10 +12,12 @@ from .tables import Column, Row, Table
 #: The cluster that is foretold.
 ROWS, WORKERS, SHARDS, THREADS, BANDWIDTH = 1_000_000_000, 100, 800, (1, 4), 1.25e9
 _QUESTIONS = "stride", "dual", "look", "search", "value"
+_SHARED = "shape", "workers", "driver_threads", "seconds", "megabytes"  # with the measured row
 
 _SIMULATED = (
     Column("shape", "m x d, k"),
     Column("workers", "workers", "d"),
+    Column("driver_threads", "driver threads", "d"),
     Column("seconds", "measured s", ".2f"),
     Column("simulated", "simulated s", ".2f"),
     Column("ratio", "ratio", ".2f"),
@@ -104,7 +106,7 @@ def _beside(row: Row, rates: Rates, around: Around) -> dict[str, Any]:
     work, rounds = work_of(row), rounds_of(row, around)
     seconds = fit_seconds(work, rates, rounds, around.machines)
     return {
-        **{key: row[key] for key in ("shape", "workers", "seconds", "megabytes")},
+        **{key: row[key] for key in _SHARED},
         "simulated": seconds,
         "ratio": seconds / row["seconds"],
         "model_megabytes": round_bytes(work, rates, rounds) / 1e6,
