@@ -4,8 +4,9 @@
 
 dna: test errors of the optimum of the exponential loss at larger penalties than the paper's grid
 has, on the first splits of the experiment. runs: whether one column a round ends where the optimum
-is that the experiment takes on dna in its stead, on the first split. scene: accuracies where every descriptor of an image is
-kept with probability one half, beside those of all: what smaller images cost.
+is that the experiment takes on dna in its stead, on the first split. scene: accuracies where every
+descriptor of an image is kept with probability one half, beside those of all: what smaller images
+cost.
 """
 
 import argparse
