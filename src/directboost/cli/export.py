@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..tables import whole_file
+from ..whole_files import replace_file
 from . import options as o
 from .answering import read_model
 from .learning import refuse_no_folder
@@ -50,8 +50,7 @@ def export(
         fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name)
     else:
         data = bytes(fitted.to_onnx().SerializeToString())
-        with whole_file(out) as draft:
-            draft.write_bytes(data)
+        replace_file(out, data)
     screen = Screen(json, quiet)
     if json:
         screen.facts({"out": out, "form": to, "bytes": out.stat().st_size})

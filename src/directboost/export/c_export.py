@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..inputs import check_choice
-from ..model_file.disk import replace_file
+from ..whole_files import replace_file
 from .c_comment import preamble
 from .c_functions import named
 from .c_header import header_text

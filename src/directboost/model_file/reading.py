@@ -5,7 +5,6 @@ from typing import Any
 
 from .composites import read_key
 from .consistency import check
-from .disk import read_bytes
 from .faults import ModelFileError
 from .forms import check_form
 from .kinds import Choice
@@ -22,9 +21,21 @@ def read_model(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     lists are lists.
     """
     try:
-        return checked_document(read_bytes(path, max_bytes))
+        return checked_document(_bytes_of(path, max_bytes))
     except ModelFileError as fault:
         raise fault.about(str(path)) from None
+
+
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    """Return what a file holds, or refuse a longer one before it fills the memory."""
+    with path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ModelFileError(
+            f"the file has more than max_bytes={max_bytes} bytes: where it can be trusted, load it "
+            "with a larger max_bytes"
+        )
+    return data
 
 
 def checked_document(data: bytes) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..whole_files import replace_file
 from .composites import Record
-from .disk import replace_file
 from .faults import ModelFileError
 from .labels import labels_to_plain
 from .layout import (

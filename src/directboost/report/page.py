@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..model_file.disk import replace_file
+from ..whole_files import replace_file
 from .convergence import certificate_of, history_of, proof_state, proof_words
 from .facts import facts_of, learner_noun
 from .packing import WHOLE, Room, safe_json, short_name

@@ -6,7 +6,7 @@ from .reading import INPUT, Reading, is_parquet
 from .streaming import batches
 from .training import Roles, TrainingTable, read_training, training_table
 from .wanted import as_type, feature_types, refuse_absent
-from .writing import Writer, table_writer, whole_file
+from .writing import Writer, table_writer
 
 __all__ = [
     "INPUT",
@@ -28,5 +28,4 @@ __all__ = [
     "refuse_no_file",
     "table_writer",
     "training_table",
-    "whole_file",
 ]

@@ -1,6 +1,5 @@
 """Writes a table batch by batch: CSV or Parquet, whole or not at all."""
 
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import BinaryIO, Protocol
 
 import polars as pl
 
+from ..whole_files import whole_file
 from .reading import INPUT, is_parquet
 
 
@@ -43,24 +43,6 @@ def table_writer(path: Path) -> Iterator[Writer]:
         else:
             with draft.open("wb") as stream:
                 yield CsvWriter(stream)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Yield where to write a file: a draft that takes its place at the end, not after an error.
-
-    What is there already and is no plain file, such as a pipe or a device, is written into.
-    """
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    target = path.resolve()
-    with _folder_beside(target) as folder:
-        draft = folder / "draft"
-        yield draft
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
 
 
 @contextmanager
