@@ -97,8 +97,8 @@ LAYERS = [
         "dask",
         *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
         *("scratch", "passes", "crew", "cluster", "balance", "workers", "site", "loading"),
-        *("sampling", "field", "objective", "columns", "rows", "stumps", "consensus", "turns"),
-        *("task", "outcomes", "refusals", "prediction", "estimator"),
+        *("sampling", "field", "objective", "columns", "rows", "stumps", "gathering", "consensus"),
+        *("turns", "task", "outcomes", "refusals", "prediction", "estimator"),
     ),
     folder(
         "baselines",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .column_generation import Known, Outcome, Plan, run
-from .columns import DenseColumns, Stumps
+from .columns import Stumps
 from .continuation import start
 from .feature_columns import FeatureColumns, Jumps
 from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
@@ -57,7 +57,7 @@ def _solve_blocks(task: Task, before: Stumps | Known | None, seconds: float) -> 
     columns = task.columns()
     exact = _column_master(task.request.parts)
     if task.small and exact is not None and not task.request.parts.loss.smooth and signs is None:
-        return _solve_columns(task, exact, before, seconds)
+        return task.with_all_rows(lambda near, _: _solve_columns(near, exact, before, seconds))
     descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
     outcome = descend(task, _feature_start(columns, before), seconds)
     if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
@@ -150,9 +150,13 @@ def _finish_on_columns(task: Task, outcome: Outcome) -> Outcome:
     master = _column_master(task.request.parts)
     if master is None:
         return outcome
-    columns = DenseColumns(task.oracle.source, task.oracle.costs, forget=True)
-    W = columns.adopt(outcome.state.columns.stumps(outcome.state.W))
-    return run(task.plan(master()), columns, W, outcome)
+    stumps = outcome.state.columns.stumps(outcome.state.W)
+
+    def finish(near: Task, before: Outcome | None) -> Outcome:
+        columns = near.single_columns(forget=True)
+        return run(near.plan(master()), columns, columns.adopt(stumps), before)
+
+    return task.with_all_rows(finish, outcome)
 
 
 def _column_master(parts: Parts) -> type[Master] | None:

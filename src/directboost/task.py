@@ -1,5 +1,6 @@
 """What a fit works on: oracle and problem, made once for all nu of a path."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .binning import BinnedData
-from .column_generation import Plan
+from .column_generation import Outcome, Plan
 from .columns import Bins, DenseColumns
 from .continuation import Part
 from .feature_columns import FeatureColumns
@@ -105,6 +106,17 @@ class Task:
         rows = Rows.weighted(np.asarray(sample.take(self.weight)), margin.k, margin.own)
         assert isinstance(self.binned, BinnedData)
         return Part(self.binned, sample.rows, replace(self.objective, margin=margin, rows=rows))
+
+    def with_all_rows(
+        self,
+        solve: Callable[["Task", Outcome | None], Outcome],
+        before: Outcome | None = None,
+    ) -> Outcome:
+        """Return what `solve` gives for the task with all rows in this process.
+
+        It is handed an answer `before` as well, to go on from.
+        """
+        return solve(self, before)
 
     def at(self, nu: float) -> "Task":
         """Return the same task at another nu, absolute."""

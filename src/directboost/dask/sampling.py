@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..binning import BinnedData
 from ..masters.row_sample import draw_by_class
 from .crew import Crew
 from .shards import Shard
@@ -34,6 +35,13 @@ class SampledRows:
     c: Array
     scale: Array
     codes: Ints
+
+    def binned(self, bins: BinnedData) -> BinnedData:
+        """Return the rows with the bins of all features, whose codes were asked for."""
+        return BinnedData(
+            self.codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
+            bins.exact, bins.levels,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

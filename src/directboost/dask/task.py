@@ -1,11 +1,12 @@
 """The task of a fit whose rows are on shards."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..binning import BinnedData
+from ..column_generation import Outcome
 from ..columns import DenseColumns
 from ..continuation import Part
 from ..feature_columns import FeatureColumns
@@ -15,10 +16,12 @@ from ..masters import Consensus, FeatureBlocks
 from ..masters.line import AllRows
 from ..problem import Objective
 from ..request import Request
+from ..status import OutOfReach
 from ..task import Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle
 from .consensus import ShardedConsensus
 from .field import Field
+from .gathering import Gathered
 from .loading import Loaded
 from .objective import ShardedObjective
 from .rows import ShardedRows
@@ -56,11 +59,6 @@ class ShardedTask(Task):
         return self.rows.m
 
     @property
-    def small(self) -> bool:
-        """Whether an exact solver may finish the work: it has no rows here."""
-        return False
-
-    @property
     def single(self) -> bool:
         """Whether single precision pays, and loses no row."""
         size = self.n_rows * self.k * self.rows.bins.n_bins.size
@@ -78,20 +76,28 @@ class ShardedTask(Task):
         """Return what evaluates points of block descent on all rows."""
         return ShardedRows(precision)
 
+    def with_all_rows(
+        self,
+        solve: Callable[[Task, Outcome | None], Outcome],
+        before: Outcome | None = None,
+    ) -> Outcome:
+        """Return what `solve` gives for the task with all rows in this process."""
+        try:
+            near = Gathered(self, self.rows)
+        except OutOfReach as lost:
+            lost.state = None if before is None else before.state
+            raise
+        return near.returned(solve(near.task, None if before is None else near.brought(before)))
+
     def part(self, size: int) -> Part:
         """Return about so many of the rows, with weights that make up for the others."""
         field, objective = self.rows, self.objective
         features = np.arange(field.bins.n_bins.size, dtype=np.int32)
         taken = sample_rows(field.crew, field.class_counts, min(size, field.m), features)
-        bins = field.bins
-        binned = BinnedData(
-            taken.codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
-            bins.exact, bins.levels,
-        )  # fmt: skip
         margin = type(objective.margin).from_codes(taken.labels, field.k)
         rows = Rows.weighted(taken.c * taken.scale, field.k, margin.own)
         on_part = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
-        return Part(binned, np.arange(taken.labels.size), on_part)
+        return Part(taken.binned(field.bins), np.arange(taken.labels.size), on_part)
 
 
 def prepare(

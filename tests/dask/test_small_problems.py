@@ -1,0 +1,89 @@
+"""Small problems on which block descent stalls: an exact solver finishes them here."""
+
+import numpy as np
+import pytest
+
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
+from directboost.dask.crew import Here
+from directboost.status import Status
+from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]
+
+#: Problems that block descent on shards leaves at a relative gap between 1e-8 and 1e-6.
+STALLING = [
+    (122, {"loss": "exponential", "penalty": "l1,inf", "nu": 0.01}),
+    (143, {"loss": "logistic", "penalty": 1.5, "nu": 0.03}),
+    (157, {"loss": "squared_hinge", "penalty": "l1,2", "nu": 0.01}),
+    (480, {"loss": "logistic", "margin": "one-vs-all", "penalty": "l1", "nu": 0.01}),
+    (607, {"loss": "squared_hinge", "penalty": 1.5, "nu": 0.03}),
+]
+
+
+def draw(seed):
+    """Draw a few rows of a few classes, and where their partitions end."""
+    rng = np.random.default_rng(seed)
+    k, m, d = (int(rng.integers(low, high)) for low, high in ((2, 6), (30, 120), (2, 6)))
+    y = rng.integers(0, k, m)
+    y[:k] = np.arange(k)
+    X = (rng.normal(size=(k, d))[y] + rng.normal(size=(m, d))).round(int(rng.integers(1, 3)))
+    third = m // 3
+    return X, y, (*range(0, m, third), m)
+
+
+def fit(seed, client=None, **choices):
+    X, y, ends = draw(seed)
+    return fit_far(X, y, client=client, ends=ends, **{"tol": 1e-8, **choices})
+
+
+@pytest.mark.parametrize(("seed", "choices"), STALLING, ids=str)
+def test_the_tolerance_is_reached(seed, choices):
+    far = fit(seed, **choices)
+    near = fit_near(*draw(seed)[:2], **{"tol": 1e-8, **choices})
+    assert far.certificate_.converged
+    assert far.status_ == Status.OPTIMAL
+    assert_same_optimum(far, near)
+    duals = [record.dual for record in far.history_]
+    assert min(np.diff(duals)) > -1e-12  # what block descent proved is not lost on the way here
+
+
+def test_the_model_does_not_depend_on_the_workers(client):
+    seed, choices = STALLING[-1]
+    assert_same_bits(fit(seed, client, **choices), fit(seed, **choices))
+
+
+def test_what_a_finished_model_knows_of_its_rows():
+    """Means of the scores, and probabilities that are fitted to them."""
+    seed, choices = STALLING[-1]
+    far, (X, y, _) = fit(seed, **choices), draw(seed)
+    near = fit_near(X, y, **{"tol": 1e-8, **choices})
+    np.testing.assert_allclose(far.mean_contributions_, near.mean_contributions_, atol=1e-4)
+    np.testing.assert_allclose(far.to_local().predict_proba(X), near.predict_proba(X), atol=1e-4)
+
+
+def test_a_path_goes_on_from_a_finished_model():
+    seed, choices = STALLING[-1]
+    model = fit(seed, **choices, max_learners=30)
+    assert 0 < model.n_learners_ <= 30
+    assert model.certificate_.converged
+
+
+@pytest.mark.filterwarnings("ignore:the fit ended with status")
+def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
+    """The cluster goes away after the descent, when the rows are asked for."""
+    each = Here.each
+
+    def lost(self, question, messages, owners=None):
+        if len(model_rounds) > 3 and question.__name__ == "_rows":
+            raise ClusterLostError("gone")
+        return each(self, question, messages, owners)
+
+    model_rounds = []
+    seed, choices = STALLING[1]
+    X, y, ends = draw(seed)
+    monkeypatch.setattr(Here, "each", lost)
+    model = DaskDirectBoostClassifier(tol=1e-8, callbacks=[model_rounds.append], **choices)
+    with pytest.raises(ClusterLostError):
+        model.fit(in_parts(X, ends), in_parts(y, ends))
+    assert model.status_ == Status.OUT_OF_REACH
+    assert 0.0 <= model.certificate_.relative_gap < 1e-5
