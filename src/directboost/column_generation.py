@@ -211,9 +211,7 @@ def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
     dual = plan.objective.dual_estimate(state.U, price, plan.team)
     # Where the dictionary has grown, the bounds of earlier rounds no longer hold.
     if dual > state.best_dual or plan.oracle.grows:
-        # A point rounded to single precision is not quite in the dual domain: no proof rests on it.
-        proof = state.U if state.U.dtype == np.float64 else None
-        state.best_dual, state.best_U = dual, proof
+        state.best_dual, state.best_U = dual, plan.objective.proof(state.U)
 
 
 def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Record:

@@ -118,6 +118,13 @@ class Objective:
             for part, _, rows in self._parts()
         )
 
+    def proof(self, U: Scores) -> Scores | None:
+        """Return a dual point that a proof may rest on later, None where U is no such point.
+
+        One that was rounded to single precision is not quite in the dual domain.
+        """
+        return U if U.dtype == np.float64 else None
+
     def pass_rows(self, precision: np.dtype[Any]) -> PassRows | None:
         """Return the rows as the fused kernels take them, or None where the loss has none."""
         if self.loss.native is None or not self.loss.is_built_in():

@@ -9,7 +9,7 @@ from ..arrays import Array
 from .base import Loss, Rows
 from .multinomial import shrink_on_simplex
 
-_LEAST = 1e-13  # share of a row's mass below which a prior does not fall: a class may come back
+LEAST = 1e-13  # share of a row's mass below which a prior does not fall: a class may come back
 
 
 class SmoothedHinge(Loss):
@@ -42,9 +42,9 @@ class SmoothedHinge(Loss):
 
     def around(self, U: Array, rows: Rows, mu: float) -> "SmoothedHinge":
         """Return the loss of temperature mu whose prior are weights U."""
-        p = np.clip(U / self._unit(rows), _LEAST, 1.0)
+        p = np.clip(U / self._unit(rows), LEAST, 1.0)
         if rows.own is None:
-            return SmoothedHinge(mu, np.log(p) - np.log(np.maximum(1.0 - p, _LEAST)))
+            return SmoothedHinge(mu, np.log(p) - np.log(np.maximum(1.0 - p, LEAST)))
         return SmoothedHinge(mu, np.log(p / p.sum(axis=1, keepdims=True)))
 
     @staticmethod

@@ -51,7 +51,7 @@ class AllRows:
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
     ) -> Point:
         """Return the point with jumps W, scores F and that penalty."""
-        return _point(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
+        return point_of(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
 
     def replace(
         self,
@@ -70,7 +70,7 @@ class AllRows:
         U = point.U if self._precision == np.float32 else None
         place = LossPass(0.0, point.F, U, point.A, point.C)
         found = kernels.loss_pass(rows, point.F, "FUAC", columns.team, way, place)
-        return _point(W, point.F, penalty, found)
+        return point_of(W, point.F, penalty, found)
 
     def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
         """Return the loss a way off the scores F."""
@@ -78,6 +78,9 @@ class AllRows:
         if rows is None:
             return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, "", columns.team, way).value
+
+    def release(self) -> None:
+        """Let go of all arrays of rows; there are none here."""
 
 
 class Line:
@@ -138,7 +141,8 @@ def moved(F: Scores, way: Way) -> Scores:
     return np.asarray(F + F.dtype.type(way.step) * way.change)
 
 
-def _point(W: Jumps, F: Scores, penalty: float, found: LossPass) -> Point:
+def point_of(W: Jumps, F: Scores, penalty: float, found: LossPass) -> Point:
+    """Return the point of jumps W and scores F, where a pass found U, A and C."""
     assert found.U is not None
     assert found.A is not None
     assert found.C is not None

@@ -1,18 +1,20 @@
 """Block descent on the smoothed hinge: its fused pass, and its way to the minimum of a model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .. import kernels
 from ..arrays import Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.work import LOGISTIC, MULTINOMIAL, PassRows, Way
+from ..kernels.team import Team
+from ..kernels.work import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
+from ..losses import Loss
 from ..losses.smoothed_hinge import SmoothedHinge
 from ..margins import OneVsAll
 from ..problem import Objective
 from .feature_blocks import FeatureBlocks
-from .line import AllRows, moved
+from .line import AllRows, moved, point_of
 from .point import Point
 from .quadratic import QuadraticModel
 
@@ -50,8 +52,9 @@ class SmoothedBlocks(FeatureBlocks):
         Whether the point is so far from the optimum that a rough minimum of the model will do.
     """
 
-    def __init__(self, precision: type = np.float64) -> None:
-        super().__init__(all_rows=SmoothedRows(np.dtype(precision)))
+    def __init__(self, precision: type = np.float64, all_rows: AllRows | None = None) -> None:
+        rows = SmoothedRows(np.dtype(precision)) if all_rows is None else all_rows
+        super().__init__(all_rows=rows)
         self.rough = True
 
     @property
@@ -62,7 +65,7 @@ class SmoothedBlocks(FeatureBlocks):
     def release(self) -> None:
         """Let go of all arrays of rows."""
         super().release()
-        self._all_rows = SmoothedRows(self.precision)
+        self._all_rows.release()
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
         """Bring the model near its minimum; return by how much it fell."""
@@ -82,22 +85,13 @@ class SmoothedRows(AllRows):
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         super().__init__(precision)
-        self._shifted: _Shifted | None = None
+        self._shifted: tuple[Loss, ShiftedHinge] | None = None
 
     def point(
         self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
     ) -> Point:
         """Return the point with jumps W, scores F and that penalty."""
-        shifted = self._of(objective)
-        result = kernels.loss_pass(shifted.rows, shifted.scores(F), "UAC", columns.team)
-        U, A, C = result.U, result.A, result.C
-        assert U is not None
-        assert A is not None
-        assert C is not None
-        C *= C.dtype.type(1.0 / shifted.loss.mu)
-        U[shifted.nothing > U] = 0.0
-        C[shifted.nothing > C] = 0.0
-        return Point(W, F, shifted.value(result.value), penalty, U, A, C)
+        return point_of(W, F, penalty, self._of(objective).evaluate(F, "UAC", columns.team))
 
     def replace(
         self,
@@ -113,27 +107,36 @@ class SmoothedRows(AllRows):
 
     def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
         """Return the loss a way off the scores F."""
-        shifted = self._of(objective)
-        scores = shifted.scores(moved(F, way))
-        return shifted.value(kernels.loss_pass(shifted.rows, scores, "", columns.team).value)
+        return self._of(objective).evaluate(moved(F, way), "", columns.team).value
 
-    def _of(self, objective: Objective) -> "_Shifted":
-        if self._shifted is None or self._shifted.loss is not objective.loss:
-            self._shifted = _Shifted(objective, self._precision)
-        return self._shifted
+    def release(self) -> None:
+        """Let go of all arrays of rows."""
+        self._shifted = None
+
+    def _of(self, objective: Objective) -> "ShiftedHinge":
+        if self._shifted is None or self._shifted[0] is not objective.loss:
+            self._shifted = (objective.loss, ShiftedHinge(objective, self._precision))
+        return self._shifted[1]
 
 
-class _Shifted:
+class ShiftedHinge:
     """The smoothed hinge as mu times a smooth loss with a fused pass, at scores F / mu + offset.
 
     That is the multinomial loss pairwise, the logistic loss one-vs-all; `floor` is what the value
     differs by.
+
+    Parameters
+    ----------
+    objective : Objective
+        With the loss `SmoothedHinge`.
+    precision : numpy dtype
+        That of the scores.
     """
 
     def __init__(self, objective: Objective, precision: np.dtype[np.floating]) -> None:
         loss, rows, margin = objective.loss, objective.rows, objective.margin
         assert isinstance(loss, SmoothedHinge)
-        self.loss, self.floor = loss, loss.floor(rows)
+        self.mu, self.floor = loss.mu, loss.floor(rows)
         offset, c = loss.offset(rows), rows.c.astype(precision)
         if isinstance(margin, OneVsAll):
             offset *= -margin.targets
@@ -147,8 +150,18 @@ class _Shifted:
 
     def scores(self, F: Scores) -> Scores:
         """Return F / mu + offset."""
-        return np.asarray(F.dtype.type(1.0 / self.loss.mu) * F + self.offset)
+        return np.asarray(F.dtype.type(1.0 / self.mu) * F + self.offset)
 
     def value(self, value: float) -> float:
         """Return the smoothed hinge from the value of the smooth loss."""
-        return self.loss.mu * value + self.floor
+        return self.mu * value + self.floor
+
+    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossPass:
+        """Return the smoothed hinge at the scores F and the wanted ones of U, A and C there."""
+        found = kernels.loss_pass(self.rows, self.scores(F), wanted, team)
+        if found.U is not None:
+            found.U[self.nothing > found.U] = 0.0
+        if found.C is not None:
+            found.C[:] *= found.C.dtype.type(1.0 / self.mu)
+            found.C[self.nothing > found.C] = 0.0
+        return replace(found, value=self.value(found.value))

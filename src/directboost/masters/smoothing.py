@@ -1,7 +1,7 @@
 """Block descent for losses with kinks: a smooth loss in their place, ever closer to them."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
 from .base import Master, MasterResult
+from .line import AllRows
 from .smoothed_blocks import SmoothedBlocks
 
 _FIRST, _LAST = 0.5, 1e-5  # temperatures
@@ -25,7 +26,7 @@ _FAR = 0.3  # share of the objective above which a gap calls for no more than ro
 
 
 @dataclass(frozen=True)
-class _Answer:
+class Answer:
     """Weights U, the objective there, and what smoothing costs: L(rho) + <U, rho> - D(U)."""
 
     U: Array
@@ -46,16 +47,18 @@ class Smoothing(Master):
     ----------
     precision : numpy dtype
         Precision of scores and histograms.
+    all_rows : AllRows, optional
+        Where the rows are, in their own precision; in this process by default.
     """
 
     name: ClassVar[str] = "smoothing"
 
-    def __init__(self, precision: type = np.float64) -> None:
-        self._blocks = SmoothedBlocks(precision)
-        self._smooth: SmoothedHinge | None = None
+    def __init__(self, precision: type = np.float64, all_rows: AllRows | None = None) -> None:
+        self._blocks = SmoothedBlocks(precision, all_rows)
+        self._smooth: Any = None
         self._last: Jumps = []
         self._features: list[int] = []
-        self._answer: _Answer | None = None
+        self._answer: Answer | None = None
         self._price = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
@@ -74,14 +77,26 @@ class Smoothing(Master):
         smoothed = RestrictedProblem(replace(objective, loss=smooth), columns)
         result = self._blocks.solve(smoothed, begin, accuracy)
         self._last, self._features = result.W, list(columns.features)
-        U = _in_domain(result.U, objective.rows)
-        point = self._blocks.answer
-        F = columns.scores(result.W) if point is None else point.F.astype(np.float64, copy=False)
+        answer = self._answer = self._judged(problem, result)
+        return MasterResult(result.W, answer.U, True, 1, answer.value)
+
+    def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
+        """Return an answer of the smoothed problem as one of the problem itself."""
+        objective, point = problem.objective, self._blocks.answer
+        U = in_domain(result.U, objective.rows)
+        F = problem.columns.scores(result.W) if point is None else point.F
+        F = F.astype(np.float64, copy=False)
         loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
         excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        value = loss if point is None else loss + point.penalty
-        self._answer = _Answer(U, value, excess)
-        return MasterResult(result.W, U, True, 1, value)
+        return Answer(U, loss if point is None else loss + point.penalty, excess)
+
+    def _cold(self, mu: float) -> Any:
+        """Return the smoothed loss of temperature mu."""
+        return SmoothedHinge(mu)
+
+    def _around(self, answer: Answer, mu: float, objective: Objective) -> Any:
+        """Return the loss of temperature mu that is smoothed around the last answer."""
+        return self._smooth.around(answer.U, objective.rows, mu)
 
     def _begin(self, columns: FeatureColumns, start: Jumps) -> Jumps:
         """Return the weights of the last call: those of the loop may be of an earlier one."""
@@ -99,33 +114,30 @@ class Smoothing(Master):
         self._blocks.release()
         self._smooth = self._answer = None
 
-    def _next(self, objective: Objective) -> SmoothedHinge:
+    def _next(self, objective: Objective) -> Any:
         """Return the loss to go on with: that of the last call until it is solved well enough."""
-        smooth, answer = self._smooth, self._answer
-        if smooth is None or answer is None:
-            smooth = SmoothedHinge(_FIRST)
-        else:
-            gap = answer.value - objective.dual_bound(answer.U, self._price)
-            unsolved = gap - answer.excess
-            self._blocks.rough = objective.relative(unsolved, answer.value) > _FAR
-            if unsolved <= answer.excess:
-                smooth = self._sharpen(smooth, answer, unsolved, objective)
-                self._blocks.forget()
-        self._smooth = smooth
-        return smooth
+        answer = self._answer
+        if self._smooth is None or answer is None:
+            self._smooth = self._cold(_FIRST)
+            return self._smooth
+        gap = answer.value - objective.dual_bound(answer.U, self._price)
+        unsolved = gap - answer.excess
+        self._blocks.rough = objective.relative(unsolved, answer.value) > _FAR
+        if unsolved <= answer.excess:
+            self._smooth = self._sharpened(answer, unsolved, objective)
+            self._blocks.forget()
+        return self._smooth
 
-    @staticmethod
-    def _sharpen(
-        smooth: SmoothedHinge, answer: _Answer, unsolved: float, objective: Objective
-    ) -> SmoothedHinge:
+    def _sharpened(self, answer: Answer, unsolved: float, objective: Objective) -> Any:
         """Return a loss nearer to that of the objective, at least at the answer."""
+        mu = self._smooth.mu
         if objective.relative(answer.excess, answer.value) > _MUCH:
-            return SmoothedHinge(max(_COOLING * smooth.mu, _LAST))
+            return self._cold(max(_COOLING * mu, _LAST))
         cooling = _SLOW_COOLING if unsolved < _EASY * answer.excess else 1.0
-        return smooth.around(answer.U, objective.rows, max(cooling * smooth.mu, _LAST))
+        return self._around(answer, max(cooling * mu, _LAST), objective)
 
 
-def _in_domain(U: Scores, rows: Rows) -> Array:
+def in_domain(U: Scores, rows: Rows) -> Array:
     """Return U in double precision, rid of the rounding that took it out of the dual domain."""
     double = U.astype(np.float64)
     if rows.own is None:
