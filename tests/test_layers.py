@@ -95,10 +95,11 @@ LAYERS = [
     ["estimators"],
     folder(
         "dask",
-        *("sketches", "bins", "partitions", "survey", "coding", "places", "shards", "sums"),
-        *("scratch", "passes", "crew", "cluster", "balance", "workers", "site", "loading"),
-        *("sampling", "field", "objective", "columns", "rows", "stumps", "gathering", "consensus"),
-        *("turns", "task", "outcomes", "refusals", "prediction", "estimator"),
+        *("sketches", "bins", "partitions", "survey", "coding", "places", "softening"),
+        *("shards", "sums", "scratch", "passes", "kinks", "crew", "cluster", "balance"),
+        *("workers", "site", "loading", "sampling", "field", "objective", "columns", "rows"),
+        *("stumps", "gathering", "hinge", "smoothing", "consensus", "turns", "task"),
+        *("outcomes", "refusals", "prediction", "estimator"),
     ),
     folder(
         "baselines",

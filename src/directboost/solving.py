@@ -119,7 +119,9 @@ def _descend_smoothed(task: Task, begin: _Start, seconds: float) -> Outcome:
     """Run block descent on a loss with kinks, down to the gap smoothing is good for."""
     tol = max(task.request.tol, _SMOOTHABLE)
     precision = np.float32 if task.single else np.float64
-    plan = task.plan(Smoothing(precision), columns_per_round=None, tol=tol)
+    plan = task.plan(
+        task.smoothing(precision), columns_per_round=None, tol=tol, aim=task.smoothing_aim
+    )
     outcome = _run(task, plan, begin, Smoothing(precision), seconds)
     converged = outcome.certificate.relative_gap <= task.request.tol
     status = outcome.status

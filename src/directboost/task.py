@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .inputs import TrainingRows
 from .kernels.team import Team
 from .losses import Rows
 from .margins import OneVsAll
-from .masters import FeatureBlocks, Master
+from .masters import FeatureBlocks, Master, Smoothing
 from .masters.line import AllRows
 from .masters.row_sample import RowSample
 from .matrices import is_sparse
@@ -58,6 +58,9 @@ class Task:
     total_weight: float
     keep_dual: bool = False
 
+    #: Share of the tolerance that smoothing should reach by its own reckoning.
+    smoothing_aim: ClassVar[float] = 1.0
+
     @property
     def k(self) -> int:
         """Number of classes."""
@@ -97,6 +100,10 @@ class Task:
     def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
         """Return what evaluates points of block descent on all rows."""
         return AllRows(precision)
+
+    def smoothing(self, precision: type) -> Smoothing:
+        """Return what solves the task where the loss has kinks."""
+        return Smoothing(precision)
 
     def part(self, size: int) -> Part:
         """Return about so many of the rows, with weights that make up for the others."""

@@ -121,6 +121,14 @@ def test_workers_come_and_go(harm, own, expected):
     assert act.done
 
 
+def test_a_worker_is_killed_while_the_hinge_is_smoothed(own):
+    """The shards that are made anew know nothing of the answers it was smoothed around."""
+    choices = {"loss": "hinge", "nu": 0.03}
+    act = Once(lambda: signal_one(own[1], signal.SIGKILL), number=8)
+    assert_same(fitted(own[1], act, **choices), fitted(None, **choices))
+    assert act.done
+
+
 @pytest.mark.slow
 def test_a_worker_is_killed_at_work(own, expected):
     """The signal comes while the shards are being asked."""

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from directboost import DirectBoostClassifier, Status
 from directboost.callbacks import Progress
 from directboost.dask import DaskDirectBoostClassifier
-from directboost.losses import Logistic
+from directboost.losses import Hinge, Logistic
 from tests.dask.dask_data import (
     ENDS,
     GAPS,
@@ -141,13 +141,28 @@ class Odd(Logistic):
         return super().value(rho, rows)
 
 
+class Steeper(Hinge):
+    """A loss that is nearly the hinge: it would be smoothed as if it were."""
+
+    name = "steeper"
+
+    def __repr__(self):
+        return "Steeper()"
+
+    def value(self, rho, rows):
+        """Return twice the hinge."""
+        return 2.0 * super().value(rho, rows)
+
+
 @pytest.mark.parametrize(
     ("choices", "error", "message"),
     [
         ({"learner": "tree"}, ValueError, "learner='tree'.*'stump'.*DirectBoostClassifier"),
         ({"learner": DecisionTreeClassifier()}, ValueError, "learner=.*'stump'"),
-        ({"loss": "hinge", "penalty": "l1"}, ValueError, "loss='hinge'.*smooth"),
+        ({"loss": "hinge", "solver": "consensus"}, ValueError, "solver='consensus'.*'blocks'"),
+        ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*None"),
         ({"loss": Odd()}, ValueError, "loss=.*sum over rows"),
+        ({"loss": Steeper()}, ValueError, "loss=.*'hinge'"),
         ({"columns_per_round": 1}, ValueError, "columns_per_round=1.*'auto'"),
         ({"columns_per_round": 1, "pricing": "paper"}, ValueError, "columns_per_round=1.*'auto'"),
         ({"solver": "lbfgsb"}, ValueError, "solver='lbfgsb'.*'blocks'"),

@@ -51,10 +51,11 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         Most bytes that a round may move, counted as if every sum travelled; `history_` has them as
         `bytes_moved`. Where pricing all features takes more, a round prices some of them, and the
         gap is known after the last. Only the solver "blocks" keeps to it, and only its rounds.
+        Not with the hinge.
     **others
         Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
         `solver` "auto", "blocks" or "consensus" (the paper's ADMM, a block of rows for every
-        shard); the loss is smooth.
+        shard; not with the hinge). A loss is a sum over rows, or "exponential".
 
     See Also
     --------

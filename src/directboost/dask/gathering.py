@@ -10,10 +10,12 @@ from ..losses import Rows
 from ..oracles.stump import StumpOracle
 from ..problem import Objective
 from ..task import Task
+from . import kinks
 from .field import Field
 from .places import Place
 from .sampling import sample_rows
 from .shards import Shard
+from .softening import SoftPlace
 from .stumps import ShardedStumps
 
 
@@ -65,5 +67,9 @@ class Gathered:
 
     def _weights(self, place: Place) -> Array:
         """Return the weights U of all rows at a place, (m, k)."""
-        F = self._shard.scores(place).astype(np.float64, copy=False)
-        return self.task.objective.weights(F)
+        double = place.astype(np.float64)
+        if isinstance(double, SoftPlace):
+            return kinks.weights(self._shard, double)
+        return self.task.objective.weights(
+            self._shard.scores(double).astype(np.float64, copy=False)
+        )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..losses import Exponential
+from ..losses import Exponential, Hinge
 from ..masters import Consensus, FeatureBlocks
 from ..request import Request
 
@@ -16,10 +16,22 @@ def refuse_local_choices(estimator: Any, request: Request) -> None:
         _refuse("columns_per_round", estimator.columns_per_round, "'auto'")
     if request.rule != "exact":
         _refuse("pricing", estimator.pricing, "'exact'")
-    if not loss.smooth or not (loss.is_additive() or type(loss) is Exponential):
-        _refuse("loss", estimator.loss, "a smooth loss that is a sum over rows, or 'exponential'")
+    if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
+        what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
+        _refuse("loss", estimator.loss, what)
     if request.master not in (FeatureBlocks, Consensus):
         _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
+    if not loss.smooth:
+        _refuse_with_kinks(estimator, request)
+
+
+def _refuse_with_kinks(estimator: Any, request: Request) -> None:
+    """Refuse what does not go with a loss that has to be smoothed."""
+    if request.master is not FeatureBlocks:
+        _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
+    if estimator.max_round_bytes is not None:
+        what = "None where the loss is the hinge, or another loss such as 'squared_hinge'"
+        _refuse("max_round_bytes", estimator.max_round_bytes, what)
 
 
 def _refuse(name: str, value: Any, what: str) -> None:

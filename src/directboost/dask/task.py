@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..continuation import Part
 from ..feature_columns import FeatureColumns
 from ..kernels.team import Team
 from ..losses import Rows
-from ..masters import Consensus, FeatureBlocks
+from ..masters import Consensus, FeatureBlocks, Smoothing
 from ..masters.line import AllRows
 from ..problem import Objective
 from ..request import Request
@@ -22,10 +23,12 @@ from .columns import ShardedBins, ShardedColumns, ShardedOracle
 from .consensus import ShardedConsensus
 from .field import Field
 from .gathering import Gathered
+from .hinge import HingeField, HingeObjective
 from .loading import Loaded
 from .objective import ShardedObjective
 from .rows import ShardedRows
 from .sampling import sample_rows
+from .smoothing import ShardedSmoothing
 from .stumps import ShardedStumps
 from .turns import FieldInTurns, OracleInTurns
 
@@ -46,6 +49,9 @@ class ShardedTask(Task):
 
     field: Field | None = None
     lightest: float = 0.0
+
+    #: The proof is made in double precision, of prices that may have been single before.
+    smoothing_aim: ClassVar[float] = 0.99
 
     @property
     def rows(self) -> Field:
@@ -89,6 +95,10 @@ class ShardedTask(Task):
             raise
         return near.returned(solve(near.task, None if before is None else near.brought(before)))
 
+    def smoothing(self, precision: type) -> Smoothing:
+        """Return what solves the task where the loss has kinks."""
+        return ShardedSmoothing(precision)
+
     def part(self, size: int) -> Part:
         """Return about so many of the rows, with weights that make up for the others."""
         field, objective = self.rows, self.objective
@@ -115,14 +125,17 @@ def prepare(
     plan, k = loaded.plan, loaded.plan.k
     bins = ShardedBins(**{**vars(plan.bins), "m": loaded.m})
     what = (loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.m)
-    field = Field(*what) if most is None else FieldInTurns(*what, most=most)
+    kinks = not request.parts.loss.smooth
+    whole = HingeField if kinks else Field
+    field = whole(*what) if most is None else FieldInTurns(*what, most=most)
     one = plan.margin.from_codes(np.zeros(1, dtype=np.int32), k)
     rows = Rows(np.array([1.0 / k]), k, one.own)
     parts = request.parts
     if request.master is Consensus:
         request = replace(request, master=ShardedConsensus(loaded.crew))
     ahead = request.master is FeatureBlocks
-    objective = ShardedObjective(one, parts.loss, parts.penalty, 1.0, rows, field, ahead)
+    kind = HingeObjective if kinks else ShardedObjective
+    objective = kind(one, parts.loss, parts.penalty, 1.0, rows, field, ahead)
     oracle = OracleInTurns(field) if isinstance(field, FieldInTurns) else ShardedOracle(field)
     start = objective.start(np.dtype(np.float64))
     nu_max = oracle.reprice(start, parts.penalty).max_price

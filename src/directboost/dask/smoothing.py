@@ -1,0 +1,134 @@
+"""Block descent on a smoothed hinge whose rows are on shards."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from ..arrays import Scores
+from ..feature_columns import FeatureColumns, Jumps
+from ..losses.smoothed_hinge import SmoothedHinge
+from ..masters.base import MasterResult
+from ..masters.line import Line, point_of
+from ..masters.point import Point
+from ..masters.quadratic import QuadraticModel
+from ..masters.row_sample import RowSample
+from ..masters.smoothed_blocks import ShiftedHinge
+from ..masters.smoothing import Answer, Smoothing
+from ..problem import Objective, RestrictedProblem
+from . import kinks
+from .columns import ShardedColumns
+from .field import values_of
+from .hinge import HingeField, HingeObjective
+from .kinks import FACTS, SoftWay
+from .places import Place
+from .rows import ShardedLine, ShardedRows, ShardedSample
+from .softening import Softening, SoftPlace
+
+
+class ShardedSmoothing(Smoothing):
+    """`Smoothing` where a `Softening` stands for the smoothed loss, a `SoftPlace` for its U.
+
+    Parameters
+    ----------
+    precision : numpy dtype
+        Precision of scores and histograms.
+    """
+
+    def __init__(self, precision: Any) -> None:
+        super().__init__(all_rows=SoftRows(np.dtype(precision)))
+
+    def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
+        """Return an answer of the smoothed problem as one of the problem itself."""
+        objective, point = problem.objective, self._blocks.answer
+        assert isinstance(objective, HingeObjective)
+        assert isinstance(objective.field, HingeField)
+        place: Any = result.U
+        _, loss, inner, D = objective.field.facts(place).tolist()
+        value = loss if point is None else loss + point.penalty
+        return Answer(place, value, loss + inner - D)
+
+    def _cold(self, mu: float) -> Softening:
+        """Return the smoothed loss of temperature mu."""
+        return Softening(mu)
+
+    def _around(self, answer: Answer, mu: float, objective: Objective) -> Softening:
+        """Return the loss of temperature mu that is smoothed around the last answer."""
+        del objective
+        place: Any = answer.U
+        soft: Softening = place.soft
+        return soft.around(place.weights, mu)
+
+
+class SoftRows(ShardedRows):
+    """Evaluates points of the smoothed hinge on the rows of all shards."""
+
+    def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
+        """Return a sample of so many rows, or all of them."""
+        assert isinstance(columns, ShardedColumns)
+        return SoftSample(objective, columns.field, columns.field.sampled(size))
+
+    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
+        """Return the objective along the way to the minimum of a model."""
+        return SoftLine(self, objective, columns, model)
+
+    def point(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Any, penalty: float
+    ) -> Point:
+        """Return the point with jumps W, at the place F, and that penalty."""
+        soft: Any = objective.loss
+        return super().point(objective, columns, W, soft.at(F), penalty)
+
+
+class SoftLine(ShardedLine):
+    """The smoothed objective along a way, asked of all shards for several steps at once."""
+
+    def _place(self, step: float) -> Place:
+        soft: Any = self._objective.loss
+        place: SoftPlace = soft.at(super()._place(step))
+        return place
+
+    def _ask(self, steps: tuple[float, ...]) -> None:
+        """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
+        assert isinstance(self._columns, ShardedColumns)
+        field, place = self._columns.field, cast(SoftPlace, self._model.point.F)
+        strides = steps[0] == 1.0 and len(field.blocks) == 1
+        features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
+        end = cast(SoftPlace, self._end)
+        message = SoftWay(place.alone(), field.loss, end.alone(), steps, features)
+        question = kinks.stride if strides else kinks.search
+        held = field.crew.hold(question, message, field.size_of(features))
+        found = field.crew.read(held, values_of)
+        if strides:
+            end.known["looks"] = [held]
+            found = np.concatenate([found[:1], found[FACTS:]])
+        self._known |= dict(zip(steps, found.tolist(), strict=True))
+
+
+class SoftSample(ShardedSample):
+    """Some rows of all shards in this process, at places of the smoothed hinge."""
+
+    _shifted: tuple[tuple[str, Any], ShiftedHinge] | None = None
+
+    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+        """Return how the classes of a row couple, and the second derivatives of the rows."""
+        smooth = SmoothedHinge(cast(SoftPlace, point.F).soft.mu)
+        on_sample = replace(self._objective, loss=smooth)
+        return RowSample.curvature(self, on_sample, self._at(point))
+
+    def _evaluated(self, point: Point) -> Point:
+        place = cast(SoftPlace, point.F)
+        F = self.scores(place)
+        return point_of(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
+
+    def _of(self, place: SoftPlace) -> ShiftedHinge:
+        """Return the smoothed hinge of the sampled rows; the last one where it is the same."""
+        soft, key = place.soft, (place.soft.key, place.dtype)
+        if self._shifted is None or self._shifted[0] != key:
+            objective = self._objective
+            loss = soft.on_rows(
+                lambda centre: self.scores(Place(centre, np.dtype(np.float64))),
+                objective.margin, objective.rows,
+            )  # fmt: skip
+            self._shifted = (key, ShiftedHinge(replace(objective, loss=loss), place.dtype))
+        return self._shifted[1]
