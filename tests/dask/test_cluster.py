@@ -1,9 +1,11 @@
 """Answers come from the workers themselves where they can be reached, else by the scheduler."""
 
+import asyncio
 import time
 
 import pytest
 from dask.delayed import delayed
+from distributed import client as distributed_client
 
 from directboost.dask import cluster as clusters
 from directboost.dask.cluster import Cluster
@@ -63,3 +65,26 @@ def test_a_way_that_failed_is_not_taken_again(client, ways, monkeypatch):
             cluster.finish(futures, futures)
     assert cluster.finish(futures, futures) == [3]
     assert ways == [False]
+
+
+def test_a_way_that_has_become_slow_is_not_taken_again(client, ways, monkeypatch):
+    """Workers that do not answer this process are asked by the scheduler in the end."""
+    cluster = Cluster(client, 60.0, 30.0)
+    futures = cluster.compute([delayed(sum)([1, 2])])
+    cluster.holders(futures)
+    monkeypatch.setattr(clusters, "_GREETING", 0.0)
+    assert [cluster.finish(futures, futures) for _ in range(2)] == [[3], [3]]
+    assert ways == [True, False]
+
+
+def test_a_way_without_an_end_is_left_for_the_other(client, ways, monkeypatch):
+    cluster = Cluster(client, 60.0, 1.0)
+    futures = cluster.compute([delayed(sum)([1, 2])])
+    cluster.holders(futures)
+
+    async def silent(*arguments, **more):
+        await asyncio.sleep(60.0)
+
+    monkeypatch.setattr(distributed_client, "gather_from_workers", silent)
+    assert cluster.finish(futures, futures) == [3]
+    assert ways == [True, False]

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
+from directboost.dask.crew import Here
 from directboost.dask.stumps import StumpMatrix
-from tests.dask.dask_data import LABELS, X, assert_overlap, assert_same_bits, fit_far, fit_near
+from tests.dask.dask_data import (
+    LABELS,
+    X,
+    assert_overlap,
+    assert_same_bits,
+    fit_far,
+    fit_near,
+    in_parts,
+)
 from tests.dask.shard_data import K, draw_shards
 
 
@@ -54,3 +64,22 @@ def test_the_matrix_of_stumps_is_that_of_their_responses(rng):
     np.testing.assert_allclose(matrix @ W, H @ W, atol=1e-12)
     np.testing.assert_allclose(matrix.T @ A, H.T @ A, atol=1e-12)
     np.testing.assert_array_equal(matrix.some_rows(slice(0, None, 7)), H[::7])
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_a_model_is_kept_where_the_cluster_is_lost(monkeypatch):
+    asked, each = [], Here.each
+
+    def lost_later(crew, *more):
+        asked.append(1)
+        if len(asked) > 60:
+            raise ClusterLostError("gone")
+        return each(crew, *more)
+
+    monkeypatch.setattr(Here, "each", lost_later)
+    model = DaskDirectBoostClassifier(solver="consensus", nu=0.1)
+    with pytest.raises(ClusterLostError, match="gone"):
+        model.fit(in_parts(X), in_parts(LABELS))
+    assert model.status_ == "out_of_reach"
+    assert model.n_learners_ > 0
+    assert model.predict(X).shape == LABELS.shape

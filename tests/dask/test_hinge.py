@@ -1,15 +1,18 @@
 """The hinge on Dask: the optimum of the plain fit, and proofs of the hinge itself."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from scipy.special import softmax
 
-from directboost import DirectBoostClassifier, solving, task
+from directboost import DirectBoostClassifier, column_generation, solving, task
 from directboost.dask import DaskDirectBoostClassifier
+from directboost.dask import task as far_task
 from directboost.dask.crew import Here
+from directboost.dask.task import ShardedTask
 from directboost.probabilities import fit_factor
 from tests.dask.dask_data import (
     GAPS,
@@ -252,3 +255,39 @@ def test_one_worker_more_or_less(smoothing):
     ):
         far = hinge(fit_far, GAPS, LABELS, client=client, tol=3e-3)
     assert_same_bits(far, hinge(fit_far, GAPS, LABELS, tol=3e-3))
+
+
+@every_margin
+def test_a_shard_may_have_no_rows(margin):
+    """All rows of a partition are of a class without weight."""
+    rows, weights = (X, np.sort(LABELS)), {0: 1.0, 1: 0.0, 2: 1.0, 3: 2.0}
+    first, end = np.searchsorted(rows[1], [1, 2]).tolist()
+    choices = {"class_weight": weights, "margin": margin, "tol": 1e-3}
+    far = hinge(fit_far, *rows, ends=(0, first, end, len(X)), **choices)
+    assert far.certificate_.converged
+    assert_overlap(far, hinge(fit_near, *rows, **choices))
+
+
+@pytest.mark.usefixtures("smoothing")
+def test_double_precision_takes_over_where_the_proof_of_single_fails(monkeypatch):
+    """The loop thinks it is there; what it proved is not enough."""
+    monkeypatch.setattr(task, "_LARGE", 0)
+    monkeypatch.setattr(far_task, "_LARGE", 0)
+    made, make = [], ShardedTask.smoothing
+    monkeypatch.setattr(
+        ShardedTask, "smoothing", lambda far, how: made.append(how) or make(far, how)
+    )
+    certified, recertify = [], column_generation.recertify
+
+    def doubtful(*arguments):
+        found = recertify(*arguments)
+        certified.append(found)
+        return replace(found, converged=False) if len(certified) == 1 else found
+
+    monkeypatch.setattr(column_generation, "recertify", doubtful)
+    far = hinge(fit_far, X, LABELS, tol=1e-2)
+    assert made == [np.float32, np.float64]
+    assert certified[0].relative_gap <= 1e-2
+    assert far.certificate_.converged
+    assert far.status_ == "optimal"
+    assert_overlap(far, hinge(fit_near, X, LABELS, tol=1e-2))

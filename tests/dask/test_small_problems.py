@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier, field
 from directboost.dask.crew import Here
 from directboost.status import Status
 from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
@@ -87,3 +88,25 @@ def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
         model.fit(in_parts(X, ends), in_parts(y, ends))
     assert model.status_ == Status.OUT_OF_REACH
     assert 0.0 <= model.certificate_.relative_gap < 1e-5
+
+
+def test_ctrl_c_on_the_way_here_keeps_the_model(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    seed, choices = STALLING[1]
+    monkeypatch.setattr(field, "sample_rows", interrupt)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = fit(seed, **choices)
+    assert model.status_ == Status.INTERRUPTED
+    assert model.n_learners_ > 0
+    assert 1e-8 < model.certificate_.relative_gap < 1e-5
+
+
+def test_rows_come_here_once_for_all_points_of_a_path(monkeypatch):
+    asked, sample_rows = [], field.sample_rows
+    monkeypatch.setattr(field, "sample_rows", lambda *more: asked.append(1) or sample_rows(*more))
+    X, y, ends = draw(3)
+    model = fit_far(X, y, ends=ends, loss="hinge", nu=0.05, max_learners=4)
+    assert 0 < model.n_learners_ <= 4
+    assert len(asked) == 1

@@ -120,15 +120,25 @@ class Cluster:
             return []
         self.settle(futures, watched)
         try:
-            with self._open():
-                how = {"direct": self._direct}
-                return list(self._call(self.patience, self.client.gather, list(futures), **how))
+            return self._gathered(futures)
         except (OSError, KilledWorker, KeyError, CancelledError) as error:
-            self._direct = False
             self._wait_for_scheduler()
             if isinstance(error, TimeoutError):
                 self._free_holders(futures)
             raise AnswerLost from error
+
+    def _gathered(self, futures: Sequence[Future]) -> list[Any]:
+        """Return the results of futures that are there: from the workers, or by the scheduler."""
+        if self._direct:
+            began = time.monotonic()
+            with suppress(OSError), self._open():
+                found = self._call(self.patience, self.client.gather, list(futures), direct=True)
+                # Where workers do not answer, the scheduler does in the end: at once, next time.
+                self._direct = time.monotonic() - began < _GREETING
+                return list(found)
+            self._direct = False
+        with self._open():
+            return list(self._call(self.patience, self.client.gather, list(futures), direct=False))
 
     def _wait_for_scheduler(self) -> None:
         """Wait until the scheduler answers; where it does not, say that it is gone."""

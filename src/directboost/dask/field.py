@@ -13,14 +13,14 @@ from ..losses import Loss
 from ..oracles.ranking import best_by_edges
 from ..penalties import Penalty
 from . import passes
-from .crew import Crew
+from .crew import Crew, Question
 from .passes import LookMessage
 from .places import JumpList, Place
-from .sampling import class_counts
+from .sampling import SampledRows, class_counts, sample_rows
 from .sums import Sums
 
 _BLOCK_BYTES = 1 << 25  # of the sums of one block of features
-_PLACES = 4  # that are remembered with what was asked of them
+_PLACES = 4  # that are remembered with what was asked of them; one where its sums are large
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class Field:
 
     #: Whether pricing goes on with other features whenever it is asked for.
     in_turns: ClassVar[bool] = False
+    #: What shards are asked to look at a place, and how the loss bends there.
+    questions: ClassVar[tuple[Question, Question]] = (passes.look, passes.bend)
 
     crew: Crew
     loss: Loss
@@ -102,13 +104,20 @@ class Field:
             if known.dtype == dtype and known.weights.same_as(weights):
                 return known
         made = Place(weights, dtype)
-        self._last[:] = [made, *self._last[: _PLACES - 1]]
+        most = _PLACES if len(self.blocks) == 1 else 1
+        self._last[:] = [made, *self._last[: most - 1]]
         return made
 
     @cached_property
     def class_counts(self) -> Ints:
         """How many rows of every class each shard has, (shards, k)."""
         return np.stack(self.crew.each(class_counts, [None] * self.crew.count))
+
+    @cached_property
+    def all_rows(self) -> SampledRows:
+        """All rows with their codes, shard after shard: for problems that are small."""
+        features = np.arange(self.bins.n_bins.size, dtype=np.int32)
+        return sample_rows(self.crew, self.class_counts, None, features)
 
     def size_of(self, features: Ints) -> int:
         """Return the bytes of the sums over the bins of features."""
@@ -168,9 +177,7 @@ class Field:
     def _looks(self, place: Place) -> list[Any]:
         if "looks" not in place.known:
             place.known["looks"] = [
-                self.crew.hold(
-                    passes.look, LookMessage(place.alone(), self.loss, block), self.size_of(block)
-                )
+                self.crew.hold(self.questions[0], self._message(place, block), self.size_of(block))
                 for block in self.blocks
             ]
         found: list[Any] = place.known["looks"]
@@ -178,9 +185,13 @@ class Field:
 
     def begin_bend(self, place: Place, features: Ints) -> None:
         """Begin to sum the curvature over the bins of features that will be asked for."""
-        message = LookMessage(place.alone(), self.loss, features)
-        held = self.crew.hold(passes.bend, message, self.size_of(features))
+        message = self._message(place, features)
+        held = self.crew.hold(self.questions[1], message, self.size_of(features))
         place.known["bend"] = (features, held)
+
+    def _message(self, place: Place, features: Ints) -> Any:
+        """Return the message of a question about a place, and the features it is about."""
+        return LookMessage(place.alone(), self.loss, features)
 
     def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:
         """Return the sums of A and of the curvature over the bins of features."""

@@ -1,6 +1,7 @@
 """The rows of a small problem, brought to this process for a solver that needs them all."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from ..task import Task
 from . import kinks
 from .field import Field
 from .places import Place
-from .sampling import sample_rows
 from .shards import Shard
 from .softening import SoftPlace
 from .stumps import ShardedStumps
@@ -39,8 +39,7 @@ class Gathered:
 
     def __init__(self, task: Task, field: Field) -> None:
         self._field = field
-        features = np.arange(field.bins.n_bins.size, dtype=np.int32)
-        taken = sample_rows(field.crew, field.class_counts, None, features)
+        taken = field.all_rows
         margin = type(task.objective.margin).from_codes(taken.labels, field.k)
         rows = Rows(taken.c, field.k, margin.own)
         self._shard = Shard(taken.binned(field.bins), margin, rows, taken.labels)
@@ -70,6 +69,5 @@ class Gathered:
         double = place.astype(np.float64)
         if isinstance(double, SoftPlace):
             return kinks.weights(self._shard, double)
-        return self.task.objective.weights(
-            self._shard.scores(double).astype(np.float64, copy=False)
-        )
+        scores: Any = self._shard.scores(double)
+        return self.task.objective.weights(scores)

@@ -1,11 +1,12 @@
 """Field and objective of a fit with the hinge, whose dual points are those of smoothed ones."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..arrays import Array, Ints
 from ..kernels.team import Team
 from . import kinks
+from .crew import Question
 from .field import Field, values_of
 from .kinks import FACTS, SoftLook
 from .objective import ShardedObjective
@@ -16,6 +17,8 @@ from .softening import SoftPlace
 @dataclass(frozen=True, eq=False)
 class HingeField(Field):
     """`Field` of a loss with kinks: at a `SoftPlace` it is the smoothed one that is asked for."""
+
+    questions: ClassVar[tuple[Question, Question]] = (kinks.look, kinks.bend)
 
     def facts(self, place: Place) -> Array:
         """Return the smoothed loss at a place, the loss, <U, rho> and D(U)."""
@@ -31,22 +34,9 @@ class HingeField(Field):
             return float(self.facts(place)[0])
         return super().value(place)
 
-    def _looks(self, place: Place) -> list[Any]:
-        if "looks" not in place.known:
-            place.known["looks"] = [
-                self.crew.hold(
-                    kinks.look, SoftLook(place.alone(), self.loss, block), self.size_of(block)
-                )
-                for block in self.blocks
-            ]
-        found: list[Any] = place.known["looks"]
-        return found
-
-    def begin_bend(self, place: Place, features: Ints) -> None:
-        """Begin to sum the curvature over the bins of features that will be asked for."""
-        message = SoftLook(place.alone(), self.loss, features)
-        held = self.crew.hold(kinks.bend, message, self.size_of(features))
-        place.known["bend"] = (features, held)
+    def _message(self, place: Place, features: Ints) -> SoftLook:
+        """Return the message of a question about a place, and the features it is about."""
+        return SoftLook(place.alone(), self.loss, features)
 
 
 @dataclass(frozen=True)

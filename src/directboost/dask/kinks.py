@@ -19,6 +19,7 @@ from ..losses import Loss
 from ..masters.smoothed_blocks import ShiftedHinge
 from ..masters.smoothing import in_domain
 from ..problem import Objective, row_blocks
+from .passes import bin_sums, sizes_of
 from .places import Place
 from .scratch import room
 from .shards import Shard
@@ -70,7 +71,7 @@ def look(shard: Shard, message: SoftLook) -> Sums:
     """
     objective, F = shard.objective(message.loss), shard.scores(message.place)
     value, U = _soft_weights(shard, message.place, F)
-    A, parts = room("A", F), []
+    A, parts = room("A", F), [(0.0, 0.0, 0.0)]  # a shard may have no rows
     for part, on_part, rho in _parts(objective, F):
         own = on_part.loss.weights(rho, on_part.rows) if U is None else U[part]
         inside = in_domain(own, on_part.rows)
@@ -79,8 +80,7 @@ def look(shard: Shard, message: SoftLook) -> Sums:
             on_part.loss.dual_value(inside, on_part.rows)))  # fmt: skip
     loss, inner, dual = (fsum(values) for values in zip(*parts, strict=True))
     facts = np.array([loss if value is None else value, loss, inner, dual])
-    sizes = np.abs(A, out=room("sizes", A)).sum(axis=0, dtype=np.float64)
-    return Sums(facts, (_bin_sums(shard, message.features, A), np.asarray(sizes)))
+    return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(A)))
 
 
 def bend(shard: Shard, message: SoftLook) -> Sums:
@@ -89,7 +89,7 @@ def bend(shard: Shard, message: SoftLook) -> Sums:
     assert isinstance(place, SoftPlace)
     found = _shifted(shard, place.soft, place.dtype).evaluate(shard.scores(place), "C")
     assert found.C is not None
-    return Sums(np.array([found.value]), (_bin_sums(shard, message.features, found.C),))
+    return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
 
 
 def search(shard: Shard, message: SoftWay) -> Sums:
@@ -155,9 +155,3 @@ def _shifted(shard: Shard, soft: Softening, precision: Any) -> ShiftedHinge:
         shard.notes["shifted"] = kept
     found: ShiftedHinge = kept[1]
     return found
-
-
-def _bin_sums(shard: Shard, features: Ints, values: Scores) -> Array:
-    binned, where = shard.binned, np.ascontiguousarray(features, dtype=np.int32)
-    n_bins = np.ascontiguousarray(binned.n_bins[features], dtype=np.int32)
-    return kernels.histograms(binned.codes, where, n_bins, values, None, binned.sparse)

@@ -44,16 +44,18 @@ def probability_factor(task: ShardedTask, trained: Trained) -> float:
 
 def best_so_far(task: ShardedTask, state: State) -> Trained:
     """Return the best model before the rows got out of reach, with what is proved of it."""
-    assert isinstance(state.columns, ShardedColumns)
-    W = state.columns.grow(state.W)  # features may have come in whose weights were never found
-    learners, coef = export(state.columns, W)
+    # Columns may have come in whose weights were never found.
+    stumps = state.columns.stumps(state.columns.grow(state.W))
+    columns = ShardedColumns(task.rows)
+    W = columns.adopt(stumps)
+    learners, coef = export(columns, W)
     objective, last = task.objective, state.history[-1] if state.history else None
     gap = state.primal - state.best_dual
     certificate = Certificate(
         state.primal, state.best_dual, gap, objective.relative(gap, state.primal),
         np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
     )  # fmt: skip
-    means = state.columns.means(W, task.weight)[:-1]
+    means = columns.means(W, task.weight)[:-1]
     return Trained(
         learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
         objective.nu, task.nu_max, None, task.oracle.missing,

@@ -83,7 +83,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, sums of A over the bins of features, (all bins, k), and of |A|, (k,)."""
     objective, found = _evaluated(shard, message.place, message.loss, "A")
     assert found.A is not None
-    arrays = (_bin_sums(shard, message.features, found.A), _sizes(found.A))
+    arrays = (bin_sums(shard, message.features, found.A), sizes_of(found.A))
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
 
 
@@ -91,7 +91,7 @@ def bend(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, and sums of the diagonal curvature over the bins of features."""
     objective, found = _evaluated(shard, message.place, message.loss, "C")
     assert found.C is not None
-    arrays = (_bin_sums(shard, message.features, found.C),)
+    arrays = (bin_sums(shard, message.features, found.C),)
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
 
 
@@ -108,7 +108,7 @@ def dual(shard: Shard, message: DualMessage) -> Sums:
     arrays: tuple[Array, ...] = ()
     if message.features is not None:
         assert found.C is not None
-        arrays = (factor * _bin_sums(shard, message.features, found.C),)
+        arrays = (factor * bin_sums(shard, message.features, found.C),)
     if not coupled:
         shrunk = replace(objective, nu=message.tau)
         return Sums(np.array([shrunk.dual_estimate(U, 1.0)]), arrays)
@@ -149,7 +149,7 @@ def value(shard: Shard, message: LookMessage) -> Sums:
 def bin_weights(shard: Shard, message: Ints) -> Sums:
     """Return how the rows, by their weights, share the bins of features, (all bins, 1)."""
     share = np.ascontiguousarray(shard.rows.share.reshape(-1, 1))
-    return Sums(np.zeros(1), (_bin_sums(shard, message, share),))
+    return Sums(np.zeros(1), (bin_sums(shard, message, share),))
 
 
 def _evaluated(shard: Shard, place: Place, loss: Loss, wanted: str) -> tuple[Objective, LossPass]:
@@ -162,12 +162,13 @@ def _evaluated(shard: Shard, place: Place, loss: Loss, wanted: str) -> tuple[Obj
     return objective, kernels.loss_pass(rows, F, wanted, None, None, out)
 
 
-def _sizes(A: Scores) -> Array:
+def sizes_of(A: Scores) -> Array:
     """Return the sums of |A| over the rows, (k,)."""
     return np.asarray(np.abs(A, out=room("sizes", A)).sum(axis=0, dtype=np.float64))
 
 
-def _bin_sums(shard: Shard, features: Ints, values: Scores) -> Array:
+def bin_sums(shard: Shard, features: Ints, values: Scores) -> Array:
+    """Return the sums of values (m, k) over the bins of features, (all bins, k)."""
     binned = shard.binned
     n_bins = np.ascontiguousarray(binned.n_bins[features], dtype=np.int32)
     where = np.ascontiguousarray(features, dtype=np.int32)

@@ -1,6 +1,6 @@
 """What block descent asks of rows on shards: points, samples, and the way to the next point."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..masters.row_sample import RowSample
 from ..problem import Objective
 from . import passes
 from .columns import ShardedColumns
+from .crew import Question
 from .field import Field, values_of
 from .passes import WayMessage
 from .places import Place
@@ -58,6 +59,11 @@ class ShardedRows(AllRows):
 class ShardedLine(Line):
     """The objective along a way, asked of all shards for several steps at once."""
 
+    #: What is asked: for the losses alone, or with a look at the end, of so many values.
+    questions: ClassVar[tuple[Question, Question]] = (passes.search, passes.stride)
+    message: ClassVar[Any] = WayMessage
+    facts: ClassVar[int] = 1
+
     def __init__(
         self, rows: AllRows, objective: Objective, columns: FeatureColumns, model: QuadraticModel
     ) -> None:
@@ -80,12 +86,13 @@ class ShardedLine(Line):
         field, place = self._columns.field, cast(Place, self._model.point.F)
         strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
         features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
-        message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
-        question = passes.stride if strides else passes.search
-        held = field.crew.hold(question, message, field.size_of(features))
+        message = self.message(place.alone(), field.loss, self._end.alone(), steps, features)
+        held = field.crew.hold(self.questions[strides], message, field.size_of(features))
         if strides:
             self._end.known["looks"] = [held]
         found = field.crew.read(held, values_of)
+        if strides:  # the loss at the end is the first of what a look has to tell
+            found = np.delete(found, np.s_[1 : self.facts])
         self._known |= dict(zip(steps, found.tolist(), strict=True))
 
     def go(self, step: float) -> Point:

@@ -1,7 +1,7 @@
 """Block descent on a smoothed hinge whose rows are on shards."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..masters.smoothing import Answer, Smoothing
 from ..problem import Objective, RestrictedProblem
 from . import kinks
 from .columns import ShardedColumns
-from .field import values_of
+from .crew import Question
 from .hinge import HingeField, HingeObjective
 from .kinks import FACTS, SoftWay
 from .places import Place
@@ -45,8 +45,7 @@ class ShardedSmoothing(Smoothing):
         assert isinstance(objective.field, HingeField)
         place: Any = result.U
         _, loss, inner, D = objective.field.facts(place).tolist()
-        value = loss if point is None else loss + point.penalty
-        return Answer(place, value, loss + inner - D)
+        return Answer(place, loss + point.penalty, loss + inner - D)
 
     def _cold(self, mu: float) -> Softening:
         """Return the smoothed loss of temperature mu."""
@@ -83,26 +82,14 @@ class SoftRows(ShardedRows):
 class SoftLine(ShardedLine):
     """The smoothed objective along a way, asked of all shards for several steps at once."""
 
+    questions: ClassVar[tuple[Question, Question]] = (kinks.search, kinks.stride)
+    message: ClassVar[Any] = SoftWay
+    facts: ClassVar[int] = FACTS
+
     def _place(self, step: float) -> Place:
         soft: Any = self._objective.loss
         place: SoftPlace = soft.at(super()._place(step))
         return place
-
-    def _ask(self, steps: tuple[float, ...]) -> None:
-        """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
-        assert isinstance(self._columns, ShardedColumns)
-        field, place = self._columns.field, cast(SoftPlace, self._model.point.F)
-        strides = steps[0] == 1.0 and len(field.blocks) == 1
-        features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
-        end = cast(SoftPlace, self._end)
-        message = SoftWay(place.alone(), field.loss, end.alone(), steps, features)
-        question = kinks.stride if strides else kinks.search
-        held = field.crew.hold(question, message, field.size_of(features))
-        found = field.crew.read(held, values_of)
-        if strides:
-            end.known["looks"] = [held]
-            found = np.concatenate([found[:1], found[FACTS:]])
-        self._known |= dict(zip(steps, found.tolist(), strict=True))
 
 
 class SoftSample(ShardedSample):

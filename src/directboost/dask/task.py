@@ -17,7 +17,7 @@ from ..masters import Consensus, FeatureBlocks, Smoothing
 from ..masters.line import AllRows
 from ..problem import Objective
 from ..request import Request
-from ..status import OutOfReach
+from ..status import OutOfReach, Status
 from ..task import Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle
 from .consensus import ShardedConsensus
@@ -50,8 +50,9 @@ class ShardedTask(Task):
     field: Field | None = None
     lightest: float = 0.0
 
-    #: The proof is made in double precision, of prices that may have been single before.
-    smoothing_aim: ClassVar[float] = 0.99
+    #: The U of the proof are made anew in double precision, from scores over the temperature: in
+    #: trials their gap was up to 1.045 times that of the loop in single precision.
+    smoothing_aim: ClassVar[float] = 0.95
 
     @property
     def rows(self) -> Field:
@@ -93,6 +94,10 @@ class ShardedTask(Task):
         except OutOfReach as lost:
             lost.state = None if before is None else before.state
             raise
+        except KeyboardInterrupt:
+            if before is None:
+                raise
+            return replace(before, status=Status.INTERRUPTED)
         return near.returned(solve(near.task, None if before is None else near.brought(before)))
 
     def smoothing(self, precision: type) -> Smoothing:

@@ -58,8 +58,9 @@ class SmoothedBlocks(FeatureBlocks):
         self.rough = True
 
     @property
-    def answer(self) -> Point | None:
-        """The point of the last answer; None where there was no feature to move."""
+    def answer(self) -> Point:
+        """The point of the last answer."""
+        assert self._point is not None
         return self._point
 
     def release(self) -> None:

@@ -83,12 +83,10 @@ class Smoothing(Master):
     def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
         """Return an answer of the smoothed problem as one of the problem itself."""
         objective, point = problem.objective, self._blocks.answer
-        U = in_domain(result.U, objective.rows)
-        F = problem.columns.scores(result.W) if point is None else point.F
-        F = F.astype(np.float64, copy=False)
+        U, F = in_domain(result.U, objective.rows), point.F.astype(np.float64, copy=False)
         loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
         excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        return Answer(U, loss if point is None else loss + point.penalty, excess)
+        return Answer(U, loss + point.penalty, excess)
 
     def _cold(self, mu: float) -> Any:
         """Return the smoothed loss of temperature mu."""
