@@ -55,7 +55,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     **others
         Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
         `solver` "auto", "blocks" or "consensus" (the paper's ADMM, a block of rows for every
-        shard; not with the hinge). A loss is a sum over rows, or "exponential".
+        shard; not with the hinge). A loss of your own is smooth and a sum over rows.
 
     See Also
     --------
