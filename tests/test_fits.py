@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier, binning
+from directboost.masters import Conic
 from tests.masters.problems import COMBINATIONS
 
 PENALTIES = (1.0, 2.0, 3.0, np.inf)
@@ -56,3 +57,20 @@ def test_lists_of_rare_codes_change_no_model(parameters, rng, monkeypatch):
     assert fitted.certificate_.converged
     assert fitted.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=2e-5)
     np.testing.assert_allclose(fitted.decision_function(X), plain.decision_function(X), atol=0.05)
+
+
+@pytest.mark.parametrize("penalty", ["l1,2", 1.5])
+def test_cones_only_finish_what_smoothing_began(penalty, monkeypatch):
+    """From nothing they would take minutes: a few columns a round, each round slower."""
+    solved, solve = [], Conic.solve
+    monkeypatch.setattr(Conic, "solve", lambda *more: solved.append(1) or solve(*more))
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(90, 5)), rng.normal(size=(5, 3))
+    y = (np.sin(2.0 * X) @ W + rng.normal(size=(90, 3))).argmax(axis=1)
+    loose = DirectBoostClassifier(loss="hinge", penalty=penalty).fit(X, y)
+    assert loose.certificate_.converged
+    assert not solved
+    tight = DirectBoostClassifier(loss="hinge", penalty=penalty, tol=1e-7).fit(X, y)
+    assert tight.certificate_.converged
+    assert 0 < len(solved) < 8
+    assert tight.certificate_.primal <= loose.certificate_.primal

@@ -51,12 +51,13 @@ def _solve_blocks(task: Task, before: Stumps | Known | None, seconds: float) -> 
     """Run block descent; what it cannot finish goes to a solver on single columns.
 
     That happens to small problems on which it stalls, and to losses with kinks where the
-    tolerance is too tight for smoothing.
+    tolerance is too tight for smoothing. A small linear program is solved at once, and its model
+    has few stumps; cones take minutes where smoothing has not brought the stumps together.
     """
     signs = task.oracle.signs
     columns = task.columns()
     exact = _column_master(task.request.parts)
-    if task.small and exact is not None and not task.request.parts.loss.smooth and signs is None:
+    if task.small and exact is LinearProgram and signs is None:
         return task.with_all_rows(lambda near, _: _solve_columns(near, exact, before, seconds))
     descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
     outcome = descend(task, _feature_start(columns, before), seconds)

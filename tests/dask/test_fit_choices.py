@@ -160,7 +160,7 @@ class Steeper(Hinge):
         ({"learner": "tree"}, ValueError, "learner='tree'.*'stump'.*DirectBoostClassifier"),
         ({"learner": DecisionTreeClassifier()}, ValueError, "learner=.*'stump'"),
         ({"loss": "hinge", "solver": "consensus"}, ValueError, "solver='consensus'.*'blocks'"),
-        ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*None"),
+        ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*smooth loss"),
         ({"loss": Odd()}, ValueError, "loss=.*sum over rows"),
         ({"loss": Steeper()}, ValueError, "loss=.*'hinge'"),
         ({"columns_per_round": 1}, ValueError, "columns_per_round=1.*'auto'"),

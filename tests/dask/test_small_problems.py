@@ -107,6 +107,6 @@ def test_rows_come_here_once_for_all_points_of_a_path(monkeypatch):
     asked, sample_rows = [], field.sample_rows
     monkeypatch.setattr(field, "sample_rows", lambda *more: asked.append(1) or sample_rows(*more))
     X, y, ends = draw(3)
-    model = fit_far(X, y, ends=ends, loss="hinge", nu=0.05, max_learners=4)
-    assert 0 < model.n_learners_ <= 4
+    model = fit_far(X, y, ends=ends, loss="hinge", penalty="l1", nu=0.05, max_learners=6)
+    assert 0 < model.n_learners_ <= 6
     assert len(asked) == 1

@@ -127,7 +127,7 @@ def on_cluster(
 
     Counts the questions on the way.
     """
-    terms.say(f"{fit.solver} fit of {fit.shape} on {workers} workers")
+    terms.say(f"{fit.solver} fit of {fit.shape}, workers: {workers}")
     rows, threads = _spread(*drawn(fit.m, fit.d, fit.k), client), threads or workers
     choices = {**_choices(fit), "n_jobs": threads, "client": client}
     make = partial(DaskDirectBoostClassifier, **choices)

@@ -30,8 +30,10 @@ def _refuse_with_kinks(estimator: Any, request: Request) -> None:
     if request.master is not FeatureBlocks:
         _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
     if estimator.max_round_bytes is not None:
-        what = "None where the loss is the hinge, or another loss such as 'squared_hinge'"
-        _refuse("max_round_bytes", estimator.max_round_bytes, what)
+        raise ValueError(
+            f"max_round_bytes={estimator.max_round_bytes!r} does not go with loss="
+            f"{estimator.loss!r}: leave it out, or take a smooth loss such as 'squared_hinge'"
+        )
 
 
 def _refuse(name: str, value: Any, what: str) -> None:

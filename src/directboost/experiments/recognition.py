@@ -125,7 +125,7 @@ class Recognition(Experiment):
         held = ("neither group form is", f"only {''.join(ahead)} is", "both group forms are")
         return (
             f"{held[len(ahead)]} ahead of all other boosting methods, of which {best} is the best "
-            f"with {found[best]:.1f}%, where in the paper both are"
+            f"with {found[best]:.1f}% (in the paper both are ahead of all)"
         )
 
 

@@ -61,7 +61,7 @@ def _page(experiment: Experiment, results: Results, setting: str) -> str:
     parts += [setting, f"**{experiment.verdict(results)}**"]
     parts += [f"![{experiment.title}](figure.png)"]
     parts += [f"## {table.title}\n\n{markdown(table)}" for table in experiment.tables(results)]
-    parts.append("All numbers are in [results.csv](results.csv).")
+    parts.append("What every trial ended with is in [results.csv](results.csv).")
     return "\n\n".join(parts) + "\n"
 
 

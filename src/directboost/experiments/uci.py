@@ -14,12 +14,12 @@ those `nu` of the hinge below 0.005. The usual effort has fewer splits and three
 (hinge: 0.005, 0.02, 0.05; exponential loss: 1e-7, 1e-6, 1e-5); the quick one has one split, the
 larger two of these, three folds on thyroid and dna, and the optimum everywhere (hinge: gap 20 %).
 
-On dna the folds choose the largest `nu` of the printed grids, too little at the optimum: on the
-first four splits the exponential loss errs 0.070 with 1e-5, 0.064 with 1e-4, 0.051 with 1e-3, 0.047
-with 0.01 (`benchmarks/misses.py`). One column a round is no better: on the first split it ends at
+On dna the folds mostly choose the largest `nu` of the printed grids, too little at the optimum: on
+four splits the exponential loss errs 0.070 with 1e-5, 0.064 with 1e-4, 0.051 with 1e-3, 0.047 with
+0.01 (`benchmarks/misses.py`). One column a round is no better: on the first split it ends at
 the optimum after 334 rounds with the hinge (nu 0.05; both err 0.064) and after 303 with the
 exponential loss (1e-5; 0.058, the optimum 0.056). On glass, 214 rows, both AdaBoosts and MultiBoost
-with the hinge err more than printed on our splits, by one deviation or more.
+with the hinge err more than printed on our splits, by about a deviation or more.
 """
 
 from pathlib import Path
