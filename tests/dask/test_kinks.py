@@ -7,7 +7,7 @@ import pytest
 
 from directboost.dask import kinks
 from directboost.dask.hinge import HingeField, HingeObjective
-from directboost.dask.kinks import SoftLook, SoftWay
+from directboost.dask.passes import LookMessage, WayMessage
 from directboost.dask.places import JumpList, Place
 from directboost.dask.softening import Softening
 from directboost.losses import Hinge, Rows
@@ -51,7 +51,7 @@ def test_look_at_a_smoothed_place(margin, dtype):
     data, rng = draw_shards(margin), np.random.default_rng(1)
     soft, smooth = smoothed_twice(data, rng, dtype)
     place = soft.at(draw_place(data, rng, dtype))
-    found = data.crew.ask(kinks.look, SoftLook(place, Hinge(), SOME))
+    found = data.crew.ask(kinks.look, LookMessage(place, Hinge(), SOME))
     rows, own = data.whole.rows, data.whole.margin.own
     rho = formulas.margins(data.scores(place.weights), margin, data.labels)
     U = smooth.weights(rho, rows)
@@ -81,7 +81,7 @@ def test_weights_are_inside_the_dual_domain_of_the_hinge(margin):
 def test_a_place_that_is_not_smoothed_has_the_start_of_the_hinge(margin):
     data = draw_shards(margin)
     start = Place(JumpList.of([], [], K), np.dtype(np.float64))
-    found = data.crew.ask(kinks.look, SoftLook(start, Hinge(), ALL))
+    found = data.crew.ask(kinks.look, LookMessage(start, Hinge(), ALL))
     U = formulas.start_weights("hinge", data.c, data.whole.margin.own, K)
     A = formulas.edge_coefficients(U, margin, data.labels)
     np.testing.assert_allclose(found.arrays[0], data.summed(ALL.tolist(), A), atol=1e-15)
@@ -97,16 +97,16 @@ def test_bend_and_search(margin):
     place, end = soft.at(draw_place(data, rng)), soft.at(draw_place(data, rng))
     F, there = data.scores(place.weights), data.scores(end.weights)
     objective = data.objective(smooth)
-    bent = data.crew.ask(kinks.bend, SoftLook(place, Hinge(), SOME))
+    bent = data.crew.ask(kinks.bend, LookMessage(place, Hinge(), SOME))
     np.testing.assert_allclose(
         bent.arrays[0], data.summed(SOME.tolist(), objective.curvature(F)), rtol=1e-8, atol=1e-12
     )
     steps = (1.0, 1.5, 0.4)
     expected = [objective.loss_value(F + step * (there - F)) for step in steps]
-    searched = data.crew.ask(kinks.search, SoftWay(place, Hinge(), end, steps, SOME))
+    searched = data.crew.ask(kinks.search, WayMessage(place, Hinge(), end, steps, SOME))
     np.testing.assert_allclose(searched.values, expected, rtol=1e-10)
-    strode = data.crew.ask(kinks.stride, SoftWay(place, Hinge(), end, steps, SOME))
-    looked = data.crew.ask(kinks.look, SoftLook(end, Hinge(), SOME))
+    strode = data.crew.ask(kinks.stride, WayMessage(place, Hinge(), end, steps, SOME))
+    looked = data.crew.ask(kinks.look, LookMessage(end, Hinge(), SOME))
     np.testing.assert_array_equal(strode.values[:4], looked.values)
     np.testing.assert_array_equal(strode.values[4:], searched.values[1:])
     np.testing.assert_array_equal(strode.arrays[0], looked.arrays[0])
@@ -117,8 +117,8 @@ def test_a_shard_that_was_made_anew_answers_the_same(margin):
     """It has neither the scores nor the smoothed loss of earlier questions."""
     data, rng = draw_shards(margin), np.random.default_rng(5)
     soft, _ = smoothed_twice(data, rng)
-    messages = [SoftLook(s.at(draw_place(data, rng)), Hinge(), ALL) for s in (soft, soft)]
-    messages.append(SoftLook(Softening(0.2).at(messages[0].place), Hinge(), ALL))
+    messages = [LookMessage(s.at(draw_place(data, rng)), Hinge(), ALL) for s in (soft, soft)]
+    messages.append(LookMessage(Softening(0.2).at(messages[0].place), Hinge(), ALL))
     for message in messages:
         used = kinks.look(data.whole, message)
         fresh = kinks.look(pickle.loads(pickle.dumps(data.whole)), message)

@@ -177,7 +177,11 @@ class Field:
     def _looks(self, place: Place) -> list[Any]:
         if "looks" not in place.known:
             place.known["looks"] = [
-                self.crew.hold(self.questions[0], self._message(place, block), self.size_of(block))
+                self.crew.hold(
+                    self.questions[0],
+                    LookMessage(place.alone(), self.loss, block),
+                    self.size_of(block),
+                )
                 for block in self.blocks
             ]
         found: list[Any] = place.known["looks"]
@@ -185,13 +189,9 @@ class Field:
 
     def begin_bend(self, place: Place, features: Ints) -> None:
         """Begin to sum the curvature over the bins of features that will be asked for."""
-        message = self._message(place, features)
+        message = LookMessage(place.alone(), self.loss, features)
         held = self.crew.hold(self.questions[1], message, self.size_of(features))
         place.known["bend"] = (features, held)
-
-    def _message(self, place: Place, features: Ints) -> Any:
-        """Return the message of a question about a place, and the features it is about."""
-        return LookMessage(place.alone(), self.loss, features)
 
     def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:
         """Return the sums of A and of the curvature over the bins of features."""

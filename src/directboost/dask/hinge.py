@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..arrays import Array, Ints
+from ..arrays import Array
 from ..kernels.team import Team
 from . import kinks
 from .crew import Question
 from .field import Field, values_of
-from .kinks import FACTS, SoftLook
+from .kinks import FACTS
 from .objective import ShardedObjective
 from .places import Place
 from .softening import SoftPlace
@@ -33,10 +33,6 @@ class HingeField(Field):
         if isinstance(place, SoftPlace):
             return float(self.facts(place)[0])
         return super().value(place)
-
-    def _message(self, place: Place, features: Ints) -> SoftLook:
-        """Return the message of a question about a place, and the features it is about."""
-        return SoftLook(place.alone(), self.loss, features)
 
 
 @dataclass(frozen=True)

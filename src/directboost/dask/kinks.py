@@ -6,64 +6,29 @@ bins, all that a lower bound takes, whatever U is shrunk by.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
 import numpy as np
 
 from .. import kernels
-from ..arrays import Array, Ints, Scores
+from ..arrays import Array, Scores
 from ..kernels.work import Way
-from ..losses import Loss
 from ..masters.smoothed_blocks import ShiftedHinge
 from ..masters.smoothing import in_domain
 from ..problem import Objective, row_blocks
-from .passes import bin_sums, sizes_of
+from .passes import LookMessage, WayMessage, bin_sums, sizes_of
 from .places import Place
 from .scratch import room
 from .shards import Shard
-from .softening import Softening, SoftPlace, bytes_of
+from .softening import Softening, SoftPlace
 from .sums import Sums
 
 FACTS = 4  # first values of a look: smoothed loss, loss, <U, rho> and D(U)
 
 
-@dataclass(frozen=True)
-class SoftLook:
-    """A place, the loss with kinks, and features whose sums are wanted."""
-
-    place: Place
-    loss: Loss
-    features: Ints
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that travel."""
-        return bytes_of(self.place) + self.features.nbytes
-
-
-@dataclass(frozen=True)
-class SoftWay:
-    """A place, the end of a way from there, and steps: shares of the way, or beyond it.
-
-    Of `features` the sums at the end are wanted as well, where it is the first step.
-    """
-
-    place: SoftPlace
-    loss: Loss
-    end: SoftPlace
-    steps: tuple[float, ...]
-    features: Ints
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that travel."""
-        weights = self.place.weights.nbytes + bytes_of(self.end)
-        return weights + 8 * len(self.steps) + self.features.nbytes
-
-
-def look(shard: Shard, message: SoftLook) -> Sums:
+def look(shard: Shard, message: LookMessage) -> Sums:
     """Return the facts of a place, sums of A over the bins of features, and of |A|, (k,).
 
     Facts are the smoothed loss, the loss, <U, rho> and D(U); where nothing is smoothed the first
@@ -83,7 +48,7 @@ def look(shard: Shard, message: SoftLook) -> Sums:
     return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(A)))
 
 
-def bend(shard: Shard, message: SoftLook) -> Sums:
+def bend(shard: Shard, message: LookMessage) -> Sums:
     """Return the smoothed loss, and sums of its diagonal curvature over the bins of features."""
     place = message.place
     assert isinstance(place, SoftPlace)
@@ -92,9 +57,10 @@ def bend(shard: Shard, message: SoftLook) -> Sums:
     return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
 
 
-def search(shard: Shard, message: SoftWay) -> Sums:
+def search(shard: Shard, message: WayMessage) -> Sums:
     """Return the smoothed loss after every step of a way."""
     place = message.place
+    assert isinstance(place, SoftPlace)
     shifted = _shifted(shard, place.soft, place.dtype)
     F = shard.scores(place)
     change = np.subtract(shard.scores(message.end), F, out=room("change", F))
@@ -107,10 +73,10 @@ def search(shard: Shard, message: SoftWay) -> Sums:
     return Sums(np.array([shifted.value(value) for value in found]))
 
 
-def stride(shard: Shard, message: SoftWay) -> Sums:
+def stride(shard: Shard, message: WayMessage) -> Sums:
     """Return what a `look` at the end gives, which is the first step; then the other steps."""
     further = search(shard, replace(message, steps=message.steps[1:]))
-    there = look(shard, SoftLook(message.end, message.loss, message.features))
+    there = look(shard, LookMessage(message.end, message.loss, message.features))
     return Sums(np.concatenate([there.values, further.values]), there.arrays)
 
 

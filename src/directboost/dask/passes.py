@@ -31,7 +31,7 @@ class LookMessage:
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        return self.place.weights.nbytes + self.features.nbytes
+        return self.place.nbytes + self.features.nbytes
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class WayMessage:
     @property
     def nbytes(self) -> int:
         """Bytes that travel."""
-        weights = self.place.weights.nbytes + self.end.weights.nbytes
+        weights = self.place.weights.nbytes + self.end.nbytes
         return weights + 8 * len(self.steps) + self.features.nbytes
 
 

@@ -100,6 +100,11 @@ class Place:
     key: str = field(default_factory=lambda: uuid4().hex)
     known: dict[Any, Any] = field(default_factory=dict)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return self.weights.nbytes
+
     def alone(self) -> "Place":
         """Return the place without what is known of it: that is what a message takes along."""
         return Place(self.weights, self.dtype, self.key)

@@ -61,7 +61,6 @@ class ShardedLine(Line):
 
     #: What is asked: for the losses alone, or with a look at the end, of so many values.
     questions: ClassVar[tuple[Question, Question]] = (passes.search, passes.stride)
-    message: ClassVar[Any] = WayMessage
     facts: ClassVar[int] = 1
 
     def __init__(
@@ -86,7 +85,7 @@ class ShardedLine(Line):
         field, place = self._columns.field, cast(Place, self._model.point.F)
         strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
         features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
-        message = self.message(place.alone(), field.loss, self._end.alone(), steps, features)
+        message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
         held = field.crew.hold(self.questions[strides], message, field.size_of(features))
         if strides:
             self._end.known["looks"] = [held]

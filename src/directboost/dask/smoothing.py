@@ -20,7 +20,7 @@ from . import kinks
 from .columns import ShardedColumns
 from .crew import Question
 from .hinge import HingeField, HingeObjective
-from .kinks import FACTS, SoftWay
+from .kinks import FACTS
 from .places import Place
 from .rows import ShardedLine, ShardedRows, ShardedSample
 from .softening import Softening, SoftPlace
@@ -83,7 +83,6 @@ class SoftLine(ShardedLine):
     """The smoothed objective along a way, asked of all shards for several steps at once."""
 
     questions: ClassVar[tuple[Question, Question]] = (kinks.search, kinks.stride)
-    message: ClassVar[Any] = SoftWay
     facts: ClassVar[int] = FACTS
 
     def _place(self, step: float) -> Place:

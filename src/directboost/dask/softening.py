@@ -90,6 +90,11 @@ class SoftPlace(Place):
 
     soft: Softening = field(kw_only=True)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return self.weights.nbytes + self.soft.nbytes
+
     def alone(self) -> "SoftPlace":
         """Return the place without what is known of it."""
         return SoftPlace(self.weights, self.dtype, self.key, soft=self.soft)
@@ -100,11 +105,6 @@ class SoftPlace(Place):
         if np.dtype(dtype) == self.dtype:
             return self
         return SoftPlace(self.weights, np.dtype(dtype), soft=self.soft)
-
-
-def bytes_of(place: Place) -> int:
-    """Return the bytes of a place that travel."""
-    return place.weights.nbytes + (place.soft.nbytes if isinstance(place, SoftPlace) else 0)
 
 
 def _added(parts: list[tuple[JumpList, float]]) -> JumpList:
