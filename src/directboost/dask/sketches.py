@@ -106,8 +106,12 @@ def merge_sketches(parts: Sequence[Sketch], most: int | None) -> Sketch:
 
 def _union(values: list[Array], weights: list[Array]) -> tuple[Array, Array]:
     """Return all values, each once, and the sums of their weights."""
-    distinct, place = np.unique(np.concatenate(values), return_inverse=True)
-    return distinct, _sums(place, np.concatenate(weights), distinct.size)
+    joined = np.concatenate(values)
+    order = np.argsort(joined, kind="stable")  # merges runs that are in order, as all of them are
+    joined = joined[order]
+    first = np.append(True, joined[1:] != joined[:-1])[: joined.size]
+    distinct = joined[first]
+    return distinct, _sums(np.cumsum(first) - 1, np.concatenate(weights)[order], distinct.size)
 
 
 def _sums(group: Ints, weight: Array, n: int) -> Array:
