@@ -45,7 +45,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
             on_part.loss.dual_value(inside, on_part.rows)))  # fmt: skip
     loss, inner, dual = (fsum(values) for values in zip(*parts, strict=True))
     facts = np.array([loss if value is None else value, loss, inner, dual])
-    return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(A)))
+    return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(shard, A)))
 
 
 def bend(shard: Shard, message: LookMessage) -> Sums:

@@ -83,7 +83,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, sums of A over the bins of features, (all bins, k), and of |A|, (k,)."""
     objective, found = _evaluated(shard, message.place, message.loss, "A")
     assert found.A is not None
-    arrays = (bin_sums(shard, message.features, found.A), sizes_of(found.A))
+    arrays = (bin_sums(shard, message.features, found.A), sizes_of(shard, found.A))
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
 
 
@@ -162,9 +162,10 @@ def _evaluated(shard: Shard, place: Place, loss: Loss, wanted: str) -> tuple[Obj
     return objective, kernels.loss_pass(rows, F, wanted, None, None, out)
 
 
-def sizes_of(A: Scores) -> Array:
-    """Return the sums of |A| over the rows, (k,)."""
-    return np.asarray(np.abs(A, out=room("sizes", A)).sum(axis=0, dtype=np.float64))
+def sizes_of(shard: Shard, A: Scores) -> Array:
+    """Return the sums of |A| over the rows, (k,): those over the bin of the constant."""
+    constant = np.array([shard.binned.constant], dtype=np.int32)
+    return np.asarray(bin_sums(shard, constant, np.abs(A, out=room("sizes", A)))[1])
 
 
 def bin_sums(shard: Shard, features: Ints, values: Scores) -> Array:
