@@ -52,7 +52,12 @@ class Sharded:
 
     def field(self, loss: Loss, signs: np.ndarray | None = None) -> Field:
         """Return the field of the shards, with costs that are not all the same."""
-        return Field(self.crew, loss, self.whole.binned, self.costs, signs, K, M)
+        return Field(self.crew, loss, self.whole.binned, self.costs, signs, K, self.counts)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many rows of every class each shard has, (shards, k)."""
+        return np.stack([np.bincount(shard.labels, minlength=K) for shard in self.shards])
 
     @property
     def costs(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from directboost.losses import Hinge, Rows
 from directboost.losses.smoothed_hinge import SmoothedHinge
 from directboost.margins import MARGINS
 from directboost.penalties import L1
-from tests.dask.shard_data import K, M, draw_place, draw_shards
+from tests.dask.shard_data import K, draw_place, draw_shards
 from tests.reference import formulas
 
 ALL = np.arange(5, dtype=np.int32)
@@ -132,7 +132,7 @@ def test_a_shard_that_was_made_anew_answers_the_same(margin):
 def test_the_bound_is_that_of_the_formulas(margin, tau):
     data, rng = draw_shards(margin), np.random.default_rng(6)
     soft, smooth = smoothed_twice(data, rng)
-    field = HingeField(data.crew, Hinge(), data.whole.binned, data.costs, None, K, M)
+    field = HingeField(data.crew, Hinge(), data.whole.binned, data.costs, None, K, data.counts)
     one = MARGINS[margin].from_codes(np.zeros(1, dtype=np.int32), K)
     rows = Rows(np.array([1.0 / K]), K, one.own)
     objective = HingeObjective(one, Hinge(), L1(), 0.01, rows, field)

@@ -7,7 +7,7 @@ from directboost.dask import field as fields
 from directboost.dask.turns import FieldInTurns
 from directboost.losses import Logistic
 from directboost.penalties import L1
-from tests.dask.shard_data import K, M, draw_jumps, draw_shards
+from tests.dask.shard_data import K, draw_jumps, draw_shards
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_old_places_are_forgotten(data, monkeypatch):
 
 def test_a_place_priced_in_turns_is_new_in_every_round(data):
     field = FieldInTurns(
-        data.crew, Logistic(), data.whole.binned, data.costs, None, K, M, most=1 << 20
+        data.crew, Logistic(), data.whole.binned, data.costs, None, K, data.counts, most=1 << 20
     )
     place = field.place(drawn(data, 1), np.float64)
     assert field.place(drawn(data, 1), np.float64) is not place

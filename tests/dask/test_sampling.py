@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from directboost.binning import bin_features
 from directboost.dask.crew import Here
-from directboost.dask.sampling import class_counts, sample_rows, sampled_codes
+from directboost.dask.loading import _facts
+from directboost.dask.sampling import sample_rows, sampled_codes
 from directboost.dask.shards import ShardPlan
 from directboost.margins import Pairwise
 from directboost.masters import row_sample
@@ -28,7 +29,7 @@ def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):
 
 def sampled(crew, size, features=()):
     """Take about so many rows, None for all."""
-    has = np.stack(crew.each(class_counts, [None] * crew.count))
+    has = np.stack([counts for counts, _ in crew.each(_facts, [None] * crew.count)])
     return sample_rows(crew, has, size, np.array(features, dtype=np.int32))
 
 

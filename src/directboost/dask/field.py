@@ -16,7 +16,7 @@ from . import passes
 from .crew import Crew, Question
 from .passes import LookMessage
 from .places import JumpList, Place
-from .sampling import SampledRows, class_counts, sample_rows
+from .sampling import SampledRows, sample_rows
 from .sums import Sums
 
 _BLOCK_BYTES = 1 << 25  # of the sums of one block of features
@@ -59,8 +59,8 @@ class Field:
     costs : (d + 1,) array
     signs : (d + 1, k) int array or None
     k : int
-    m : int
-        Number of rows of all shards.
+    class_counts : (shards, k) int array
+        How many rows of every class each shard has.
     blocks : list of int arrays
         The features, in parts whose sums are not too large to travel.
     bin_weights : list of d + 1 arrays
@@ -78,7 +78,7 @@ class Field:
     costs: Array
     signs: Ints | None
     k: int
-    m: int
+    class_counts: Ints
     blocks: list[Ints] = field(init=False)
     bin_weights: list[Array] = field(init=False)
     _last: list[Place] = field(init=False, default_factory=list, repr=False)
@@ -94,6 +94,11 @@ class Field:
         weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
         object.__setattr__(self, "bin_weights", weights)
 
+    @property
+    def m(self) -> int:
+        """Number of rows of all shards."""
+        return int(self.class_counts.sum())
+
     def place(self, weights: JumpList, precision: Any) -> Place:
         """Return the place of weights in a precision: with what is known of it, if it is recent.
 
@@ -107,11 +112,6 @@ class Field:
         most = _PLACES if len(self.blocks) == 1 else 1
         self._last[:] = [made, *self._last[: most - 1]]
         return made
-
-    @cached_property
-    def class_counts(self) -> Ints:
-        """How many rows of every class each shard has, (shards, k)."""
-        return np.stack(self.crew.each(class_counts, [None] * self.crew.count))
 
     @cached_property
     def all_rows(self) -> SampledRows:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from ..arrays import Array
+from ..arrays import Array, Ints
 from ..inputs import refuse_many_levels
 from ..margins import Margin
 from ..reading import read_part
@@ -57,8 +57,8 @@ class Loaded:
     crew : Crew
     plan : ShardPlan
     coding : Coding
-    m : int
-        Number of rows that count.
+    class_counts : (shards, k) int array
+        How many rows that count each shard has of every class.
     total_weight : float
         Sum of the weights as they were given.
     lightest : float
@@ -70,10 +70,15 @@ class Loaded:
     crew: Crew
     plan: ShardPlan
     coding: Coding
-    m: int
+    class_counts: Ints
     total_weight: float
     lightest: float
     prior: Array
+
+    @property
+    def m(self) -> int:
+        """Number of rows that count."""
+        return int(self.class_counts.sum())
 
 
 @dataclass(frozen=True)
@@ -115,9 +120,9 @@ def load(partitions: Partitions, wishes: Wishes, site: Site) -> Loaded:
     plan = ShardPlan(bins, wishes.margin, coding.classes.size, float(weights.sum()))
     crew = _shards(parts, learnt.rows, delayed((coding, plan), pure=False, traverse=False), site)
     facts = crew.each(_facts, [None] * crew.count)
-    m, lightest = sum(fact[0] for fact in facts), min(fact[1] for fact in facts)
+    counts, lightest = np.stack([fact[0] for fact in facts]), min(fact[1] for fact in facts)
     prior = weights / plan.total
-    return Loaded(crew, plan, coding, m, coding.largest * plan.total, lightest, prior)
+    return Loaded(crew, plan, coding, counts, coding.largest * plan.total, lightest, prior)
 
 
 def _learn(X: Any, y: Any, weight: Any, wishes: Wishes, place: int, plain: bool) -> _Learnt:
@@ -183,7 +188,8 @@ def _make_shard(common: tuple[Coding, ShardPlan], group: list[list[Any]]) -> Sha
     return plan.shard(X, labels, weight)
 
 
-def _facts(shard: Shard, message: None) -> tuple[int, float]:
-    """Return the number of rows, and the smallest weight of one."""
+def _facts(shard: Shard, message: None) -> tuple[Ints, float]:
+    """Return how many rows of every class a shard has, (k,), and the smallest weight of one."""
     del message
-    return shard.n_rows, float(shard.rows.c.min(initial=1.0))
+    counts = np.bincount(shard.labels, minlength=shard.rows.k)
+    return counts, float(shard.rows.c.min(initial=1.0))

@@ -95,12 +95,6 @@ def sampled_codes(crew: Crew, taken: SampledRows, features: Ints) -> Ints:
     return np.concatenate(parts, axis=1)
 
 
-def class_counts(shard: Shard, message: None) -> Ints:
-    """Return how many rows of every class a shard has, (k,)."""
-    del message
-    return np.bincount(shard.labels, minlength=shard.rows.k)
-
-
 def _rows(shard: Shard, message: SampleMessage) -> tuple[Ints, Array, Ints]:
     rows = _chosen(shard, message)
     return shard.labels[rows], shard.rows.c[rows], _codes_of(shard, rows, message.features)

@@ -129,7 +129,7 @@ def prepare(
     """
     plan, k = loaded.plan, loaded.plan.k
     bins = ShardedBins(**{**vars(plan.bins), "m": loaded.m})
-    what = (loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.m)
+    what = (loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.class_counts)
     kinks = not request.parts.loss.smooth
     whole = HingeField if kinks else Field
     field = whole(*what) if most is None else FieldInTurns(*what, most=most)
