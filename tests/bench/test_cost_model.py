@@ -36,7 +36,7 @@ def test_one_shard_on_one_worker():
     """Its task there and back, the answer after it, and what the driver does with it."""
     question = Question(1, 0.5, message=1000, sums=3000, answer=9e9, adding=9.0, reading=0.25)
     expected = OVER + L + 0.001 + 0.5 + L + HOPS * L + 0.003 + 0.25
-    assert question.tasks == 1
+    assert question.tasks(ONE) == 1
     assert simulate(question, ONE) == pytest.approx(expected)
 
 
@@ -48,6 +48,7 @@ def test_small_answers_are_added_up_by_the_driver():
     assert simulate(question, TWO) == pytest.approx(both + after)
     assert simulate(question, replace(ONE, threads=2)) == pytest.approx(both + after)
     assert simulate(question, ONE) == pytest.approx(OVER + L + 1.0 + L + after)
+    assert [question.tasks(machines) for machines in (ONE, TWO)] == [1, 2]
 
 
 def test_large_answers_are_added_up_by_workers():
@@ -57,7 +58,7 @@ def test_large_answers_are_added_up_by_workers():
     summed = second + OVER + L + (L + NEAR / B) + 0.125 + L
     read = summed + OVER + L + 0.25 + L + HOPS * L + 0.003
     assert simulate(question, TWO) == pytest.approx(read)
-    assert question.tasks == 4
+    assert question.tasks(TWO) == 4
 
 
 def test_a_tree_of_nine():
@@ -68,14 +69,14 @@ def test_a_tree_of_nine():
     first = max(eight, 9 * OVER) + OVER + 2 * L + 7 * 0.125
     expected = first + OVER + 2 * L + 0.125 + OVER + 2 * L + HOPS * L
     assert simulate(question, threads) == pytest.approx(expected)
-    assert question.tasks == 13
+    assert question.tasks(threads) == 13
 
 
 def test_a_large_message_is_a_task_first():
     small, large = Question(1, 0.0, message=LARGE), Question(1, 0.0, message=2 * LARGE)
     more = simulate(large, ONE) - simulate(small, ONE)
     assert more == pytest.approx(OVER + 2 * L + LARGE / B)
-    assert large.tasks == small.tasks + 1
+    assert large.tasks(ONE) == small.tasks(ONE) + 1
 
 
 def test_a_sum_that_is_read_once_more():
@@ -86,13 +87,14 @@ def test_a_sum_that_is_read_once_more():
 def test_the_scheduler_is_serial():
     """With slow hand-outs the seconds are those of the tasks, one after the other."""
     slow = Machines(50, 1, 1.0, 0.0, 1e30)
-    assert simulate(Question(64, 0.001), slow) == pytest.approx(64, abs=0.01)
+    assert simulate(Question(64, 0.001), slow) == pytest.approx(50, abs=0.01)
+    assert simulate(Question(64, 0.001), replace(slow, threads=2)) == pytest.approx(64, abs=0.01)
     assert simulate(Question(64, 0.001, sums=NEAR), slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
 
 
 @given(o=st.floats(1e-5, 1e-3), ratio=st.floats(3.5, 50.0))
 def test_overhead_and_latency_come_back(o, ratio):
-    """What the simulation makes of them on 1 and 64 shards gives them again."""
+    """What the simulation makes of 1 and 64 tasks gives them again."""
     machines = Machines(1, 64, o, ratio * o, B)
     found = overhead_of(*(simulate(Question(n, 0.0), machines) for n in (1, 64)))
     assert found == pytest.approx((o, ratio * o), rel=1e-6)

@@ -2,8 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -50,7 +50,8 @@ def cluster_table(rows: list[Row]) -> Table:
         "the plain fit with one thread, workers of one thread each with the rows in "
         f"{PARTITIONS} partitions on them; consensus is ended after {LIMIT:g} s. The driver works "
         "while the workers wait: with as many threads as there are workers, a fit takes as many "
-        "cores. To plain: seconds over those of the plain fit. To 1 worker: how many times faster "
+        "cores. All fits of the first size are done in turns; the fastest of each kind counts. To "
+        "plain: seconds over those of the plain fit. To 1 worker: how many times faster "
         "than one worker and a driver of one thread, that is than one core."
     )
     return Table("dask", "On Dask", _COLUMNS, rows, note)
@@ -66,18 +67,44 @@ class Measured:
 
 def measure_cluster(plan: Plan, terms: Terms) -> Measured:
     """Fit all sizes of a plan, plainly and on clusters of one and two workers."""
-    found = Measured([_plain(plan.beside, terms)], {})
-    for workers in WORKERS:
-        with started(workers) as client:
-            found.around[workers] = measure_around(client, workers)
-            fits = [plan.beside, *plan.more]
-            if workers == WORKERS[-1]:
-                fits += [plan.consensus, replace(plan.consensus, solver="consensus")]
-            found.rows += [on_cluster(fit, client, workers, terms) for fit in fits]
-            if workers < WORKERS[-1]:  # what two threads of the driver alone bring
-                found.rows.append(on_cluster(plan.beside, client, workers, terms, WORKERS[-1]))
+    with ExitStack() as stack:
+        clients = {n: stack.enter_context(started(n)) for n in WORKERS}
+        around = {n: measure_around(client, n) for n, client in clients.items()}
+        rows = _in_turns(plan.beside, clients, terms)
+        for workers, client in clients.items():
+            rows += [on_cluster(fit, client, workers, terms) for fit in plan.more]
+        for fit in (plan.consensus, replace(plan.consensus, solver="consensus")):
+            rows.append(on_cluster(fit, clients[WORKERS[-1]], WORKERS[-1], terms))
     drawn.cache_clear()
-    return Measured(_compared(found.rows), found.around)
+    return Measured(_compared(rows), around)
+
+
+def _in_turns(fit: Fit, clients: Mapping[int, Client], terms: Terms) -> list[dict[str, Any]]:
+    """Fit plainly and on all clusters, in turns: a machine that slows down slows down all."""
+    X, y = drawn(fit.m, fit.d, fit.k)
+    ways: list[Callable[[], dict[str, Any]]] = [partial(_once_plain, (X, y), fit)]
+    spread = {workers: _spread(X, y, client) for workers, client in clients.items()}
+    pairs = [(n, n) for n in WORKERS]
+    if len(WORKERS) > 1:  # what more threads of the driver alone bring
+        pairs.insert(1, (WORKERS[0], WORKERS[-1]))
+    for workers, threads in pairs:
+        crew = _Crew(clients[workers], workers, threads)
+        ways.append(partial(_once_on, crew, spread[workers], fit))
+    found: list[list[dict[str, Any]]] = [[] for _ in ways]
+    for turn in range(terms.repeats):
+        terms.say(f"fits of {fit.shape}, turn {turn + 1} of {terms.repeats}")
+        for rows, way in zip(found, ways, strict=True):
+            rows.append(way())
+    return [_fastest(rows) for rows in found]
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """A cluster, how many workers it has, and the threads of the driver."""
+
+    client: Client
+    workers: int
+    threads: int
 
 
 @contextmanager
@@ -113,37 +140,30 @@ def _choices(fit: Fit) -> dict[str, Any]:
     return choices | ({"callbacks": [TimeLimit(LIMIT)]} if fit.solver == "consensus" else {})
 
 
-def _plain(fit: Fit, terms: Terms) -> dict[str, Any]:
-    terms.say(f"plain fit of {fit.shape}")
-    X, y = drawn(fit.m, fit.d, fit.k)
-    make = partial(DirectBoostClassifier, **_choices(fit), n_jobs=1)
-    return _timed(make, (X, y), fit, terms.repeats) | {"method": "plain"}
-
-
-def on_cluster(
-    fit: Fit, client: Client, workers: int, terms: Terms, threads: int | None = None
-) -> dict[str, Any]:
-    """Fit on a cluster, with so many threads of the driver, by default as many as workers.
-
-    Counts the questions on the way.
-    """
+def on_cluster(fit: Fit, client: Client, workers: int, terms: Terms) -> dict[str, Any]:
+    """Fit on a cluster some times, the driver with as many threads as there are workers."""
     terms.say(f"{fit.solver} fit of {fit.shape}, workers: {workers}")
-    rows, threads = _spread(*drawn(fit.m, fit.d, fit.k), client), threads or workers
-    choices = {**_choices(fit), "n_jobs": threads, "client": client}
-    make = partial(DaskDirectBoostClassifier, **choices)
-    with get_task_stream(client=client) as stream:
-        row = _timed(make, rows, fit, terms.repeats)
-    asked = _asked(stream.data, terms.repeats)
-    where = {"workers": workers, "driver_threads": threads}
-    return {**row, "method": fit.solver, **where, **asked}
+    rows, crew = _spread(*drawn(fit.m, fit.d, fit.k), client), _Crew(client, workers, workers)
+    return _fastest([_once_on(crew, rows, fit) for _ in range(terms.repeats)])
 
 
-def _timed(make: Callable[[], Any], rows: Any, fit: Fit, repeats: int) -> dict[str, Any]:
-    """Fit some times; return the fastest, of those within the tolerance if there are any."""
-    return min(
-        (_once(make(), rows, fit) for _ in range(repeats)),
-        key=lambda row: (row["gap"] > TOL, row["seconds"]),
-    )
+def _once_plain(rows: Any, fit: Fit) -> dict[str, Any]:
+    clf = DirectBoostClassifier(**_choices(fit), n_jobs=1)
+    return {**_once(clf, rows, fit), "method": "plain"}
+
+
+def _once_on(crew: _Crew, rows: Any, fit: Fit) -> dict[str, Any]:
+    """Fit on a cluster; count the questions on the way."""
+    clf = DaskDirectBoostClassifier(**_choices(fit), n_jobs=crew.threads, client=crew.client)
+    with get_task_stream(client=crew.client) as stream:
+        row = _once(clf, rows, fit)
+    where = {"workers": crew.workers, "driver_threads": crew.threads}
+    return {**row, "method": fit.solver, **where, **_asked(stream.data)}
+
+
+def _fastest(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fastest of some fits, of those within the tolerance if there are any."""
+    return min(rows, key=lambda row: (row["gap"] > TOL, row["seconds"]))
 
 
 def _once(clf: Any, rows: Any, fit: Fit) -> dict[str, Any]:
@@ -182,18 +202,19 @@ async def _thread_time() -> float:
     return time.thread_time()
 
 
-def _asked(stream: Any, repeats: int) -> dict[str, Any]:
-    """Return how many tasks a fit had, and how many tasks of every question."""
-    names = [str(task["key"]).split("-") for task in stream]
-    counts = Counter(name[2] for name in names if name[0] == "directboost" and name[1] != "join")
-    found = {name: counts[name] / repeats for name in _QUESTIONS}
-    found["pick"] = counts["pick"] / repeats
-    found["value"] = sum(counts[name] for name in _OTHERS) / repeats
-    return {
-        "tasks": sum(counts.values()) / repeats,
-        **found,
-        "shards": counts["bin_weights"] / repeats,
-    }
+def _asked(stream: Any) -> dict[str, Any]:
+    """Return how many shards and tasks a fit had, and how often every question was asked.
+
+    A task of a question has its name, a number all its tasks share, and a number of its own.
+    """
+    keys = [str(task["key"]) for task in stream]
+    names = [key.split("-") for key in keys]
+    own = [name for name in names if name[0] == "directboost" and name[1] != "join"]
+    counts = Counter(name for name, _ in {(name[2], name[3]) for name in own})
+    found = {name: counts[name] for name in (*_QUESTIONS, "pick")}
+    found["value"] = sum(counts[name] for name in _OTHERS)
+    shards = sum(key.startswith("_make_shard-") for key in keys)
+    return {**found, "tasks": len(own), "shards": shards}
 
 
 def _compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

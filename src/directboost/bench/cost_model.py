@@ -161,6 +161,6 @@ def busy(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> dict[s
     threads = machines.workers * machines.threads
     return {
         "workers": sum(n * q.shards * q.seconds for n, q in asked) / threads,
-        "scheduler": sum(n * q.tasks for n, q in asked) * machines.overhead,
+        "scheduler": sum(n * q.tasks(machines) for n, q in asked) * machines.overhead,
         "driver": rounds.driver / rounds.rounds,
     }

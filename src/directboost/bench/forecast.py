@@ -122,8 +122,7 @@ def work_of(row: Row) -> Work:
 
 def rounds_of(row: Row, around: Around) -> Rounds:
     """Return how often a measured fit asked; the driver's seconds without those for tasks."""
-    asked = {name: row[name] / row["shards"] for name in _QUESTIONS}
-    asked["pick"] = row["pick"]
+    asked = {name: row[name] for name in (*_QUESTIONS, "pick")}
     driver = max(row["driver"] - row["tasks"] * around.submitting, 0.0)
     return Rounds(row["rounds"], asked, driver)
 

@@ -147,23 +147,24 @@ def measure_around(client: Any, workers: int) -> Around:
 
 
 def overhead_of(one: float, many: float) -> tuple[float, float]:
-    """Return overhead o and latency l, from the seconds of an empty question on 1 and 64 shards.
+    """Return overhead o and latency l, from the seconds of an empty question of 1 and 64 tasks.
 
-    One shard takes o + 6 l: to the scheduler, to a worker and back, to the driver, and there and
-    back for the answer. On 64 the last task is handed out after 64 o.
+    One task takes o + 6 l: to the scheduler, to a worker and back, to the driver, and there and
+    back for the answer. Of 64 the last one is handed out after 64 o.
     """
     overhead = max((many - one) / (_MANY - 1), 0.0)
     return overhead, max(one - overhead, 0.0) / (HOPS + 2)
 
 
 def _asking(client: Any, shards: int) -> tuple[float, float]:
-    """Return the seconds of an empty question, and those of the driver's thread per task."""
+    """Return the seconds of an empty task for every shard, and the driver's own per task."""
     crew = Workers(
         Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
     )
-    crew.ask(_nothing, None)
+    ask = partial(crew.each, _nothing, [None] * shards)
+    ask()
     started = time.thread_time()
-    seconds = least(lambda: crew.ask(_nothing, None))
+    seconds = least(ask)
     busy = (time.thread_time() - started) / _TIMES / shards
     crew.release()
     return seconds, busy

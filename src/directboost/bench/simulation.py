@@ -1,9 +1,9 @@
 """A cluster that answers questions, event by event.
 
-Every question is one task per shard. Where the answers are large, sums of eight at a time are taken
-above them, and one task reads the last sum; else they are added up by the driver. The scheduler
-hands out one task after the other; a task waits for its inputs, for those that lie on other workers
-longer, and then for a thread.
+Where its answers are large, a question is one task per shard; sums of eight at a time are taken
+above them, and one task reads the last sum. Else it is one task per thread of a worker for all
+shards there, and the driver adds up. The scheduler hands out one task after the other; a task waits
+for its inputs, for those that lie on other workers longer, and then for a thread.
 """
 
 import heapq
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ..dask.crew import tree_widths
+from ..dask.groups import together
 from ..dask.sums import FAN_IN
 from ..dask.workers import LARGE, NEAR
 
@@ -40,6 +41,12 @@ class Machines:
     overhead: float
     latency: float
     bandwidth: float
+
+    def groups(self, shards: int) -> list[list[int]]:
+        """Return the shards that one task asks; they go round the workers, so that sums travel."""
+        names = [str(worker) for worker in range(self.workers)]
+        holders = [names[shard % self.workers] for shard in range(shards)]
+        return [group.shards for group in together(holders, dict.fromkeys(names, self.threads))]
 
 
 @dataclass(frozen=True)
@@ -77,11 +84,11 @@ class Question:
         """Whether the message is a task of its own."""
         return self.message * self.shards > LARGE
 
-    @property
-    def tasks(self) -> int:
-        """Number of tasks."""
-        above = 0 if self.near else sum(tree_widths(self.shards)) - self.shards + 1
-        return self.shards + above + self.large
+    def tasks(self, machines: Machines) -> int:
+        """Return the number of tasks."""
+        if self.near:
+            return len(machines.groups(self.shards)) + self.large
+        return sum(tree_widths(self.shards)) + 1 + self.large
 
     @property
     def moved(self) -> float:
@@ -162,13 +169,14 @@ def _last(tasks: Sequence[_Task], machines: Machines) -> float:
 
 
 def _tasks(question: Question, machines: Machines) -> list[_Task]:
-    """Return the tasks of a question: shards go round the workers, so that sums travel."""
+    """Return the tasks of a question."""
     first = [_Task(0.0, 0.0, [], 0)] if question.large else []
+    alone = [[shard] for shard in range(question.shards)]
     level = []
-    for shard in range(question.shards):
-        worker = shard % machines.workers
+    for group in machines.groups(question.shards) if question.near else alone:
+        worker, n = group[0] % machines.workers, len(group)
         wait = (worker + 1) * question.message / machines.bandwidth  # they get it in turn
-        level.append(_Task(question.seconds, question.sums, first, worker, wait))
+        level.append(_Task(n * question.seconds, n * question.sums, first, worker, wait))
     tasks = [*first, *level]
     if question.near:
         return tasks

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
@@ -13,6 +14,7 @@ from distributed import Future
 from .balance import moves
 from .cluster import AnswerLost, Cluster, release
 from .crew import Crew, Question, Reader
+from .groups import Group, ask_each, ask_together, in_order, together
 from .sums import FAN_IN, Sums, add_up, add_up_all
 
 LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
@@ -23,13 +25,15 @@ NEAR = 1 << 23  # bytes of all answers to a question up to which they are added 
 class _Held:
     """A sum, and what it takes to ask for it again.
 
-    Where it is `near`, the answers of all shards come here and are added up here, into `sums`.
+    Where it is `near`, the answers of all shards come here and are added up here, into `sums`; a
+    task is asked for those of a group.
     """
 
     question: Question
     message: Any
     near: bool
     tasks: list[Future] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     sums: Sums | None = None
     counted: bool = False
 
@@ -47,9 +51,11 @@ class _Begun:
 class Workers(Crew):
     """Shards on the workers of a cluster.
 
-    Every question is one task per shard, and a tree of sums above them: of tasks, or in this
-    process where the answers are small. A task needs nothing but its shard and its message:
-    wherever and however often it runs, it gives the same.
+    Where its answers are large, a question is one task per shard and a tree of tasks that add up.
+    Where they are small, it is one task per thread of a worker, which asks the shards the worker
+    has one after the other, and the answers are added up in this process, in the order of the same
+    tree. A task needs nothing but its shards and its message: wherever and however often it runs,
+    it gives the same.
 
     Parameters
     ----------
@@ -63,6 +69,7 @@ class Workers(Crew):
         self._name, self._asked = f"directboost-{uuid4().hex[:12]}", 0
         self._given: WeakSet[Future] = WeakSet()
         self._shards: list[Future] = []
+        self._groups: list[Group] = []
         self._make_shards()
 
     @property
@@ -97,7 +104,7 @@ class Workers(Crew):
                 self._mend()
                 self._again(far, list(near.values()))
                 continue
-            self._take_in(list(near.values()), found[len(far) :])
+            self._take_in(list(near.values()), iter(found[len(far) :]))
             return self._values(begun, iter(found))
         raise AssertionError
 
@@ -106,12 +113,15 @@ class Workers(Crew):
     ) -> list[Any]:
         """Ask every shard something of its own; return all answers, in order."""
         for _ in self._cluster.attempts():
-            places = range(self.count) if owners is None else owners
-            tasks = self._map("each", question, [self._shards[q] for q in places], messages)
-            try:
-                return self._cluster.finish(tasks, [*tasks, *self._shards])
-            except AnswerLost:
-                self._mend()
+            groups = self._groups if owners is None else [Group([q]) for q in range(len(owners))]
+            asked = list(range(self.count)) if owners is None else list(owners)
+            shards = [[self._shards[asked[i]] for i in group.shards] for group in groups]
+            own = [[messages[i] for i in group.shards] for group in groups]
+            tasks = self._map("each", ask_each, shards, own, [question] * len(groups))
+            with suppress(AnswerLost):
+                found = self._cluster.finish(tasks, [*tasks, *self._shards])
+                return in_order(groups, found)
+            self._mend()
         raise AssertionError
 
     def release(self) -> None:
@@ -128,30 +138,56 @@ class Workers(Crew):
             self._make_shards()
 
     def _make_shards(self) -> None:
-        """Make the shards, and bring some to other workers where that evens out the work."""
+        """Make the shards, and group them."""
         self._shards = self._cluster.compute(self._parts)
-        with suppress(AnswerLost):  # who has lost something sees it at the first question
-            for q, worker in moves(*self._cluster.holders(self._shards)).items():
+        self._form_groups()
+
+    def _form_groups(self) -> None:
+        """Group the shards; bring some to other workers where that evens out the work."""
+        self._groups = [Group([q]) for q in range(self.count)]
+        with suppress(AnswerLost):  # who has lost something sees it at the next question
+            holders, threads = self._cluster.holders(self._shards)
+            for q, worker in moves(holders, threads).items():
                 self._shards[q] = self._submit("move", _same, self._shards[q], worker=worker)
+                holders[q] = worker
+            self._groups = together(holders, threads)
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
         if getattr(message, "nbytes", 0) * self.count > LARGE:
             message = self._submit("message", _same, message)
+        if held.near:
+            self._ask_groups(held, message)
+        else:
+            self._ask_shards(held, message)
+
+    def _ask_groups(self, held: _Held, message: Any) -> None:
+        held.groups = self._groups
+        shards = [[self._shards[q] for q in group.shards] for group in held.groups]
+        same = [held.question] * len(shards), [message] * len(shards)
+        held.tasks = self._map(held.question.__name__, ask_together, shards, *same)
+
+    def _ask_shards(self, held: _Held, message: Any) -> None:
         name, messages = held.question.__name__, [message] * self.count
         level = self._map(name, held.question, self._shards, messages)
         held.tasks = list(level)
-        while len(level) > 1 and not held.near:
+        while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [self._submit("sum", add_up, group) for group in groups]
             held.tasks += level
 
-    def _take_in(self, near: list[_Held], answers: list[Sums]) -> None:
+    def _take_in(self, near: list[_Held], answers: Iterator[tuple[str, list[Sums]]]) -> None:
         """Add up the answers of all shards for each of some sums."""
-        for place, held in enumerate(near):
-            held.sums = add_up_all(answers[place * self.count : (place + 1) * self.count])
+        strayed = False
+        for held in near:
+            found = list(islice(answers, len(held.groups)))
+            held.sums = add_up_all(in_order(held.groups, [sums for _, sums in found]))
             self._count(held, held.sums.nbytes)
             held.tasks = []
+            pairs = zip(held.groups, found, strict=True)
+            strayed |= any(worker != group.worker for group, (worker, _) in pairs)
+        if strayed:  # workers have gone or come
+            self._form_groups()
 
     def _values(self, begun: Sequence[_Begun], far: Iterator[tuple[Any, int]]) -> list[Any]:
         """Return what was begun: from the cluster, or read here."""
@@ -196,9 +232,10 @@ class Workers(Crew):
         self._given.add(task)
         return task
 
-    def _map(self, name: str, question: Question, *arguments: Sequence[Any]) -> list[Future]:
-        keys = [self._key(name) for _ in arguments[0]]
-        tasks = self._cluster.map(question, *arguments, keys=keys)
+    def _map(self, name: str, function: Any, *arguments: Sequence[Any]) -> list[Future]:
+        first = self._key(name)  # one number for all tasks of a question
+        keys = [f"{first}-{place}" for place in range(len(arguments[0]))]
+        tasks = self._cluster.map(function, *arguments, keys=keys)
         self._given.update(tasks)
         return tasks
 
