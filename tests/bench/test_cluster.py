@@ -90,7 +90,7 @@ def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
     assert [(row["workers"], row["driver_threads"]) for row in simulated] == [*main, (2, 2)]
     assert all(row["simulated"] > 0.0 for row in simulated)
     assert [row["threads"] for row in results.tables["dask-forecast"].rows] == [1, 4]
-    assert told[0] == "fits of 400 x 3, 2, nu 0.1, turn 1 of 1"
+    assert told[0] == "plain fit of 400 x 3, 2, nu 0.1"
 
 
 def test_rates_are_seconds_of_this_machine():

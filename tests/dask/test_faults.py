@@ -20,7 +20,7 @@ from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
 from directboost.dask.cluster import Cluster
 from directboost.dask.shards import Shard
 from directboost.dask.sums import Sums
-from directboost.dask.workers import Workers
+from directboost.dask.workers import _SELDOM, Workers
 from directboost.status import Status
 
 pytestmark = pytest.mark.timeout(240)
@@ -83,14 +83,16 @@ def count(number, message):
 
 
 def test_groups_follow_their_shards():
-    """One task asks all shards of a worker; when that has gone, those of who has them now."""
+    """One task asks all shards of a worker; after a while those of who has them now."""
     with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
         crew = Workers(Cluster(client, 60.0, 30.0), parts)
         assert [len(group.shards) for group in crew._groups] == [3, 3]
         gone = crew._groups[0].worker
         client.retire_workers([gone])
-        assert [crew.ask(count, m).values[0] for m in (1.0, 2.0)] == [15.0, 30.0]
+        for m in range(1, _SELDOM + 1):
+            assert [len(group.shards) for group in crew._groups] == [3, 3]
+            assert crew.ask(count, float(m)).values[0] == 15.0 * m
         assert [len(group.shards) for group in crew._groups] == [6]
         assert crew._groups[0].worker != gone
         assert crew.each(count, [1.0] * 6)[5].values[0] == 5.0

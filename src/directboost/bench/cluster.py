@@ -2,10 +2,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import dask.array as da
@@ -50,9 +50,9 @@ def cluster_table(rows: list[Row]) -> Table:
         "the plain fit with one thread, workers of one thread each with the rows in "
         f"{PARTITIONS} partitions on them; consensus is ended after {LIMIT:g} s. The driver works "
         "while the workers wait: with as many threads as there are workers, a fit takes as many "
-        "cores. All fits of the first size are done in turns; the fastest of each kind counts. To "
-        "plain: seconds over those of the plain fit. To 1 worker: how many times faster "
-        "than one worker and a driver of one thread, that is than one core."
+        "cores. The fastest of some fits counts. To plain: seconds over those of the plain fit. "
+        "To 1 worker: how many times faster than one worker and a driver of one thread, that is "
+        "than one core."
     )
     return Table("dask", "On Dask", _COLUMNS, rows, note)
 
@@ -65,39 +65,6 @@ class Measured:
     around: dict[int, Around]
 
 
-def measure_cluster(plan: Plan, terms: Terms) -> Measured:
-    """Fit all sizes of a plan, plainly and on clusters of one and two workers."""
-    with ExitStack() as stack:
-        clients = {n: stack.enter_context(started(n)) for n in WORKERS}
-        around = {n: measure_around(client, n) for n, client in clients.items()}
-        rows = _in_turns(plan.beside, clients, terms)
-        for workers, client in clients.items():
-            rows += [on_cluster(fit, client, workers, terms) for fit in plan.more]
-        for fit in (plan.consensus, replace(plan.consensus, solver="consensus")):
-            rows.append(on_cluster(fit, clients[WORKERS[-1]], WORKERS[-1], terms))
-    drawn.cache_clear()
-    return Measured(_compared(rows), around)
-
-
-def _in_turns(fit: Fit, clients: Mapping[int, Client], terms: Terms) -> list[dict[str, Any]]:
-    """Fit plainly and on all clusters, in turns: a machine that slows down slows down all."""
-    X, y = drawn(fit.m, fit.d, fit.k)
-    ways: list[Callable[[], dict[str, Any]]] = [partial(_once_plain, (X, y), fit)]
-    spread = {workers: _spread(X, y, client) for workers, client in clients.items()}
-    pairs = [(n, n) for n in WORKERS]
-    if len(WORKERS) > 1:  # what more threads of the driver alone bring
-        pairs.insert(1, (WORKERS[0], WORKERS[-1]))
-    for workers, threads in pairs:
-        crew = _Crew(clients[workers], workers, threads)
-        ways.append(partial(_once_on, crew, spread[workers], fit))
-    found: list[list[dict[str, Any]]] = [[] for _ in ways]
-    for turn in range(terms.repeats):
-        terms.say(f"fits of {fit.shape}, turn {turn + 1} of {terms.repeats}")
-        for rows, way in zip(found, ways, strict=True):
-            rows.append(way())
-    return [_fastest(rows) for rows in found]
-
-
 @dataclass(frozen=True)
 class _Crew:
     """A cluster, how many workers it has, and the threads of the driver."""
@@ -105,6 +72,33 @@ class _Crew:
     client: Client
     workers: int
     threads: int
+
+
+def measure_cluster(plan: Plan, terms: Terms) -> Measured:
+    """Fit all sizes of a plan, plainly and on clusters of one and two workers.
+
+    One cluster after the other: those of one process share the thread of its messages.
+    """
+    found = Measured([_plain(plan.beside, terms)], {})
+    for workers in WORKERS:
+        with started(workers) as client:
+            found.around[workers] = measure_around(client, workers)
+            found.rows += _on_cluster(plan, _Crew(client, workers, workers), terms)
+    drawn.cache_clear()
+    return Measured(_compared(found.rows), found.around)
+
+
+def _on_cluster(plan: Plan, crew: _Crew, terms: Terms) -> list[dict[str, Any]]:
+    """Fit the sizes of a plan on a cluster; consensus on the largest, and once."""
+    rows = [on_cluster(plan.beside, crew, terms)]
+    if crew.workers < WORKERS[-1]:  # what more threads of the driver alone bring
+        rows.append(on_cluster(plan.beside, replace(crew, threads=WORKERS[-1]), terms))
+    rows += [on_cluster(fit, crew, terms) for fit in plan.more]
+    if crew.workers == WORKERS[-1]:
+        rows.append(on_cluster(plan.consensus, crew, terms))
+        paper = replace(plan.consensus, solver="consensus")
+        rows.append(on_cluster(paper, crew, replace(terms, repeats=1)))
+    return rows
 
 
 @contextmanager
@@ -140,16 +134,18 @@ def _choices(fit: Fit) -> dict[str, Any]:
     return choices | ({"callbacks": [TimeLimit(LIMIT)]} if fit.solver == "consensus" else {})
 
 
-def on_cluster(fit: Fit, client: Client, workers: int, terms: Terms) -> dict[str, Any]:
-    """Fit on a cluster some times, the driver with as many threads as there are workers."""
-    terms.say(f"{fit.solver} fit of {fit.shape}, workers: {workers}")
-    rows, crew = _spread(*drawn(fit.m, fit.d, fit.k), client), _Crew(client, workers, workers)
+def _plain(fit: Fit, terms: Terms) -> dict[str, Any]:
+    terms.say(f"plain fit of {fit.shape}")
+    rows, choices = drawn(fit.m, fit.d, fit.k), {**_choices(fit), "n_jobs": 1}
+    fits = [_once(DirectBoostClassifier(**choices), rows, fit) for _ in range(terms.repeats)]
+    return {**_fastest(fits), "method": "plain"}
+
+
+def on_cluster(fit: Fit, crew: _Crew, terms: Terms) -> dict[str, Any]:
+    """Fit on a cluster some times."""
+    terms.say(f"{fit.solver} fit of {fit.shape}, workers: {crew.workers}")
+    rows = _spread(*drawn(fit.m, fit.d, fit.k), crew.client)
     return _fastest([_once_on(crew, rows, fit) for _ in range(terms.repeats)])
-
-
-def _once_plain(rows: Any, fit: Fit) -> dict[str, Any]:
-    clf = DirectBoostClassifier(**_choices(fit), n_jobs=1)
-    return {**_once(clf, rows, fit), "method": "plain"}
 
 
 def _once_on(crew: _Crew, rows: Any, fit: Fit) -> dict[str, Any]:

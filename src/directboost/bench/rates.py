@@ -161,7 +161,7 @@ def _asking(client: Any, shards: int) -> tuple[float, float]:
     crew = Workers(
         Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
     )
-    ask = partial(crew.each, _nothing, [None] * shards)
+    ask = partial(crew.each, _nothing, [None] * shards, range(shards))  # a task for each
     ask()
     started = time.thread_time()
     seconds = least(ask)

@@ -19,6 +19,7 @@ from .sums import FAN_IN, Sums, add_up, add_up_all
 
 LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
 NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
+_SELDOM = 20  # questions at least from one grouping of the shards to the next
 
 
 @dataclass(eq=False)
@@ -70,6 +71,7 @@ class Workers(Crew):
         self._given: WeakSet[Future] = WeakSet()
         self._shards: list[Future] = []
         self._groups: list[Group] = []
+        self._grouped = 0  # how much was asked before
         self._make_shards()
 
     @property
@@ -144,7 +146,7 @@ class Workers(Crew):
 
     def _form_groups(self) -> None:
         """Group the shards; bring some to other workers where that evens out the work."""
-        self._groups = [Group([q]) for q in range(self.count)]
+        self._groups, self._grouped = [Group([q]) for q in range(self.count)], self._asked
         with suppress(AnswerLost):  # who has lost something sees it at the next question
             holders, threads = self._cluster.holders(self._shards)
             for q, worker in moves(holders, threads).items():
@@ -186,7 +188,7 @@ class Workers(Crew):
             held.tasks = []
             pairs = zip(held.groups, found, strict=True)
             strayed |= any(worker != group.worker for group, (worker, _) in pairs)
-        if strayed:  # workers have gone or come
+        if strayed and self._asked >= self._grouped + _SELDOM:  # workers have gone or come
             self._form_groups()
 
     def _values(self, begun: Sequence[_Begun], far: Iterator[tuple[Any, int]]) -> list[Any]:
