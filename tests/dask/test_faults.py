@@ -90,12 +90,43 @@ def test_groups_follow_their_shards():
         assert [len(group.shards) for group in crew._groups] == [3, 3]
         gone = crew._groups[0].worker
         client.retire_workers([gone])
-        for m in range(1, _SELDOM + 1):
-            assert [len(group.shards) for group in crew._groups] == [3, 3]
-            assert crew.ask(count, float(m)).values[0] == 15.0 * m
-        assert [len(group.shards) for group in crew._groups] == [6]
+        assert sizes_of_groups(crew, asked=_SELDOM) == [6]
         assert crew._groups[0].worker != gone
         assert crew.each(count, [1.0] * 6)[5].values[0] == 5.0
+
+
+def sizes_of_groups(crew, asked):
+    """Return how many shards every group has after some questions, all of them answered."""
+    for m in range(asked):
+        assert crew.ask(count, float(m)).values[0] == 15.0 * m
+    return sorted(len(group.shards) for group in crew._groups)
+
+
+def test_a_worker_that_comes_late_gets_its_share():
+    with cluster_of(1, processes=False) as (cluster, client):
+        parts = [delayed(float, pure=False)(q) for q in range(6)]
+        crew = Workers(Cluster(client, 60.0, 30.0), parts)
+        assert sizes_of_groups(crew, asked=1) == [6]
+        cluster.scale(2)
+        client.wait_for_workers(2, timeout=30)
+        assert sizes_of_groups(crew, asked=_SELDOM) == [3, 3]
+        assert sizes_of_groups(crew, asked=2 * _SELDOM) == [3, 3]
+
+
+def slow_count(number, message):
+    """Answer after a while; of all shards together it is too long."""
+    time.sleep(2.2)
+    return count(number, message)
+
+
+@pytest.mark.slow
+def test_a_group_that_takes_too_long_is_parted():
+    with cluster_of(2) as (_, client):
+        parts = [delayed(float, pure=False)(q) for q in range(6)]
+        crew = Workers(Cluster(client, 6.0, 60.0), parts)
+        assert [len(group.shards) for group in crew._groups] == [3, 3]
+        assert crew.ask(slow_count, 1.0).values[0] == 15.0
+        assert [len(group.shards) for group in crew._groups] == [1] * 6
 
 
 @pytest.fixture(scope="module")

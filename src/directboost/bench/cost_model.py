@@ -111,7 +111,8 @@ class Work:
         """Return what reading and coding the rows takes."""
         sketch = float(8 * self.bins * self.d * 2 * _NUMBER)  # groups of values, several per bin
         seconds = self.m / self.shards * self.d * rates.reading
-        return Question(self.shards, seconds, 0.0, sketch, sketch, sketch * rates.adding)
+        adding = sketch * rates.adding
+        return Question(self.shards, seconds, 0.0, sketch, sketch, adding, always_far=True)
 
     def memory(self, workers: int, threads: int) -> float:
         """Return the bytes of a worker: codes and scores of its rows, and a pass and sums at work.

@@ -83,14 +83,22 @@ class Cluster:
         try:
             with self._open():
                 found = self._call(_ANSWER, self.client.who_has, list(futures))
-                threads = self._call(_ANSWER, self.client.nthreads)
             where = [found[future.key][0] for future in futures]
         except (OSError, KeyError, IndexError) as error:
             raise AnswerLost from error
+        threads = self.threads()
         if not threads:
             raise AnswerLost
         self._direct = self._reaches(sorted(set(where)))
-        return where, dict(threads)
+        return where, threads
+
+    def threads(self) -> dict[str, int]:
+        """Return the threads of all workers; none where the scheduler does not answer."""
+        try:
+            with self._open():
+                return dict(self._call(_ANSWER, self.client.nthreads))
+        except OSError:
+            return {}
 
     def _reaches(self, workers: Sequence[str]) -> bool:
         """Tell whether this process can talk to workers itself: outside their network it cannot."""

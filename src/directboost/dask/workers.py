@@ -19,7 +19,7 @@ from .sums import FAN_IN, Sums, add_up, add_up_all
 
 LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
 NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
-_SELDOM = 20  # questions at least from one grouping of the shards to the next
+_SELDOM = 20  # questions from one look at how the shards lie to the next
 
 
 @dataclass(eq=False)
@@ -71,6 +71,7 @@ class Workers(Crew):
         self._given: WeakSet[Future] = WeakSet()
         self._shards: list[Future] = []
         self._groups: list[Group] = []
+        self._threads: dict[str, int] = {}  # of all workers, when the groups were formed
         self._grouped = 0  # how much was asked before
         self._make_shards()
 
@@ -134,10 +135,12 @@ class Workers(Crew):
     def _mend(self) -> None:
         """Make all shards anew where the scheduler has forgotten them.
 
-        Those that went away with their workers it makes anew by itself.
+        Those that went away with their workers it makes anew by itself. For a while every shard is
+        asked alone: a group may have taken too long.
         """
         if any(shard.cancelled() for shard in self._shards):
             self._make_shards()
+        self._part_groups()
 
     def _make_shards(self) -> None:
         """Make the shards, and group them."""
@@ -146,13 +149,26 @@ class Workers(Crew):
 
     def _form_groups(self) -> None:
         """Group the shards; bring some to other workers where that evens out the work."""
-        self._groups, self._grouped = [Group([q]) for q in range(self.count)], self._asked
+        self._part_groups()
         with suppress(AnswerLost):  # who has lost something sees it at the next question
-            holders, threads = self._cluster.holders(self._shards)
-            for q, worker in moves(holders, threads).items():
+            holders, self._threads = self._cluster.holders(self._shards)
+            for q, worker in moves(holders, self._threads).items():
                 self._shards[q] = self._submit("move", _same, self._shards[q], worker=worker)
                 holders[q] = worker
-            self._groups = together(holders, threads)
+            self._groups, self._grouped = together(holders, self._threads), self._asked
+
+    def _part_groups(self) -> None:
+        """Let every shard be a group of its own, until the groups are looked at again."""
+        self._groups, self._threads = [Group([q]) for q in range(self.count)], {}
+        self._grouped = self._asked
+
+    def _look_at_groups(self, strayed: bool) -> None:
+        """Form groups anew where shards lie elsewhere, or workers have gone or come."""
+        if self._asked < self._grouped + _SELDOM:
+            return
+        self._grouped = self._asked
+        if strayed or self._cluster.threads() != self._threads:
+            self._form_groups()
 
     def _ask(self, held: _Held) -> None:
         message: Any = held.message
@@ -188,8 +204,7 @@ class Workers(Crew):
             held.tasks = []
             pairs = zip(held.groups, found, strict=True)
             strayed |= any(worker != group.worker for group, (worker, _) in pairs)
-        if strayed and self._asked >= self._grouped + _SELDOM:  # workers have gone or come
-            self._form_groups()
+        self._look_at_groups(strayed)
 
     def _values(self, begun: Sequence[_Begun], far: Iterator[tuple[Any, int]]) -> list[Any]:
         """Return what was begun: from the cluster, or read here."""
