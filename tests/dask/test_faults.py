@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
-from directboost.dask.cluster import Cluster
+from directboost.dask.cluster import AnswerLost, Cluster
 from directboost.dask.shards import Shard
 from directboost.dask.sums import Sums
 from directboost.dask.workers import _SELDOM, Workers
@@ -113,20 +113,21 @@ def test_a_worker_that_comes_late_gets_its_share():
         assert sizes_of_groups(crew, asked=2 * _SELDOM) == [3, 3]
 
 
-def slow_count(number, message):
-    """Answer after a while; of all shards together it is too long."""
-    time.sleep(2.2)
-    return count(number, message)
+def test_groups_that_took_too_long_are_parted(monkeypatch):
+    """After an answer was lost, every shard is asked alone; after a while together again."""
+    finish, failing = Cluster.finish, iter([True])
 
+    def lose_once(cluster, futures, watched):
+        if next(failing, False):
+            raise AnswerLost
+        return finish(cluster, futures, watched)
 
-@pytest.mark.slow
-def test_a_group_that_takes_too_long_is_parted():
-    with cluster_of(2) as (_, client):
+    with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = Workers(Cluster(client, 6.0, 60.0), parts)
-        assert [len(group.shards) for group in crew._groups] == [3, 3]
-        assert crew.ask(slow_count, 1.0).values[0] == 15.0
-        assert [len(group.shards) for group in crew._groups] == [1] * 6
+        crew = Workers(Cluster(client, 60.0, 30.0), parts)
+        monkeypatch.setattr(Cluster, "finish", lose_once)
+        assert sizes_of_groups(crew, asked=1) == [1] * 6
+        assert sizes_of_groups(crew, asked=_SELDOM) == [3, 3]
 
 
 @pytest.fixture(scope="module")
