@@ -134,7 +134,7 @@ def _elsewhere(results: Results, method: Method) -> str:
 
 def _seconds(method: Method, rounds: int) -> float:
     """Return about how long a trial takes: the folds, then the rounds."""
-    return 110.0 + 0.15 * rounds if method.grid else 3.0
+    return 110.0 + 0.3 * rounds if method.grid else 3.0
 
 
 def _means(results: Results, method: Method, count: int) -> list[float]:
