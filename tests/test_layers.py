@@ -96,7 +96,7 @@ LAYERS = [
     folder(
         "dask",
         *("sketches", "bins", "partitions", "survey", "coding", "places", "softening"),
-        *("shards", "sums", "scratch", "passes", "kinks", "crew", "cluster", "balance"),
+        *("shards", "sums", "scratch", "passes", "kinks", "crew", "cluster", "balance", "groups"),
         *("workers", "site", "loading", "sampling", "field", "objective", "columns", "rows"),
         *("stumps", "gathering", "hinge", "smoothing", "consensus", "turns", "task"),
         *("outcomes", "refusals", "prediction", "estimator"),
