@@ -83,13 +83,13 @@ def measure_cluster(plan: Plan, terms: Terms) -> Measured:
     for workers in WORKERS:
         with started(workers) as client:
             found.around[workers] = measure_around(client, workers)
-            found.rows += _on_cluster(plan, _Crew(client, workers, workers), terms)
+            found.rows += _plan_on(plan, _Crew(client, workers, workers), terms)
     drawn.cache_clear()
     return Measured(_compared(found.rows), found.around)
 
 
-def _on_cluster(plan: Plan, crew: _Crew, terms: Terms) -> list[dict[str, Any]]:
-    """Fit the sizes of a plan on a cluster; consensus on the largest, and once."""
+def _plan_on(plan: Plan, crew: _Crew, terms: Terms) -> list[dict[str, Any]]:
+    """Fit the sizes of a plan on a cluster; consensus on the one with most workers, and once."""
     rows = [on_cluster(plan.beside, crew, terms)]
     if crew.workers < WORKERS[-1]:  # what more threads of the driver alone bring
         rows.append(on_cluster(plan.beside, replace(crew, threads=WORKERS[-1]), terms))

@@ -19,7 +19,7 @@ four splits the exponential loss errs 0.070 with 1e-5, 0.064 with 1e-4, 0.051 wi
 0.01 (`benchmarks/misses.py`). One column a round is no better: on the first split it ends at
 the optimum after 334 rounds with the hinge (nu 0.05; both err 0.064) and after 303 with the
 exponential loss (1e-5; 0.058, the optimum 0.056). On glass, 214 rows, ten splits leave it to luck:
-100 have 0.282, by tens 0.256 to 0.304, with even shares of classes 0.273 (the first ten 0.278).
+on 100 that loss errs 0.282, by tens 0.256 to 0.304; with even shares of the classes 0.273.
 """
 
 from pathlib import Path
