@@ -20,13 +20,13 @@ from sklearn.model_selection import train_test_split
 from directboost import datasets
 from directboost.experiments import methods
 from directboost.experiments.base import Effort
-from directboost.experiments.grids import uci_nus
 from directboost.experiments.kernel_machines import (
     intersection_kernel,
     linear_kernel,
     machine_error,
 )
 from directboost.experiments.measuring import choose, unconverged
+from directboost.experiments.uci_setting import nus
 
 NUS, SPLITS = (1e-5, 1e-4, 1e-3, 1e-2), 4
 GLASS, TENS, FOLDS = (methods.ECC, methods.EXPONENTIAL), 10, 5  # the hinge takes hours
@@ -87,7 +87,7 @@ def _glass_error(name: str, seed: int, even: bool) -> float:
     )
     X, X_test, y, y_test = parts
     method = {m.name: m for m in GLASS}[name]
-    nu = choose(method.over(uci_nus(method, Effort.FULL, False)), X, y, seed, FOLDS)
+    nu = choose(method.over(nus(method, Effort.FULL, False)), X, y, seed, FOLDS)
     with unconverged():
         model = method.make(500, seed, **({} if nu is None else {"nu": nu})).fit(X, y)
     return float(np.mean(model.predict(X_test) != y_test))

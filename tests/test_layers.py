@@ -138,7 +138,7 @@ LAYERS = [
         *("base", "store", "report", "runner", "methods", "measuring", "drawing"),
         *("averages", "grids", "sampling", "images", "image_folders", "many_classes"),
         *("share_curves", "sharing_figure", "character_setting", "characters"),
-        *("error_dots", "block_marks", "clusters", "uci", "digit_blocks"),
+        *("error_dots", "block_marks", "clusters", "uci_setting", "uci", "digit_blocks"),
         *("caltech", "rings", "feature_share", "mnist", "abcdetc"),
         *("signed_hog", "kernel_machines", "error_curves", "recognition_setting", "recognition"),
         *("scene", "traffic_signs"),

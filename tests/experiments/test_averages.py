@@ -14,8 +14,9 @@ from directboost.experiments.averages import (
     with_spread,
 )
 from directboost.experiments.base import Results
-from directboost.experiments.grids import grid_for, uci_nus, uci_splits
+from directboost.experiments.grids import grid_for
 from directboost.experiments.sampling import TrueRule, draw_of_each
+from directboost.experiments.uci_setting import nus, splits
 
 RESULTS = Results(
     [
@@ -71,13 +72,13 @@ def test_grids_are_those_printed():
 
 
 def test_grids_of_the_uci_sets():
-    quick, usual, full = (uci_nus(methods.HINGE, effort, large=False) for effort in Effort)
+    quick, usual, full = (nus(methods.HINGE, effort, large=False) for effort in Effort)
     assert (len(quick), len(usual), len(full)) == (2, 3, 7)
     assert set(quick) < set(usual) < set(full)
-    assert min(uci_nus(methods.HINGE, Effort.FULL, large=True)) == 5e-3
-    assert len(uci_nus(methods.EXPONENTIAL, Effort.FULL, large=True)) == 9
-    assert uci_nus(methods.MO, Effort.USUAL, large=True) == []
-    assert [uci_splits("dna", effort) for effort in Effort] == [1, 2, 10]
+    assert min(nus(methods.HINGE, Effort.FULL, large=True)) == 5e-3
+    assert len(nus(methods.EXPONENTIAL, Effort.FULL, large=True)) == 9
+    assert nus(methods.MO, Effort.USUAL, large=True) == []
+    assert [splits("dna", effort) for effort in Effort] == [1, 2, 10]
 
 
 def test_the_true_rule_is_that_of_the_densities(rng):

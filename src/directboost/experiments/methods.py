@@ -95,7 +95,7 @@ def _ours(name: str, preset: Callable[..., Any], grid: Sequence[float], **parts:
 
     def judge(seed: int, nu: float) -> Any:
         del seed
-        return DirectBoostClassifier(nu=nu, nu_scale="paper", tol=tol, n_jobs=1, **parts)
+        return DirectBoostClassifier(nu=nu, tol=tol, n_jobs=1, **{"nu_scale": "paper", **parts})
 
     return Method(name, make, "nu", tuple(grid), judge, tol)
 
@@ -111,6 +111,10 @@ def _exact(preset: Callable[..., Any], **more: Any) -> Callable[..., Any]:
 
 HINGE = _ours("MultiBoost-hinge", presets.multiboost_l1_hinge, HINGE_NUS, loss="hinge",
     penalty="l1")  # fmt: skip
+#: The printed nu beside a mean over the rows, not the printed sum.
+MEAN_HINGE = _ours("MultiBoost-hinge, mean",
+    partial(presets.multiboost_l1_hinge, nu_scale="absolute"), HINGE_NUS, loss="hinge",
+    penalty="l1", nu_scale="absolute")  # fmt: skip
 EXPONENTIAL = _ours("MultiBoost-exp", presets.multiboost_l1_exp, EXPONENTIAL_NUS,
     loss="exponential", penalty="l1")  # fmt: skip
 GROUP = _ours("MultiBoost-group", _exact(presets.multiboost_group), GROUP_NUS)
