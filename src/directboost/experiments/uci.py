@@ -12,7 +12,7 @@ On thyroid and dna one column a round takes from minutes to half an hour a model
 optimum over all stumps, where such runs end, solved in bin space (hinge: gap 5 %), and leave out
 those `nu` of the hinge below 0.005. The usual effort has fewer splits and three values in each grid
 (hinge: 0.005, 0.02, 0.05; exponential loss: 1e-7, 1e-6, 1e-5); the quick one has one split, the
-larger two of these, three folds on thyroid and dna, and the optimum everywhere (hinge: gap 20 %).
+larger two of these, three folds, and the optimum everywhere (hinge: gap 20 %).
 
 The printed `nu` of the hinge are small beside the printed sum over rows, and hardly regularise. A
 fifth method has them beside a mean, one column a round on all sets but in a quick run; it was added
