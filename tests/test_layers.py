@@ -64,6 +64,8 @@ LAYERS = [
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
     ),
+    ["generation"],
+    ["ending"],
     ["column_generation", "settings"],
     ["continuation", "request"],
     ["task"],

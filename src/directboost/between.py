@@ -5,8 +5,9 @@ from math import log
 import numpy as np
 
 from .certificate import recertify
-from .column_generation import Known, Outcome, State, wish_of
+from .ending import wish_of
 from .feature_columns import FeatureColumns, Jumps
+from .generation import Known, Outcome, State
 from .history import Record
 from .problem import RestrictedProblem
 from .status import Status

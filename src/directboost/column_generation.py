@@ -1,124 +1,24 @@
 """The one boosting loop: price, certify, add columns, solve, again."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Scores
-from .certificate import Certificate, recertify
+from .arrays import Array
+from .certificate import recertify
 from .columns import Columns, Proposals
+from .ending import end_of
+from .generation import Known, Outcome, Plan, State
 from .history import Record
-from .kernels.team import Team
-from .masters.base import Master
-from .oracles.base import Oracle, Pricing
-from .problem import Objective, RestrictedProblem
+from .oracles.base import Pricing
+from .problem import RestrictedProblem
 from .status import OutOfReach, Status
 
-Callback = Callable[[Record], bool | Status | None]
-
-_STALL_ROUNDS = 60  # rounds without progress before block descent gives up
-_PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
 _SHARE = 0.3  # of the tolerance to which the master solves: the rest is for columns not there yet
 _STEP, _LAST_STEP = 0.05, 0.4  # share of the gap a solve over whole features aims at
 _NEARLY = 4.0  # so many tolerances from the end one step is the last
 _WORTH = 0.5  # share of the tolerance by which a price exceeds nu that is worth a solve
-_IDLE_ROUNDS = 3  # solves without a new column before a master on single columns gives up
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What stays fixed during the loop.
-
-    Attributes
-    ----------
-    columns_per_round : int or None
-        How many proposals enter per round; None leaves it to the column set.
-    first_columns : int or None
-        How many enter in the first round, where that differs.
-    max_columns : int or None
-        Stop after so many generated columns (the paper's T).
-    max_rounds : int or None
-        Stop after so many rounds.
-    aim : float
-        Share of tol that the rounds should reach; all of it will do where they end before.
-    keep_stages : bool
-        Whether the weights of every round are kept, for staged predictions.
-    keep_dual : bool
-        Whether the dual point of the answer stays in double precision, for answers at other nus.
-    team : Team or None
-        The threads of the call.
-    """
-
-    objective: Objective
-    oracle: Oracle
-    master: Master
-    tol: float
-    rule: str = "exact"
-    columns_per_round: int | None = None
-    first_columns: int | None = None
-    max_columns: int | None = None
-    max_rounds: int | None = None
-    aim: float = 1.0
-    keep_stages: bool = False
-    keep_dual: bool = False
-    callbacks: Sequence[Callback] = ()
-    team: Team | None = None
-
-
-@dataclass
-class State:
-    """What changes: the columns, the best weights W so far, and the dual points.
-
-    W never gets worse: an answer of the master that raises the objective is left aside, though
-    its dual point U still prices; there is none while the master works, which may be about to make
-    its own arrays of that size. `best_U` is the dual point of the best lower bound, `wish` what a
-    callback answered that wants an end.
-    """
-
-    columns: Columns
-    W: Any
-    U: Scores | None
-    primal: float
-    A: Scores | None = None
-    best_dual: float = -np.inf
-    best_U: Scores | None = None
-    round: int = 0
-    seconds_pricing: float = 0.0
-    seconds_master: float = 0.0
-    best_gap: float = np.inf
-    stalled: int = 0
-    idle: int = 0
-    wish: Status | None = None
-    history: list[Record] = field(default_factory=list)
-    stages: list[Any] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Known:
-    """Weights W of columns, where known with their loss and a dual point U, of any nu."""
-
-    columns: Columns
-    W: Any
-    U: Scores | None = None
-    loss: float | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The best answer of a run, with its certificate."""
-
-    certificate: Certificate
-    status: Status
-    state: State
-    loss: float
-
-    @property
-    def known(self) -> Known:
-        """What a run at another nu can start from."""
-        return Known(self.state.columns, self.state.W, self.state.U, self.loss)
 
 
 def run(
@@ -184,7 +84,7 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     state.seconds_pricing += time.perf_counter() - clock
     record = _record(plan, state, pricing, started)
     state.history.append(record)
-    status = _end(plan, state, record)
+    status = end_of(plan, state, record)
     if status is not None:
         return status
     clock = time.perf_counter()
@@ -230,40 +130,6 @@ def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Recor
         seconds=time.perf_counter() - started,
         bytes_moved=plan.oracle.traffic(),
     )
-
-
-def _end(plan: Plan, state: State, record: Record) -> Status | None:
-    """Return why the loop should end after this record, or None."""
-    wish = wish_of(plan.callbacks, record)
-    state.wish = wish or state.wish
-    within = record.relative_gap <= plan.tol
-    # A start within the tolerance is enough; who has to solve aims at more, as long as it pays.
-    if within and (state.round == 0 or record.relative_gap <= plan.aim * plan.tol):
-        return Status.OPTIMAL
-    status = wish or _other_end(plan, state, record)
-    return Status.OPTIMAL if within and (status is not None or state.stalled) else status
-
-
-def wish_of(callbacks: Sequence[Callback], record: Record) -> Status | None:
-    """Show a record to all callbacks; return the status that the first true answer stands for."""
-    wishes = [wish for wish in [callback(record) for callback in callbacks] if wish]
-    if not wishes:
-        return None
-    return wishes[0] if isinstance(wishes[0], Status) else Status.STOPPED
-
-
-def _other_end(plan: Plan, state: State, record: Record) -> Status | None:
-    if plan.max_rounds is not None and state.round >= plan.max_rounds:
-        return Status.MAX_ITER
-    if plan.max_columns is not None and len(state.columns) >= plan.max_columns:
-        return Status.BUDGET
-    if record.relative_gap < (1.0 - _PROGRESS) * state.best_gap:
-        state.best_gap, state.stalled = record.relative_gap, 0
-    else:
-        state.stalled += 1
-    if state.columns.whole_features:
-        return Status.MAX_ITER if state.stalled >= _STALL_ROUNDS else None
-    return Status.MAX_ITER if state.idle >= _IDLE_ROUNDS else None
 
 
 def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:

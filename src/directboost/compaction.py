@@ -7,8 +7,8 @@ import numpy as np
 
 from .arrays import Array
 from .certificate import Certificate, certify
-from .column_generation import Outcome
 from .feature_columns import FeatureColumns, Jumps
+from .generation import Outcome
 from .masters.moves import all_moves, count_stumps
 from .masters.point import Point
 from .masters.quadratic import QuadraticModel

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from . import kernels
 from .arrays import Array, Bools
 from .certificate import Certificate
-from .column_generation import Outcome, State
 from .columns import Columns
 from .feature_columns import FeatureColumns
+from .generation import Outcome, State
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..column_generation import Outcome
+from ..generation import Outcome
 from ..losses import Rows
 from ..oracles.stump import StumpOracle
 from ..problem import Objective

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..certificate import Certificate
-from ..column_generation import State
+from ..generation import State
 from ..inputs import TrainingRows
 from ..probabilities import fit_factor
 from ..status import Status
