@@ -37,7 +37,7 @@ from .sampling import TrueRule
 
 _ROUNDS = (100, 5000)
 _METHODS = (methods.MO, methods.ECC, methods.HINGE, methods.EXPONENTIAL, methods.MEAN_HINGE)
-_SECONDS = (6.0, 2.0, 8.0, 5.0, 8.0)
+_SECONDS = (4.0, 1.0, 3.0, 2.0, 3.0)
 _TRUTH = "True rule"
 _MEASURES = ("test error", "regions", "unlike fitted densities")
 _FOLDS = 5

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 
-from .. import DirectBoostClassifier
+from .. import DirectBoostClassifier, directboost_path
 from .methods import JUDGE_ROUNDS, Method
 
 
@@ -50,19 +50,23 @@ def choose(method: Method, X: Any, y: Any, seed: int, folds: int = 5) -> float |
         warnings.filterwarnings("ignore", message="The least populated class")
         parts = list(splitter.split(X, y))
     for train, test in parts:
-        for place, number in enumerate(method.grid):
-            model = _judge(method, number, seed)
-            with unconverged():
-                errors[place] += np.mean(model.fit(X[train], y[train]).predict(X[test]) != y[test])
+        models = _judges(method, X[train], y[train], seed)
+        errors += [np.mean(model.predict(X[test]) != y[test]) for model in models]
     best = np.flatnonzero(errors <= errors.min() + 1e-12)
     return float(np.max(np.array(method.grid)[best]))
 
 
-def _judge(method: Method, number: float, seed: int) -> Any:
-    settings = {method.parameter: number}
-    if method.judge is not None:
-        return method.judge(seed, **settings)
-    return method.make(JUDGE_ROUNDS, seed, **settings)
+def _judges(method: Method, X: Any, y: Any, seed: int) -> list[Any]:
+    """Return a fitted model for every number of the grid: optima down one path, or short runs."""
+    with unconverged():
+        if method.judge is None:
+            return [method.make(JUDGE_ROUNDS, seed, **{method.parameter: number}).fit(X, y)
+                for number in method.grid]  # fmt: skip
+        choices = method.judge(seed, nu=method.grid[0]).get_params(deep=False)
+        del choices["nu"]
+        falling = sorted(method.grid, reverse=True)
+        models = dict(zip(falling, directboost_path(X, y, nus=falling, **choices), strict=True))
+        return [models[nu] for nu in method.grid]
 
 
 @contextmanager

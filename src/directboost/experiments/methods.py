@@ -31,7 +31,7 @@ GROUP_PRICING = (
 )
 FOLDS_AT_OPTIMUM = (
     "The folds that choose `nu` do not repeat the runs: they take the optimum over all stumps to "
-    "a gap of 1 %, with the hinge loss of 20 %."
+    "a gap of 1 %, with the hinge loss of 20 %, down one path of all `nu`."
 )
 
 
@@ -50,8 +50,8 @@ class Method:
         The name of the number to choose, "" where there is none.
     grid : sequence of float
     judge : callable or None
-        judge(seed, **chosen) returns the estimator whose folds choose; where it is None, `make`'s
-        of `JUDGE_ROUNDS`.
+        judge(seed, nu) returns the estimator of the optimum, whose path of all numbers chooses in
+        the folds; where it is None, runs of `make` of `JUDGE_ROUNDS` do.
     judge_tol : float
         The gap to which a judge takes the optimum; 0 where it does not.
     """
@@ -76,7 +76,7 @@ class Method:
         if len(self.grid) < 2:
             return {"grid": list(self.grid)}
         judge = {"judge_rounds": JUDGE_ROUNDS} if self.judge is None else {
-            "judge_tol": self.judge_tol}  # fmt: skip
+            "path_tol": self.judge_tol}  # fmt: skip
         return {"grid": list(self.grid), "folds": folds, **judge}
 
 
@@ -84,8 +84,9 @@ def _ours(name: str, preset: Callable[..., Any], grid: Sequence[float], **parts:
     """Return a form of MultiBoost.
 
     Re-runs generate one column a round. The folds that choose nu take the optimum over all stumps,
-    which those come near to, and which costs a tenth; that of the hinge to a gap of 20 %, since its
-    errors on other rows hardly depend on it.
+    which those come near to, and which costs a tenth, down one path of all nu, which costs little
+    more than its end; that of the hinge to a gap of 20 %, since its errors on other rows hardly
+    depend on it.
     """
     tol = 0.2 if parts.get("loss") == "hinge" else 1e-2
 

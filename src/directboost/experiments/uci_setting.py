@@ -25,12 +25,12 @@ _SPLITS = {"thyroid": 3, "dna": 2, "wine": 10, "iris": 10, "glass": 5, "svmguide
 #: The grids short of a full run; a quick one leaves out the first.
 _THIN = {methods.HINGE.name: (0.005, 0.02, 0.05), methods.EXPONENTIAL.name: (1e-7, 1e-6, 1e-5),
     methods.MEAN_HINGE.name: (0.005, 0.02, 0.05)}  # fmt: skip
-#: Seconds of a fit in the folds, and of one that generates columns: hinge, exponential, mean.
-_SECONDS = {"thyroid": ((1.2, 3.0), (0.7, 1.0), (0.15, 30.0)),
-    "dna": ((3.5, 8.0), (2.0, 2.5), (0.2, 20.0)), "wine": ((0.05, 0.3), (0.05, 0.2), (0.05, 0.3)),
-    "iris": ((0.03, 0.2), (0.03, 0.2), (0.03, 0.2)), "glass": ((1.2, 3.5), (0.1, 3.0), (0.6, 3.0)),
-    "svmguide2": ((1.3, 8.0), (0.3, 7.0), (0.7, 6.0)),
-    "svmguide4": ((1.4, 50.0), (0.4, 17.0), (0.25, 20.0))}  # fmt: skip
+#: Seconds of a path, and of one run: hinge, exponential, mean.
+_SECONDS = {"thyroid": ((3.5, 3.0), (2.0, 1.0), (1.0, 30.0)),
+    "dna": ((5.0, 8.0), (2.0, 2.5), (1.0, 20.0)), "wine": ((0.1, 0.3), (0.1, 0.2), (0.1, 0.3)),
+    "iris": ((0.1, 0.2), (0.1, 0.2), (0.1, 0.2)), "glass": ((1.5, 3.5), (0.2, 3.0), (1.0, 3.0)),
+    "svmguide2": ((1.5, 8.0), (0.5, 7.0), (1.0, 6.0)),
+    "svmguide4": ((8.0, 50.0), (1.0, 18.0), (1.0, 20.0))}  # fmt: skip
 
 
 def trial(effort: Effort, data: str, seed: int, name: str) -> Trial:
@@ -41,8 +41,8 @@ def trial(effort: Effort, data: str, seed: int, name: str) -> Trial:
     optimum = quick or (large and method.name in PAPERS)
     settings = {"data": data, "seed": seed, "method": name, **method.choice(folds),
         "optimum": optimum, "tol": tol, "rounds": 500}  # fmt: skip
-    fold, last = dict(zip(_THIN, _SECONDS[data], strict=True)).get(name, (0.0, 1.0))
-    seconds = folds * len(method.grid) * fold + (2.0 * fold if optimum and fold else last)
+    path, run = dict(zip(_THIN, _SECONDS[data], strict=True)).get(name, (0.0, 1.0))
+    seconds = folds * path + (path if quick and path else run)
     return Trial(f"{data}-{seed}-{name.replace(', ', '-')}", settings, seconds)
 
 
