@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.kernels import row_prox
-from directboost.kernels.row_prox import prox_p
+from directboost.kernels.row_prox import prox_p, row_norms
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 3.0, 10.0])
@@ -28,3 +28,15 @@ def test_newton_needs_few_steps(p, rng, monkeypatch):
     monkeypatch.setattr(row_prox, "_unit", lambda *args: calls.append(1) or unit(*args))
     prox_p(np.abs(rng.normal(size=(60, 4))), np.full(60, 0.05), p)
     assert len(calls) <= 20
+
+
+@pytest.mark.parametrize("p", [1.5, 2.0, 3.0])
+def test_norms_of_rows_beside_the_ends_of_the_range(p):
+    """Rows of sums out of range, zeros and ordinary rows, each like its scaled self."""
+    base = np.array([3.0, 4.0, 0.0])
+    scales = np.array([1e-320, 1e-200, 1e-150, 0.0, 1.0, 1e150, 1e300])
+    wanted = np.sum(base**p) ** (1.0 / p)
+    found = row_norms(scales[:, None] * base, p)
+    np.testing.assert_allclose(found[1:], scales[1:] * wanted, rtol=1e-13)
+    np.testing.assert_allclose(found[0], scales[0] * wanted, rtol=1e-3)  # a subnormal number
+    np.testing.assert_allclose(row_norms(np.float32(1e-25 * base)[None], p), 1e-25 * wanted, 1e-5)

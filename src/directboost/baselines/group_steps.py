@@ -66,6 +66,9 @@ class GroupModel:
         for a row of zeros that is (L/2) ||w||^2 of its new votes.
         """
         L, w = self._loss.curvature, self._W[places]
+        if not w.any():
+            after = self._prox(g[places] / L)
+            return np.asarray(0.5 * L * np.einsum("ij,ij->i", after, after))
         target = w - g[places] / L
         after = self._prox(target)
         kept = self._lam * self._penalty.norms(np.abs(w)) - (L * (target - after) * w).sum(axis=1)

@@ -93,6 +93,22 @@ def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
 
 def row_norms(W: Array, p: float) -> Array:
     """Return the p-norms of the rows of W >= 0, safe from overflow and underflow."""
+    return _euclidean_norms(W) if p == 2.0 else _scaled_norms(W, p)
+
+
+def _euclidean_norms(W: Array) -> Array:
+    """Return 2-norms by sums of squares; only rows whose sums are out of range are scaled."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", W, W)
+    norms, limits = np.sqrt(squares), np.finfo(squares.dtype)
+    doubtful = ~((squares > limits.tiny / limits.eps) & (squares < np.inf))
+    if doubtful.any() and W[doubtful].any():
+        norms[doubtful] = _scaled_norms(W[doubtful], 2.0)
+    return np.asarray(norms)
+
+
+def _scaled_norms(W: Array, p: float) -> Array:
+    """Return p-norms of rows that are divided by their largest entries before they are raised."""
     top = W.max(axis=1)
     if np.isinf(p):
         return np.asarray(top)
