@@ -87,7 +87,7 @@ def _glass_error(name: str, seed: int, even: bool) -> float:
     )
     X, X_test, y, y_test = parts
     method = {m.name: m for m in GLASS}[name]
-    nu = choose(method.over(nus(method, Effort.FULL, False)), X, y, seed, FOLDS)
+    nu = choose(method.over(nus(method, Effort.FULL)), X, y, seed, FOLDS)
     with unconverged():
         model = method.make(500, seed, **({} if nu is None else {"nu": nu})).fit(X, y)
     return float(np.mean(model.predict(X_test) != y_test))

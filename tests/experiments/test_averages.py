@@ -72,12 +72,11 @@ def test_grids_are_those_printed():
 
 
 def test_grids_of_the_uci_sets():
-    quick, usual, full = (nus(methods.HINGE, effort, large=False) for effort in Effort)
+    quick, usual, full = (nus(methods.HINGE, effort) for effort in Effort)
     assert (len(quick), len(usual), len(full)) == (2, 3, 7)
     assert set(quick) < set(usual) < set(full)
-    assert min(nus(methods.HINGE, Effort.FULL, large=True)) == 5e-3
-    assert len(nus(methods.EXPONENTIAL, Effort.FULL, large=True)) == 9
-    assert nus(methods.MO, Effort.USUAL, large=True) == []
+    assert len(nus(methods.EXPONENTIAL, Effort.FULL)) == 9
+    assert nus(methods.MO, Effort.USUAL) == []
     assert [splits("dna", effort) for effort in Effort] == [1, 2, 10]
 
 

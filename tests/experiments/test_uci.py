@@ -39,7 +39,7 @@ def test_trials_are_those_of_the_paper_in_full():
     assert len({trial.key for trial in trials}) == len(trials)
     grids = {(t.settings["data"], t.settings["method"]): len(t.settings["grid"]) for t in trials}
     assert grids["wine", "MultiBoost-hinge"] == 7
-    assert grids["dna", "MultiBoost-hinge"] == 5
+    assert grids["dna", "MultiBoost-hinge"] == 7
     assert grids["dna", "MultiBoost-exp"] == 9
     assert grids["dna", "MultiBoost-hinge, mean"] == 7
     assert grids["dna", "AdaBoost.MO"] == 0
