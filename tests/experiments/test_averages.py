@@ -76,7 +76,6 @@ def test_grids_of_the_uci_sets():
     assert (len(quick), len(usual), len(full)) == (2, 3, 7)
     assert set(quick) < set(usual) < set(full)
     assert len(nus(methods.EXPONENTIAL, Effort.FULL)) == 9
-    assert nus(methods.MO, Effort.USUAL) == []
     assert [splits("dna", effort) for effort in Effort] == [1, 2, 10]
 
 
@@ -95,8 +94,8 @@ def test_what_a_choice_depends_on():
     assert methods.ECC.choice(5) == {"grid": []}
     assert methods.HINGE.over([0.1]).choice(5) == {"grid": [0.1]}
     assert methods.HINGE.over([0.1, 0.2]).choice(3) == {
-        "grid": [0.1, 0.2], "folds": 3, "path_tol": 0.2}  # fmt: skip
+        "grid": [0.1, 0.2], "folds": 3, "judge_tol": 0.2}  # fmt: skip
     assert methods.HINGE.over([1.0, 2.0]).judged_by_reruns().choice(5) == {
         "grid": [1.0, 2.0], "folds": 5, "judge_rounds": 100}  # fmt: skip
     assert methods.GRAD.choice(5)["judge_rounds"] == 100
-    assert methods.GROUP.choice(5)["path_tol"] == 0.01
+    assert methods.GROUP.choice(5)["judge_tol"] == 0.01

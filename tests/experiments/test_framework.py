@@ -213,7 +213,7 @@ def test_the_choice_of_a_number_is_in_the_settings(name):
     for trial in EXPERIMENTS[name].trials(Effort.FULL):
         if len(trial.settings.get("grid", ())) > 1:
             assert trial.settings["folds"] == 5
-            assert ("path_tol" in trial.settings) != ("judge_rounds" in trial.settings)
+            assert ("judge_tol" in trial.settings) != ("judge_rounds" in trial.settings)
 
 
 def test_reports_with_group_forms_say_how_columns_are_chosen():

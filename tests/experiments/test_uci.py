@@ -51,6 +51,18 @@ def test_efforts_keep_their_time(effort):
     assert sum(trial.seconds for trial in Uci().trials(effort)) < most
 
 
+def test_what_an_effort_takes_in_place_of_single_columns():
+    """Nothing in full; the optimum on the two large sets in the usual one; everywhere in quick."""
+    taken = {
+        effort: {t.settings["data"] for t in Uci().trials(effort) if "optimum_tol" in t.settings}
+        for effort in Effort
+    }
+    assert taken == {Effort.FULL: set(), Effort.USUAL: {"thyroid", "dna"},
+        Effort.QUICK: set(uci.PRINTED)}  # fmt: skip
+    folds = {effort: {t.settings.get("folds") for t in Uci().trials(effort)} for effort in Effort}
+    assert folds == {Effort.FULL: {None, 5}, Effort.USUAL: {None, 5}, Effort.QUICK: {None, 3}}
+
+
 def test_rows(results):
     assert [row["method"] for row in results.rows] == [
         "AdaBoost.MO", "AdaBoost.ECC", "MultiBoost-hinge", "MultiBoost-exp",
@@ -62,7 +74,7 @@ def test_rows(results):
 def test_columns_one_by_one_where_asked(monkeypatch):
     monkeypatch.setattr(datasets, "load", small)
     settings = {"data": "wine", "seed": 0, "method": "MultiBoost-exp", "grid": [1e-5], "folds": 2,
-        "optimum": False, "tol": 0.01, "rounds": 5}  # fmt: skip
+        "rounds": 5}  # fmt: skip
     row = Uci().run(Trial("one", settings, 1.0)).rows[0]
     assert row["weak classifiers"] <= 5
 

@@ -30,8 +30,10 @@ GROUP_PRICING = (
     "is there already, far from the optimum the paper speaks of."
 )
 FOLDS_AT_OPTIMUM = (
-    "The folds that choose `nu` do not repeat the runs: they take the optimum over all stumps to "
-    "a gap of 1 %, with the hinge loss of 20 %, down one path of all `nu`."
+    "The folds that choose `nu` do not repeat the runs: they walk one path of optima over all "
+    "stumps, each to a gap of 1 %, with the hinge loss of 20 % (beside a mean, where it is tried, "
+    "of 5 %). Where the training rows can be separated the hinge has one optimum for all small "
+    "`nu`, and neighbours on the path may share a model; of equal errors the largest `nu` wins."
 )
 
 
@@ -76,19 +78,19 @@ class Method:
         if len(self.grid) < 2:
             return {"grid": list(self.grid)}
         judge = {"judge_rounds": JUDGE_ROUNDS} if self.judge is None else {
-            "path_tol": self.judge_tol}  # fmt: skip
+            "judge_tol": self.judge_tol}  # fmt: skip
         return {"grid": list(self.grid), "folds": folds, **judge}
 
 
-def _ours(name: str, preset: Callable[..., Any], grid: Sequence[float], **parts: Any) -> Method:
+def _ours(
+    name: str, preset: Callable[..., Any], grid: Sequence[float], tol: float = 1e-2, **parts: Any
+) -> Method:
     """Return a form of MultiBoost.
 
-    Re-runs generate one column a round. The folds that choose nu take the optimum over all stumps,
-    which those come near to, and which costs a tenth, down one path of all nu, which costs little
-    more than its end; that of the hinge to a gap of 20 %, since its errors on other rows hardly
-    depend on it.
+    Re-runs generate one column a round. The folds that choose nu take the optimum over all stumps
+    to a gap of `tol`: re-runs come near to it, and it costs a tenth. They walk one path of all nu,
+    which costs little more than its end.
     """
-    tol = 0.2 if parts.get("loss") == "hinge" else 1e-2
 
     def make(rounds: int, seed: int, nu: float = grid[0]) -> Any:
         del seed
@@ -110,12 +112,12 @@ def _exact(preset: Callable[..., Any], **more: Any) -> Callable[..., Any]:
     return partial(preset, pricing="exact", **more)
 
 
-HINGE = _ours("MultiBoost-hinge", presets.multiboost_l1_hinge, HINGE_NUS, loss="hinge",
+HINGE = _ours("MultiBoost-hinge", presets.multiboost_l1_hinge, HINGE_NUS, tol=0.2, loss="hinge",
     penalty="l1")  # fmt: skip
 #: The printed nu beside a mean over the rows, not the printed sum.
 MEAN_HINGE = _ours("MultiBoost-hinge, mean",
-    partial(presets.multiboost_l1_hinge, nu_scale="absolute"), HINGE_NUS, loss="hinge",
-    penalty="l1", nu_scale="absolute")  # fmt: skip
+    partial(presets.multiboost_l1_hinge, nu_scale="absolute"), HINGE_NUS, tol=0.05,
+    loss="hinge", penalty="l1", nu_scale="absolute")  # fmt: skip
 EXPONENTIAL = _ours("MultiBoost-exp", presets.multiboost_l1_exp, EXPONENTIAL_NUS,
     loss="exponential", penalty="l1")  # fmt: skip
 GROUP = _ours("MultiBoost-group", _exact(presets.multiboost_group), GROUP_NUS)
@@ -123,7 +125,8 @@ FAST = _ours("MultiBoost-fast", _exact(presets.multiboost_fast), GROUP_NUS,
     margin="one-vs-all")  # fmt: skip
 # In bin space: cones would take hours.
 GROUP_HINGE = _ours("MultiBoost-group (hinge)",
-    _exact(presets.multiboost_group_hinge, solver="blocks"), HINGE_NUS, loss="hinge")  # fmt: skip
+    _exact(presets.multiboost_group_hinge, solver="blocks"), HINGE_NUS, tol=0.2,
+    loss="hinge")  # fmt: skip
 
 
 def _l1(nu: float, **given: Any) -> Any:

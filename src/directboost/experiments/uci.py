@@ -38,7 +38,7 @@ from .averages import mean_and_deviation, numbers, with_spread
 from .base import Effort, Experiment, Outcome, Results, Table, Trial
 from .error_dots import Pairs, draw_pairs
 from .measuring import choose, unconverged
-from .uci_setting import METHODS, PAPERS, PRINTED, splits, trial
+from .uci_setting import METHODS, PAPER, PRINTED, planned, splits
 
 _ADABOOST = (methods.MO.name, methods.ECC.name)
 _MULTIBOOST = (methods.HINGE.name, methods.EXPONENTIAL.name)
@@ -56,7 +56,7 @@ class Uci(Experiment):
 
     def trials(self, effort: Effort) -> list[Trial]:
         """One for every set, split and method."""
-        return [trial(effort, data, seed, name) for data in PRINTED
+        return [planned(effort, data, seed, name) for data in PRINTED
             for seed in range(splits(data, effort)) for name in METHODS]  # fmt: skip
 
     def run(self, trial: Trial) -> Outcome:
@@ -68,8 +68,8 @@ class Uci(Experiment):
         method = METHODS[settings["method"]].over(settings["grid"])
         nu = choose(method, X, y, seed, settings.get("folds", 0))
         given = {} if nu is None else {"nu": nu}
-        if settings["optimum"] and method.judge is not None:
-            model: Any = method.judge(seed, **given).set_params(tol=settings["tol"])
+        if "optimum_tol" in settings and method.judge is not None:
+            model: Any = method.judge(seed, **given).set_params(tol=settings["optimum_tol"])
         else:
             model = method.make(settings["rounds"], seed, **given)
         with unconverged():
@@ -80,11 +80,11 @@ class Uci(Experiment):
 
     def tables(self, results: Results) -> list[Table]:
         """Return means and deviations beside the printed ones."""
-        header = ["data", "splits", *(f"{n}{what}" for n in PAPERS for what in ("", ", paper")),
+        header = ["data", "splits", *(f"{n}{what}" for n in PAPER for what in ("", ", paper")),
             _MEAN]  # fmt: skip
         rows = []
         for data, printed in PRINTED.items():
-            cells = [with_spread(*pair) for name, theirs in zip(PAPERS, printed, strict=True)
+            cells = [with_spread(*pair) for name, theirs in zip(PAPER, printed, strict=True)
                 for pair in (_measured(results, data, name), theirs)]  # fmt: skip
             rows.append([data, str(len({r["seed"] for r in results.where(data=data)})), *cells,
                 with_spread(*_measured(results, data, _MEAN))])  # fmt: skip
