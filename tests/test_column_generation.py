@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from directboost.binning import bin_features
+from directboost.boosting_run import Plan
 from directboost.callbacks import TimeLimit
 from directboost.certificate import lower_bound
 from directboost.column_generation import run
 from directboost.columns import DenseColumns, Proposals
 from directboost.feature_columns import FeatureColumns
-from directboost.generation import Plan
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import LBFGSB, FeatureBlocks, LinearProgram, Proximal

@@ -64,7 +64,7 @@ LAYERS = [
         *("block_update", "hinge_update", "row_blocks", "acceleration", "alternation"),
         *("consensus", "admm"),
     ),
-    ["generation"],
+    ["boosting_run"],
     ["ending"],
     ["column_generation", "settings"],
     ["continuation", "request"],

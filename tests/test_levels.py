@@ -5,11 +5,11 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.binning import bin_features
+from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.compaction import count_stumps
 from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
-from directboost.generation import Plan
 from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
 from directboost.learners import Level, Stump
 from directboost.losses import LOSSES, Rows

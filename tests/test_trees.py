@@ -12,10 +12,10 @@ from directboost import (
     DirectBoostMultiLabelClassifier,
 )
 from directboost.binning import bin_features
+from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
-from directboost.generation import Plan
 from directboost.kernels.kinds import answers
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS

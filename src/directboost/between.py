@@ -4,10 +4,10 @@ from math import log
 
 import numpy as np
 
+from .boosting_run import Known, Outcome, State
 from .certificate import recertify
 from .ending import wish_of
 from .feature_columns import FeatureColumns, Jumps
-from .generation import Known, Outcome, State
 from .history import Record
 from .problem import RestrictedProblem
 from .status import Status

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
+from .boosting_run import Known, Outcome, Plan, State
 from .certificate import recertify
 from .columns import Columns, Proposals
 from .ending import end_of
-from .generation import Known, Outcome, Plan, State
 from .history import Record
 from .oracles.base import Pricing
 from .problem import RestrictedProblem

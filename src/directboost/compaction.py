@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from .arrays import Array
+from .boosting_run import Outcome
 from .certificate import Certificate, certify
 from .feature_columns import FeatureColumns, Jumps
-from .generation import Outcome
 from .masters.moves import all_moves, count_stumps
 from .masters.point import Point
 from .masters.quadratic import QuadraticModel

@@ -11,11 +11,11 @@ import numpy as np
 
 from .arrays import Ints
 from .binning import BinnedData
+from .boosting_run import Plan
 from .callbacks import TimeLimit
 from .code_lists import take_rows
 from .column_generation import run
 from .feature_columns import FeatureColumns, Jumps
-from .generation import Plan
 from .kernels.kinds import LEVELS
 from .kernels.work import SparseCodes
 from .masters import Master

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .generation import Callback, Plan, State
+from .boosting_run import Callback, Plan, State
 from .history import Record
 from .status import Status
 

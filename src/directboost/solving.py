@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .boosting_run import Known, Outcome, Plan
 from .column_generation import run
 from .columns import Stumps
 from .continuation import start
 from .feature_columns import FeatureColumns, Jumps
-from .generation import Known, Outcome, Plan
 from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
 from .settings import Parts
 from .status import Status

@@ -8,10 +8,10 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .binning import BinnedData
+from .boosting_run import Outcome, Plan
 from .columns import Bins, DenseColumns
 from .continuation import Part
 from .feature_columns import FeatureColumns
-from .generation import Outcome, Plan
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .losses import Rows

@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import kernels
 from .arrays import Array, Bools
+from .boosting_run import Outcome, State
 from .certificate import Certificate
 from .columns import Columns
 from .feature_columns import FeatureColumns
-from .generation import Outcome, State
 from .history import Record
 from .inputs import TrainingRows
 from .kernels.team import Team

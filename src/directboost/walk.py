@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .between import between, beyond, has_neighbours, judged
+from .boosting_run import Known, Outcome
 from .columns import Stumps
 from .compaction import compact
-from .generation import Known, Outcome
 from .solving import ENDED_BY_USER, solve
 from .status import Status
 from .task import Task

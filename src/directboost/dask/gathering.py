@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..generation import Outcome
+from ..boosting_run import Outcome
 from ..losses import Rows
 from ..oracles.stump import StumpOracle
 from ..problem import Objective

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..boosting_run import State
 from ..certificate import Certificate
-from ..generation import State
 from ..inputs import TrainingRows
 from ..probabilities import fit_factor
 from ..status import Status

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..boosting_run import Outcome
 from ..columns import DenseColumns
 from ..continuation import Part
 from ..feature_columns import FeatureColumns
-from ..generation import Outcome
 from ..kernels.team import Team
 from ..losses import Rows
 from ..masters import Consensus, FeatureBlocks, Smoothing

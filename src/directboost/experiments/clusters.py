@@ -16,8 +16,8 @@ class than from normal densities fitted to these rows themselves. The true rule,
 largest density with the centres and deviations that were drawn from, hardly differs from those.
 MultiBoost ends at its optimum after some dozens of rounds, so that its two pictures may be equal.
 All of the printed `nu` are small beside a sum over 200 rows and hardly regularise; MultiBoost-hinge
-therefore has a second column with these `nu` beside a mean, as if the printed sum were one. It was
-added after the results of the first had been seen, test errors among them.
+therefore runs a second time with these `nu` beside a mean, as if the printed sum were a mean. That
+was added after the results of the first had been seen, test errors among them.
 """
 
 from collections.abc import Mapping

@@ -33,7 +33,7 @@ _OURS = methods.GROUP.name
 _SHOWN = (0.05, 0.1, 0.2)  # of the table
 _REPEATS = {Effort.QUICK: 1, Effort.USUAL: 2, Effort.FULL: 10}
 _ROUNDS = {Effort.QUICK: 50, Effort.USUAL: 250, Effort.FULL: 500}
-#: Of 100 rounds, by method. A fold of one number takes GradBoost as long, the others a third.
+#: Of 100 rounds, by method. A fold of one number takes GradBoost as long, others a twentieth.
 _SECONDS = {
     "segment": (1.0, 0.1, 3.0, 5.0, 5.0),
     "usps": (1.0, 0.1, 3.0, 4.0, 3.0),
@@ -111,7 +111,7 @@ def _trial(name: str, place: int, effort: Effort) -> Trial:
     choice = method.over(grid_for(method, effort)).choice(FOLDS[effort])
     settings = {"set": name, "method": method.name, "repeats": repeats, "rounds": _ROUNDS[effort],
         **choice, **asdict(SETS[name])}  # fmt: skip
-    fold = 1.0 if method is methods.GRAD else 0.3
+    fold = 1.0 if method is methods.GRAD else 0.05  # part of a path
     folds = fold * len(choice["grid"]) * choice.get("folds", 0)
     seconds = _SECONDS[name][place] * (folds + repeats * _ROUNDS[effort] / 100.0)
     return Trial(f"{name}-{place}", settings, 1.0 + seconds)

@@ -46,7 +46,7 @@ class Mnist(Characters):
     setting = Setting(
         repeats={Effort.QUICK: 1, Effort.USUAL: 2, Effort.FULL: 10},
         rounds={Effort.QUICK: 60, Effort.USUAL: 500, Effort.FULL: 500},
-        seconds=((50, 0), (5, 0), (15, 0), (70, 8), (45, 4), (20, 2.5), (45, 4)),
+        seconds=((50, 0), (5, 0), (15, 0), (35, 4), (45, 0.7), (20, 0.3), (45, 0.6)),
         ends=(3, 5, 7, 10),
         errors=((3.0, 0.2), (3.1, 0.2), (4.4, 1.3), (5.3, 0.3), (3.7, 0.2), (3.1, 0.2), (3.0, 0.3)),
         sharing=((99.8, 0.2, 0.0, 0.0), (4.5, 48.8, 40.9, 5.8), (10.1, 69.9, 19.7, 0.3)),

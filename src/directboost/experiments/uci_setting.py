@@ -64,8 +64,9 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 def nus(method: Method, effort: Effort) -> list[float]:
     """Return the numbers to choose from: two, three, or all of the grid."""
-    thin = _THIN[method.name][effort is Effort.QUICK :]
-    return list(method.grid if effort is Effort.FULL else thin)
+    if effort is Effort.FULL:
+        return list(method.grid)
+    return list(_THIN[method.name][effort is Effort.QUICK :])
 
 
 def splits(data: str, effort: Effort) -> int:

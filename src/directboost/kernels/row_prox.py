@@ -100,7 +100,8 @@ def _euclidean_norms(W: Array) -> Array:
     """Return 2-norms by sums of squares; only rows whose sums are out of range are scaled."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", W, W)
-    norms, limits = np.sqrt(squares), np.finfo(squares.dtype)
+    norms = np.sqrt(squares)
+    limits = np.finfo(norms.dtype)
     doubtful = ~((squares > limits.tiny / limits.eps) & (squares < np.inf))
     if doubtful.any() and W[doubtful].any():
         norms[doubtful] = _scaled_norms(W[doubtful], 2.0)
