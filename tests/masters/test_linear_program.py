@@ -111,10 +111,26 @@ def test_a_simplex_that_does_not_end_is_ended(monkeypatch):
     X, y = load_wine(return_X_y=True)
     settings = {"loss": "hinge", "penalty": "l1", "solver": "lp", "nu": 0.05, "tol": 1e-6}
     expected = DirectBoostClassifier(**settings).fit(X, y).certificate_
-    monkeypatch.setattr("directboost.masters.linear_program._STEPS", 0)
+    for limit in ("_STEPS", "_HOT_STEPS"):
+        monkeypatch.setattr(f"directboost.masters.linear_program.{limit}", 0)
     found = DirectBoostClassifier(**settings).fit(X, y).certificate_
     assert found.converged
     assert found.primal == pytest.approx(expected.primal, rel=1e-5)
+
+
+def test_a_hot_start_that_cycles_is_solved_cold(monkeypatch):
+    """No step allowed after new columns: dual simplex answers from nothing, to the same optimum."""
+    problem = without_columns(make_problem("hinge"))
+    problem.columns.extend(named(range(6)))
+    master = LinearProgram()
+    solve(master, problem)
+    problem.columns.extend(named(range(12)))
+    monkeypatch.setattr("directboost.masters.linear_program._HOT_STEPS", 0)
+    runs, run = [], master._model.run
+    monkeypatch.setattr(master._model, "run", lambda options: runs.append(options) or run(options))
+    result = solve(master, problem)
+    assert [options["simplex_strategy"] for options in runs] == [4, 1]
+    assert relative_gap(problem, result) <= 1e-9
 
 
 @pytest.mark.parametrize("margin", MARGINS)

@@ -22,7 +22,8 @@ from .margin_rows import (
 
 _TOLERANCE = 1e-10  # the least HiGHS allows; absolute, hence the scale of the objective
 _ENOUGH = 1e-9  # relative gap above which an answer of the simplex method is not believed
-_STEPS = 100  # of the simplex method per row and column: primal simplex may cycle without end
+_STEPS = 100  # of the simplex method per row and column
+_HOT_STEPS = 1  # the same after new columns: few take a fifth, and primal simplex may cycle
 _HOT = {"solver": "simplex", "simplex_strategy": 4, "presolve": "off"}
 _COLD = (
     {"solver": "simplex", "simplex_strategy": 1, "presolve": "choose"},
@@ -160,10 +161,11 @@ class _Model:
         """Solve the model; return the number of iterations."""
         import highspy
 
-        if options is not _HOT:
+        hot = options is _HOT
+        if not hot:
             self.highs.clearSolver()
         size = self.highs.getNumCol() + self.highs.getNumRow()
-        self._set({"simplex_iteration_limit": _STEPS * size, **options})
+        self._set({"simplex_iteration_limit": (_HOT_STEPS if hot else _STEPS) * size, **options})
         self.highs.run()
         self.has_basis = self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         info = self.highs.getInfo()
