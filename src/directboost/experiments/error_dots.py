@@ -44,6 +44,6 @@ def _draw_one(panel: Any, pairs: Pairs) -> None:
             fillstyle="none" if words == "printed" else "full", markersize=5, elinewidth=1.0,
             capsize=2, label=words)  # fmt: skip
     panel.set_yticks(places, [""] * len(places))
-    panel.invert_yaxis()
+    panel.set_ylim(places.size - 0.5, -0.5)  # the first on top
     panel.tick_params(labelsize=8)
     panel.grid(axis="x", alpha=0.3)

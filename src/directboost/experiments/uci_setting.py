@@ -31,10 +31,10 @@ _THIN = {methods.HINGE.name: (0.005, 0.02, 0.05), methods.EXPONENTIAL.name: (1e-
     methods.MEAN_HINGE.name: (0.005, 0.02, 0.05)}  # fmt: skip
 #: Seconds of a path of the whole grid, and of one run.
 _SECONDS = {
-    methods.HINGE.name: {"thyroid": (9.0, 200.0), "dna": (7.0, 100.0), "wine": (0.1, 0.3),
+    methods.HINGE.name: {"thyroid": (9.0, 120.0), "dna": (7.0, 100.0), "wine": (0.1, 0.3),
         "iris": (0.1, 0.2), "glass": (1.5, 3.5), "svmguide2": (1.5, 8.0),
         "svmguide4": (8.0, 50.0)},
-    methods.EXPONENTIAL.name: {"thyroid": (2.0, 20.0), "dna": (2.0, 125.0), "wine": (0.1, 0.2),
+    methods.EXPONENTIAL.name: {"thyroid": (2.0, 40.0), "dna": (2.0, 250.0), "wine": (0.1, 0.2),
         "iris": (0.1, 0.2), "glass": (0.2, 3.0), "svmguide2": (0.5, 7.0),
         "svmguide4": (1.0, 18.0)},
     methods.MEAN_HINGE.name: {"thyroid": (1.0, 30.0), "dna": (2.0, 20.0), "wine": (0.1, 0.3),
