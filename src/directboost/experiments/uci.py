@@ -20,7 +20,8 @@ errors among them.
 On dna the folds mostly choose the largest `nu` of the printed grids, too little: on four splits the
 optimum of the exponential loss errs 0.070 with 1e-5, 0.064 with 1e-4, 0.051 with 1e-3, 0.047 with
 0.01 (`benchmarks/misses.py`). On glass, 214 rows, ten splits leave it to luck: on 100, with `nu`
-chosen by separate fits, it errs 0.282, by tens 0.256 to 0.304; with even shares of classes 0.273.
+chosen by separate fits, that loss errs 0.282, by tens 0.256 to 0.304; with even shares of the
+classes 0.273.
 """
 
 from collections.abc import Sequence
