@@ -51,7 +51,7 @@ class Recognition(Experiment):
             **setting.features}  # fmt: skip
         seconds = setting.boosters[method] * rounds / setting.rounds[Effort.USUAL]
         if method.parameter:
-            step = 1 if effort is Effort.FULL and seed == 0 else setting.steps[effort]
+            step = setting.steps[effort]
             settings |= {"nu": setting.nus[method.name], "step": step}
             seconds *= setting.steps[Effort.USUAL] / step
         return Trial(f"{seed}-{_plain(method.name)}", settings, setting.reading + seconds)

@@ -25,7 +25,7 @@ class Setting:
         Accuracies in per cent by name.
     rounds, repeats : dict by effort
     steps : dict by effort
-        Columns a round of MultiBoost; but one in the first repeat of a full run.
+        Columns a round of MultiBoost.
     bins : int
         Of a feature, for all methods.
     reading : float

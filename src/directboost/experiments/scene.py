@@ -56,7 +56,7 @@ class Scene(Recognition):
             "MultiBoost-fast": "79.2 (0.8)", "Linear SVM": "76.3 (0.9)", "HIK SVM": "81.4 (0.6)"},
         rounds={Effort.QUICK: 100, Effort.USUAL: 1000, Effort.FULL: 1000},
         repeats={Effort.QUICK: 1, Effort.USUAL: 1, Effort.FULL: 5},
-        steps={Effort.QUICK: 10, Effort.USUAL: 10, Effort.FULL: 10},
+        steps={Effort.QUICK: 10, Effort.USUAL: 10, Effort.FULL: 1},
     )  # fmt: skip
 
     def parts(self, seed: int) -> tuple[Part, Part]:
