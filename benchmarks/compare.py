@@ -24,27 +24,42 @@ ROOT = Path(__file__).resolve().parent.parent
 RATIO, SECONDS = 1.15, 0.05
 REPEATS = 7
 
-#: Name, data (rows, features and classes of generated data, or None for digits), nu.
+
+@dataclass(frozen=True)
+class Case:
+    """A fit: the data by rows, features and classes (None for digits), nu, and columns.
+
+    With `columns`, one of them enters a round, until there are so many.
+    """
+
+    size: tuple[int, int, int] | None
+    nu: float
+    columns: int = 0
+
+
 CASES = {
-    "digits, nu 0.01": (None, 0.01),
-    "digits, nu 0.001": (None, 0.001),
-    "5000 x 20, k = 3": ((5_000, 20, 3), 0.01),
-    "20000 x 20, k = 5": ((20_000, 20, 5), 0.01),
-    "5000 x 100, k = 10": ((5_000, 100, 10), 0.01),
+    "digits, nu 0.01": Case(None, 0.01),
+    "digits, nu 0.001": Case(None, 0.001),
+    "digits, one a round": Case(None, 0.001, 200),
+    "5000 x 20, k = 3": Case((5_000, 20, 3), 0.01),
+    "20000 x 20, k = 5": Case((20_000, 20, 5), 0.01),
+    "5000 x 100, k = 10": Case((5_000, 100, 10), 0.01),
 }
 
-# Reads "folder nu" lines, fits to a gap of 1 %, answers with the seconds.
+# Reads "folder nu columns" lines, fits to a gap of 1 %, answers with the seconds.
 WORKER = """
-import sys, time
+import sys, time, warnings
 import numpy as np
 from pathlib import Path
 import directboost
 from directboost import DirectBoostClassifier
+warnings.simplefilter("ignore")
 assert Path(directboost.__file__).is_relative_to(sys.argv[1]), directboost.__file__
 for line in sys.stdin:
-    folder, nu = line.split()
+    folder, nu, columns = line.split()
     X, y = np.load(Path(folder, "X.npy")), np.load(Path(folder, "y.npy"))
-    model = DirectBoostClassifier(nu=float(nu), tol=0.01, n_jobs=2)
+    single = {"columns_per_round": 1, "max_learners": int(columns)} if int(columns) else {}
+    model = DirectBoostClassifier(nu=float(nu), tol=0.01, n_jobs=2, **single)
     started = time.perf_counter()
     model.fit(X, y)
     print(time.perf_counter() - started, flush=True)
@@ -87,9 +102,9 @@ class Worker:
             env={**own, "PYTHONPATH": path},
         )
 
-    def fit(self, folder: Path, nu: float) -> float:
+    def fit(self, folder: Path, case: Case) -> float:
         """Return the seconds of one fit."""
-        self.process.stdin.write(f"{folder} {nu}\n")
+        self.process.stdin.write(f"{folder} {case.nu} {case.columns}\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
@@ -129,12 +144,12 @@ def write_case(size: tuple[int, int, int] | None, folder: Path) -> Path:
     return folder
 
 
-def race(workers: dict[str, Worker], folder: Path, nu: float, repeats: int) -> dict[str, float]:
+def race(workers: dict[str, Worker], folder: Path, case: Case, repeats: int) -> dict[str, float]:
     """Fit in turn; the first fit of each is not counted."""
     least = dict.fromkeys(workers, np.inf)
     for turn in range(repeats + 1):
         for name, worker in workers.items():
-            seconds = worker.fit(folder, nu)
+            seconds = worker.fit(folder, case)
             if turn:
                 least[name] = min(least[name], seconds)
     return least
@@ -145,9 +160,9 @@ def compare(base: Path, head: Path, work: Path, repeats: int) -> list[Verdict]:
     workers = {"base": Worker(base), "head": Worker(head)}
     verdicts = []
     try:
-        for number, (name, (size, nu)) in enumerate(CASES.items()):
-            folder = write_case(size, work / f"case{number}")
-            verdicts.append(Verdict(name, **race(workers, folder, nu, repeats)))
+        for number, (name, case) in enumerate(CASES.items()):
+            folder = write_case(case.size, work / f"case{number}")
+            verdicts.append(Verdict(name, **race(workers, folder, case, repeats)))
             show(verdicts[-1])
     finally:
         for worker in workers.values():

@@ -283,6 +283,50 @@ class TestBudgets:
             boost(callbacks=[broken])
 
 
+class Watched(Wrapped):
+    """A master that keeps the accuracies it was asked for."""
+
+    def __init__(self):
+        super().__init__(lambda calls, problem, result: result)
+        self.asked = []
+
+    def solve(self, problem, start, accuracy):
+        self.asked.append(accuracy)
+        return super().solve(problem, start, accuracy)
+
+
+class Growing(Adversary):
+    """An oracle whose dictionary is what it has proposed."""
+
+    grows = True
+
+
+class TestAccuracy:
+    """How tightly the master solves over single columns."""
+
+    def test_a_share_of_the_gap_and_at_the_end_of_the_tolerance(self):
+        master = Watched()
+        outcome = boost(master, columns_per_round=1, tol=1e-3)
+        gaps = [record.relative_gap for record in outcome.state.history[:-1]]
+        assert master.asked == pytest.approx([max(3e-4, 0.05 * gap) for gap in gaps])
+        assert master.asked[0] > 10 * master.asked[-1]
+        assert outcome.status is Status.OPTIMAL
+
+    def test_the_last_of_a_budget_is_solved_tightly(self):
+        master = Watched()
+        boost(master, columns_per_round=1, tol=1e-3, max_columns=6)
+        assert master.asked[-1] == pytest.approx(3e-4)
+        assert min(master.asked[:-1]) > 1e-3
+
+    @pytest.mark.parametrize(("kind", "rule"), [(Adversary, "paper"), (Growing, "exact")])
+    def test_always_tightly(self, kind, rule):
+        """By the paper's rule, and where the gap is over the columns themselves."""
+        oracle = kind(lambda calls, found, A: found.proposals)
+        master = Watched()
+        boost(master, oracle, columns_per_round=1, tol=1e-3, max_rounds=5, rule=rule)
+        assert master.asked == pytest.approx([3e-4] * 5)
+
+
 class TestInterrupts:
     """Ctrl-C keeps the best model so far, with its certificate."""
 

@@ -36,10 +36,11 @@ def test_both_limits_must_be_passed(compare, base, head, slower):
     assert compare.Verdict("case", base, head).slower is slower
 
 
-def test_turns(compare, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("columns", [0, 3])
+def test_turns(compare, tmp_path, monkeypatch, capsys, columns):
     """The package against itself, on a tiny case."""
     source = Path(directboost.__file__).parents[1]
-    monkeypatch.setattr(compare, "CASES", {"tiny": ((40, 2, 2), 0.9)})
+    monkeypatch.setattr(compare, "CASES", {"tiny": compare.Case((40, 2, 2), 0.9, columns)})
     (verdict,) = compare.compare(source, source, tmp_path, repeats=2)
     assert verdict.base > 0
     assert verdict.head > 0
@@ -51,17 +52,17 @@ def test_the_first_fit_is_not_counted(compare):
         def __init__(self, *seconds):
             self.seconds = iter(seconds)
 
-        def fit(self, folder, nu):
+        def fit(self, folder, case):
             return next(self.seconds)
 
     workers = {"base": Stub(0.1, 3.0, 2.0), "head": Stub(9.0, 4.0, 5.0)}
-    assert compare.race(workers, Path(), 0.1, 2) == {"base": 2.0, "head": 4.0}
+    assert compare.race(workers, Path(), compare.Case(None, 0.1), 2) == {"base": 2.0, "head": 4.0}
 
 
 def test_a_worker_refuses_another_package(compare, tmp_path, capfd):
     """A folder without the package would time the installed one."""
     worker = compare.Worker(tmp_path)
     with pytest.raises((RuntimeError, BrokenPipeError)):
-        worker.fit(tmp_path, 0.1)
+        worker.fit(tmp_path, compare.Case(None, 0.1))
     worker.process.wait()
     assert "Error" in capfd.readouterr().err
