@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -311,6 +312,31 @@ class TestAccuracy:
         assert master.asked == pytest.approx([max(3e-4, 0.05 * gap) for gap in gaps])
         assert master.asked[0] > 10 * master.asked[-1]
         assert outcome.status is Status.OPTIMAL
+
+    def test_several_columns_a_round(self):
+        master = Watched()
+        gaps = [r.relative_gap for r in boost(master, tol=1e-3).state.history[:-1]]
+        assert master.asked == pytest.approx([max(3e-4, 0.05 * gap) for gap in gaps])
+
+    def test_solves_without_a_new_column_are_tighter_and_tighter(self):
+        """A column that is there already is all that is proposed after the first round."""
+        stump = Adversary(lambda calls, found, A: named((0, 0, 1)))
+        master = Watched()
+        outcome = boost(master, stump, tol=1e-3)
+        loose = [0.05 * record.relative_gap for record in outcome.state.history[:-1]]
+        assert len(loose) == 4
+        assert master.asked == pytest.approx([a * 0.1**i for i, a in enumerate(loose)])
+
+    def test_tightly_while_nothing_is_certified(self):
+        """Before all is priced the gap is infinite."""
+        oracle = Adversary(lambda calls, found, A: found.proposals)
+        whole = oracle.price
+        oracle.price = lambda *given: replace(whole(*given), complete=oracle.calls > 3)
+        master = Watched()
+        outcome = boost(master, oracle, columns_per_round=1, tol=1e-3, max_rounds=5)
+        assert [math.isinf(r.relative_gap) for r in outcome.state.history[:5]] == [1, 1, 1, 0, 0]
+        assert master.asked[:3] == pytest.approx([3e-4] * 3)
+        assert master.asked[3] > 3e-4
 
     def test_the_last_of_a_budget_is_solved_tightly(self):
         master = Watched()

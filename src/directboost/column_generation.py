@@ -1,6 +1,7 @@
 """The one boosting loop: price, certify, add columns, solve, again."""
 
 import time
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -164,16 +165,16 @@ def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
     """Return the relative gap over the columns to solve to.
 
     While the gap over the whole dictionary is large the next column changes the answer anyway:
-    with one a round a tighter solve takes twice the time. That does not hold where there is no
-    next one, where the paper's rule would take a loose answer for the end, and where the gap is
-    over the columns themselves.
+    with one a round a tighter solve takes twice the time. That does not hold for the last column
+    of a budget, by the paper's rule, which takes a loose answer for the end, and where the gap is
+    over the columns themselves, or not known yet.
     """
     accuracy = _SHARE * plan.tol
     spent = plan.max_columns is not None and len(state.columns) >= plan.max_columns
     if plan.columns_per_round is None:
         nearly = relative_gap <= _NEARLY * plan.tol
         accuracy = max(accuracy, (_LAST_STEP if nearly else _STEP) * relative_gap)
-    elif plan.rule == "exact" and not (spent or plan.oracle.grows):
+    elif plan.rule == "exact" and not (spent or plan.oracle.grows) and isfinite(relative_gap):
         accuracy = max(accuracy, _STEP * relative_gap)
     return accuracy if state.columns.whole_features else accuracy * 0.1**state.idle
 

@@ -128,6 +128,8 @@ class GradBoost(Baseline):
         free = norms > self.lam
         free[model.active] = self.n_sweeps == 0
         places: Ints = np.flatnonzero(free)
+        if self.n_sweeps and places.size:
+            places = model.promising(g, norms, places, self.n_induce)
         decreases, chosen = model.decreases(g, places), []
         for _ in range(min(self.n_induce, places.size)):
             best = first_best(decreases)

@@ -10,6 +10,7 @@ from .rounds import Problem
 from .running_losses import RunningLoss
 
 _AT_ONCE = 64  # stumps whose answers are made numbers together
+_TIE = 1e-9  # share within which a bound and a decrease may be equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,21 @@ class GroupModel:
     def dual_norms(self, g: Array) -> Array:
         """Return the dual norms of rows, (n,)."""
         return self._penalty.dual_norm(np.abs(g))
+
+    def promising(self, g: Array, norms: Array, places: Ints, count: int) -> Ints:
+        """Return those of the places, of rows of zeros, that may have the `count` best decreases.
+
+        g (n, k) are the gradients of all rows, their dual norms (n,) above lam at the places. New
+        votes are g / L less its projection on the ball of radius lam / L of the dual norm, which
+        is no further away than g / L scaled into it: a decrease is at most
+        ||g||^2 (1 - lam / norm)^2 / (2 L), and just that for l1,2.
+        """
+        shares = 1.0 - self._lam / norms[places]
+        bounds = np.einsum("ij,ij->i", g, g)[places] * shares**2 / (2.0 * self._loss.curvature)
+        count = min(count, places.size)
+        some = np.argpartition(bounds, -count)[-count:]
+        least = self.decreases(g, places[some]).min()
+        return np.asarray(places[bounds >= (1.0 - _TIE) * least])
 
     def decreases(self, g: Array, places: Ints) -> Array:
         """Return what a step on each of the rows takes off its bound of Q, (n,).

@@ -12,7 +12,7 @@ import numpy as np
 
 from .base import Arrays, Experiment, Outcome, Results, Row, Trial
 
-_FORMAT = 2
+_FORMAT = 3  # one more whenever fits of the same settings may give other rows
 _DIGITS = 10  # of the sum of settings that are part of a file's name
 
 
