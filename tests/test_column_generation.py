@@ -287,8 +287,8 @@ class TestBudgets:
 class Watched(Wrapped):
     """A master that keeps the accuracies it was asked for."""
 
-    def __init__(self):
-        super().__init__(lambda calls, problem, result: result)
+    def __init__(self, inner=None):
+        super().__init__(lambda calls, problem, result: result, inner)
         self.asked = []
 
     def solve(self, problem, start, accuracy):
@@ -350,6 +350,11 @@ class TestAccuracy:
         oracle = kind(lambda calls, found, A: found.proposals)
         master = Watched()
         boost(master, oracle, columns_per_round=1, tol=1e-3, max_rounds=5, rule=rule)
+        assert master.asked == pytest.approx([3e-4] * 5)
+
+    def test_always_tightly_with_the_hinge(self):
+        master = Watched(LinearProgram())
+        boost(master, goal=objective("hinge"), columns_per_round=1, tol=1e-3, max_rounds=5)
         assert master.asked == pytest.approx([3e-4] * 5)
 
 
@@ -521,6 +526,24 @@ class TestBadMasters:
         assert outcome.certificate.primal == pytest.approx(math.log(2.0))
         assert not outcome.state.W.any()
         check_outcome(outcome)
+
+    def test_a_slow_master_is_not_given_up(self):
+        """It goes a fifth of the way: columns that are there already are proposed for long."""
+
+        class Slow(Wrapped):
+            def solve(self, problem, start, accuracy):
+                best = super().solve(problem, start, accuracy).W
+                W = start + 0.2 * (best - start)
+                return MasterResult(
+                    W, problem.objective.weights(problem.columns.scores(W)), True, 1
+                )
+
+        outcome = boost(Slow(lambda calls, problem, result: result), columns_per_round=1, tol=1e-2)
+        assert outcome.status is Status.OPTIMAL
+        sizes = [record.columns for record in outcome.state.history]
+        assert any(len(set(sizes[i : i + 5])) == 1 for i in range(len(sizes) - 4))
+        check_outcome(outcome)
+        check_history(outcome)
 
     def test_a_master_that_lies_about_its_value(self):
         """The certificate is computed anew, so it tells the truth."""

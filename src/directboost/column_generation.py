@@ -10,7 +10,7 @@ from .arrays import Array
 from .boosting_run import Known, Outcome, Plan, State
 from .certificate import recertify
 from .columns import Columns, Proposals
-from .ending import end_of
+from .ending import PROGRESS, end_of
 from .history import Record
 from .oracles.base import Pricing
 from .problem import RestrictedProblem
@@ -95,6 +95,8 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     if added or pricing.complete:
         state.idle = 0 if added else state.idle + 1
         _solve(plan, state, record.relative_gap)
+        if record.primal - state.primal > PROGRESS * record.gap:
+            state.idle = 0
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
@@ -162,21 +164,26 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
 
 
 def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
-    """Return the relative gap over the columns to solve to.
-
-    While the gap over the whole dictionary is large the next column changes the answer anyway:
-    with one a round a tighter solve takes twice the time. That does not hold for the last column
-    of a budget, by the paper's rule, which takes a loose answer for the end, and where the gap is
-    over the columns themselves, or not known yet.
-    """
+    """Return the relative gap over the columns to solve to."""
     accuracy = _SHARE * plan.tol
-    spent = plan.max_columns is not None and len(state.columns) >= plan.max_columns
     if plan.columns_per_round is None:
         nearly = relative_gap <= _NEARLY * plan.tol
         accuracy = max(accuracy, (_LAST_STEP if nearly else _STEP) * relative_gap)
-    elif plan.rule == "exact" and not (spent or plan.oracle.grows) and isfinite(relative_gap):
+    elif _may_be_loose(plan, state, relative_gap):
         accuracy = max(accuracy, _STEP * relative_gap)
     return accuracy if state.columns.whole_features else accuracy * 0.1**state.idle
+
+
+def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
+    """Tell whether the next column changes the answer anyway, while the gap of all is large.
+
+    With one column a round tight solves take twice the time. Not the last of a budget may be
+    loose, nor one by the paper's rule, which takes a loose answer for the end; nor where the gap
+    is over the columns themselves, or not known yet. Smoothing of a loss is no faster for it.
+    """
+    spent = plan.max_columns is not None and len(state.columns) >= plan.max_columns
+    lasting = spent or plan.rule == "paper" or not plan.objective.loss.smooth
+    return isfinite(relative_gap) and not (lasting or plan.oracle.grows)
 
 
 def _finish(plan: Plan, state: State, status: Status) -> Outcome:

@@ -7,8 +7,8 @@ from .history import Record
 from .status import Status
 
 _STALL_ROUNDS = 60  # rounds without progress before block descent gives up
-_PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
-_IDLE_ROUNDS = 3  # solves without a new column before a master on single columns gives up
+PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
+_IDLE_ROUNDS = 3  # solves without a new column or progress before single columns give up
 
 
 def end_of(plan: Plan, state: State, record: Record) -> Status | None:
@@ -36,7 +36,7 @@ def _other_end(plan: Plan, state: State, record: Record) -> Status | None:
         return Status.MAX_ITER
     if plan.max_columns is not None and len(state.columns) >= plan.max_columns:
         return Status.BUDGET
-    if record.relative_gap < (1.0 - _PROGRESS) * state.best_gap:
+    if record.relative_gap < (1.0 - PROGRESS) * state.best_gap:
         state.best_gap, state.stalled = record.relative_gap, 0
     else:
         state.stalled += 1
