@@ -7,8 +7,8 @@ has, on the first splits of the experiment. glass: test errors on a hundred spli
 much the ten of the experiment are a matter of luck; and on splits that keep the shares of the
 classes. scene: accuracies where every descriptor of an image is kept with probability one half,
 beside those of all: what smaller images cost. ceiling: the best that optima over all stumps reach
-on the test images of scenes, with the nu that is best on these very images, beside forests: what
-no choice of nu could pass.
+on the test images of scenes, with the nu that is best on these very images, beside forests: more
+than any choice of nu by training images could be expected to give.
 """
 
 import argparse

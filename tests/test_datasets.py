@@ -116,7 +116,8 @@ def test_stored_split_leaves_other_rows_out(folder, arrays):
 
 def test_cover_type_takes_three_quarters(folder, arrays):
     np.savez(folder / "covtype.npz", **arrays, split=np.arange(12))
-    data = datasets.load("covtype")
+    with pytest.warns(UserWarning, match="it is not the file"):
+        data = datasets.load("covtype")
     assert data.train[1].size == 9
     assert data.test[1].size == 3
 

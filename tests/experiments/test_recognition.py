@@ -120,6 +120,18 @@ def test_verdict_goes_all_ways(results):
     assert "neither group form is ahead" in _with(results, ECC=0.87, group=0.75, fast=0.8)
 
 
+def test_verdict_counts_splits(results):
+    accuracies = {"AdaBoost.ECC": (0.70, 0.72), "MultiBoost-group": (0.75, 0.71)}
+    accuracies["MultiBoost-fast"] = (0.80, 0.81)
+    rows = [
+        {**row, "seed": seed, "accuracy": accuracies.get(row["method"], (0.9, 0.9))[seed]}
+        for seed in (0, 1)
+        for row in results.rows
+    ]
+    said = Digits().verdict(Results(rows, results.arrays))
+    assert "with 71.0%, which MultiBoost-group on 1 and MultiBoost-fast on 2 of 2 splits" in said
+
+
 def test_picture(results, tmp_path):
     Digits().draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000

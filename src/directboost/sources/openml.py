@@ -5,6 +5,7 @@ The files are in the folder `openml` of the cache: the folder that DIRECTBOOST_C
 """
 
 import os
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -89,7 +90,7 @@ def _fetch(name: str, number: int) -> Any:
     except HTTPError as error:
         error.close()
         raise _failure(name, number, f"OpenML answers {error}") from error
-    except (URLError, TimeoutError, ConnectionError) as error:
+    except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
         raise _failure(name, number, f"OpenML cannot be reached ({error})") from error
     except ValueError as error:
         raise ValueError(f"{PREFIX}{name} (data_id {number}) cannot be read: {error}") from error
