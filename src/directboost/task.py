@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import Array, Ints
+from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints
 from .binning import BinnedData
 from .boosting_run import Outcome, Plan
 from .columns import Bins, DenseColumns
@@ -27,7 +27,6 @@ from .request import Request
 
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
-_LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
 
@@ -87,7 +86,7 @@ class Task:
     def single(self) -> bool:
         """Whether single precision pays, and loses no row."""
         size = self.n_rows * self.k * (self.oracle.missing.size + 1)
-        return size >= _LARGE and float(self.objective.rows.c.min()) > _LEAST_WEIGHT
+        return size >= _LARGE and float(self.objective.rows.c.min()) > LEAST_SINGLE_WEIGHT
 
     def columns(self) -> FeatureColumns:
         """Return an empty working set of whole features."""

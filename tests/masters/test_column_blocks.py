@@ -8,7 +8,8 @@ import pytest
 from directboost import DirectBoostClassifier
 from directboost.column_bins import ColumnBins
 from directboost.columns import Proposals
-from directboost.masters import ColumnBlocks
+from directboost.masters import ColumnBlocks, column_blocks
+from directboost.masters.base import MasterResult
 from directboost.masters.proximal import Proximal
 from tests.conftest import make_blobs
 from tests.masters.problems import (
@@ -77,6 +78,52 @@ def test_columns_that_are_dropped():
     stays = W.any(axis=1)
     problem.columns.keep(stays)
     assert_solved(problem, master.solve(problem, W[stays], ACCURACY))
+
+
+LARGE = (1400, 14, 4)  # rows, columns and classes: enough scores for single precision
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
+@pytest.mark.parametrize(("loss", "margin"), SMOOTH)
+def test_rough_answers_on_many_rows_are_in_single_precision(loss, margin, p):
+    problem = make_problem(loss, margin, p, 0.005, shape=LARGE, seed=8)
+    master = ColumnBlocks()
+    result = solve(master, problem, 1e-3)
+    assert result.U.dtype == master.precision == np.float32
+    assert result.solved
+    assert result.value == pytest.approx(problem.value(result.W), rel=1e-6)
+    double = MasterResult(
+        result.W, problem.objective.weights(problem.columns.scores(result.W)), True, 1
+    )
+    assert -1e-14 <= relative_gap(problem, double) <= 1.01e-3
+
+
+def test_tight_answers_on_many_rows_are_in_double_precision():
+    """Also after rough ones, and for good: columns may be dropped in between."""
+    problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
+    master = ColumnBlocks()
+    W = solve(master, problem, 1e-2).W
+    result = master.solve(problem, W, ACCURACY)
+    assert result.U.dtype == master.precision == np.float64
+    assert_solved(problem, result)
+    stays = result.W.any(axis=1)
+    problem.columns.keep(stays)
+    assert master.solve(problem, result.W[stays], 1e-2).U.dtype == np.float64
+
+
+def test_what_single_precision_does_not_reach_double_does(monkeypatch):
+    monkeypatch.setattr(column_blocks, "_ROUGH", 0.0)
+    problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
+    result = solve(ColumnBlocks(), problem, 1e-9)
+    assert result.U.dtype == np.float64
+    assert result.solved
+    assert relative_gap(problem, result) <= 1e-9
+
+
+def test_rows_that_single_precision_would_lose_stay_in_double():
+    problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
+    problem.objective.rows.c[0] = 1e-31
+    assert solve(ColumnBlocks(), problem, 1e-2).U.dtype == np.float64
 
 
 def test_hinge_to_a_rough_gap():

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
 from ..boosting_run import Outcome
 from ..columns import DenseColumns
 from ..continuation import Part
@@ -32,7 +32,6 @@ from .smoothing import ShardedSmoothing
 from .stumps import ShardedStumps
 from .turns import FieldInTurns, OracleInTurns
 
-_LEAST_WEIGHT = 1e-30  # of a row: below it single precision would lose the row
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
 
@@ -69,7 +68,7 @@ class ShardedTask(Task):
     def single(self) -> bool:
         """Whether single precision pays, and loses no row."""
         size = self.n_rows * self.k * self.rows.bins.n_bins.size
-        return size >= _LARGE and self.lightest > _LEAST_WEIGHT
+        return size >= _LARGE and self.lightest > LEAST_SINGLE_WEIGHT
 
     def columns(self) -> FeatureColumns:
         """Return an empty working set of whole features."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import LEAST_SINGLE_WEIGHT, Array
 from ..column_bins import ColumnBins
 from ..columns import DenseColumns
 from ..feature_columns import FeatureColumns, Jumps
@@ -19,6 +19,7 @@ from .smoothing import Smoothing
 
 _MOST, _PATIENCE = 60, 8  # steps of a solve, and how many of them may bring nothing
 _NOTHING = 0.99  # share of the gap that a step has to fall below to have brought something
+_LARGE, _ROUGH = 5_000, 1e-4  # scores from which single precision pays, and the gap it can reach
 
 
 @dataclass
@@ -38,7 +39,8 @@ class ColumnBlocks(Master):
 
     The columns answer +1 and -1, so that each is a feature with one threshold. Where its opposite
     has not been generated, the jump there must not be negative. The steps go on until the gap over
-    the columns is small enough. Works on `DenseColumns`.
+    the columns is small enough; with a smooth loss and many rows in single precision, as long as
+    that comes so far. Works on `DenseColumns`.
 
     Paper: Eq. 36 (general primal).
     """
@@ -47,6 +49,7 @@ class ColumnBlocks(Master):
 
     def __init__(self) -> None:
         self._kept: _Kept | None = None
+        self._rough = True
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept what block descent on whole features accepts."""
@@ -58,16 +61,12 @@ class ColumnBlocks(Master):
         if not isinstance(columns, DenseColumns):
             raise TypeError("the master 'column blocks' works on DenseColumns")
         kept = self._follow(columns, objective)
-        inner = RestrictedProblem(objective, kept.features)
-        jumps = _jumps(kept, start)
-        best, least, idle, count = None, np.inf, 0, 0
-        while best is None or (least > accuracy and idle < _PATIENCE and count < _MOST):
-            found = kept.steps.solve(inner, jumps, accuracy)
-            jumps, count = found.W, count + 1
-            gap = _gap(problem, found, kept.steps)
-            idle = 0 if gap < _NOTHING * least else idle + 1
-            if gap < least:
-                best, least = found, gap
+        if accuracy < _ROUGH:
+            self._use_double(kept)
+        best, least, count = _descend(problem, kept, _jumps(kept, start), accuracy)
+        if least > accuracy and self._use_double(kept):
+            best, least, more = _descend(problem, kept, best.W, accuracy)
+            count += more
         kept.W, kept.jumps = _rows(kept.bins, best.W, objective.margin.k), best.W
         return MasterResult(kept.W, best.U, bool(least <= accuracy), count, best.value, best.A)
 
@@ -80,13 +79,48 @@ class ColumnBlocks(Master):
         if self._kept is None or self._kept.generation != columns.generation:
             bins, k = ColumnBins(columns), objective.margin.k
             features = FeatureColumns(bins, bins.costs, k)
-            steps = FeatureBlocks() if objective.loss.smooth else Smoothing()
+            steps = self._steps(objective)
             self._kept = _Kept(columns.generation, bins, features, steps, np.zeros((0, k)), [])
         kept = self._kept
         kept.bins.follow()
         kept.features.features = list(range(kept.bins.n_features))
         kept.features.signs = np.repeat(kept.bins.signs[:, None], objective.margin.k, axis=1)
         return kept
+
+    def _steps(self, objective: Objective) -> FeatureBlocks | Smoothing:
+        """Return what steps: with a smooth loss and many rows in single precision, if it may."""
+        if not objective.loss.smooth:
+            return Smoothing()
+        c = objective.rows.c
+        large = c.size * objective.margin.k >= _LARGE
+        single = self._rough and large and float(c.min()) > LEAST_SINGLE_WEIGHT
+        steps = FeatureBlocks(np.float32 if single else np.float64)
+        self.precision = steps.precision
+        return steps
+
+    def _use_double(self, kept: _Kept) -> bool:
+        """Go on in double precision from now on; tell whether that is new."""
+        self._rough = False
+        if self.precision == np.float64:
+            return False
+        kept.steps, self.precision = FeatureBlocks(), np.dtype(np.float64)
+        return True
+
+
+def _descend(
+    problem: RestrictedProblem, kept: _Kept, jumps: Jumps, accuracy: float
+) -> tuple[MasterResult, float, int]:
+    """Step from the jumps; return the answer of the least gap over the columns, it, and steps."""
+    inner = RestrictedProblem(problem.objective, kept.features)
+    best, least, idle, count = None, np.inf, 0, 0
+    while best is None or (least > accuracy and idle < _PATIENCE and count < _MOST):
+        found = kept.steps.solve(inner, jumps, accuracy)
+        jumps, count = found.W, count + 1
+        gap = _gap(problem, found, kept.steps)
+        idle = 0 if gap < _NOTHING * least else idle + 1
+        if gap < least:
+            best, least = found, gap
+    return best, least, count
 
 
 def _jumps(kept: _Kept, W: Array) -> Jumps:
