@@ -177,7 +177,7 @@ def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
 def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
     """Tell whether the next column changes the answer anyway, while the gap of all is large.
 
-    With one column a round tight solves take twice the time. Not the last of a budget may be
+    With one column a round tight solves take up to twice the time. Not the last of a budget may be
     loose, nor one by the paper's rule, which takes a loose answer for the end; nor where the gap
     is over the columns themselves, or not known yet. Smoothing of a loss is no faster for it.
     """
