@@ -18,12 +18,12 @@ a quick one 100 weak classifiers.
 Why all methods of stumps stay behind the printed numbers, by `benchmarks/misses.py scene ceiling`.
 It is not the choice of `nu`: optima over all stumps, however many, with the one of 18 that is best
 on the test images themselves, have 73.0% (group) and 74.2% (fast) on the stored split, and forests
-of 1000 trees 72.8%. It is what single counts of these copies tell: a 200 x 200 image has about half of
-the pixels, and so of the descriptors, of an original, and 92 of 100 counts in the 25 small windows
-are zero. Keeping a random half of the descriptors once more costs the optimum of the fast form 3.3
-points (73.9% to 70.6%), HIK 0.8 and the linear machine 0.5: who adds up many counts suffers less.
-The linear machine even passes the printed 76.3% when it gets the square roots of the counts
-(77.8%), which to a stump are the same.
+of 1000 trees 72.8%. It is what single counts of these copies tell: a 200 x 200 image has about half
+of the pixels, and so of the descriptors, of an original, and 92 of 100 counts in the 25 small
+windows are zero. Keeping a random half of the descriptors once more costs the optimum of the fast
+form 3.3 points (73.9% to 70.6%), HIK 0.8 and the linear machine 0.5: who adds up many counts
+suffers less. The linear machine even passes the printed 76.3% when it gets the square roots of the
+counts (77.8%), which to a stump are the same.
 """
 
 from functools import lru_cache
