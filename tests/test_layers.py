@@ -137,7 +137,7 @@ LAYERS = [
     ),
     folder(
         "experiments",
-        *("base", "store", "report", "runner", "methods", "measuring", "drawing"),
+        *("base", "store", "report", "stopping", "runner", "methods", "measuring", "drawing"),
         *("averages", "grids", "sampling", "images", "image_folders", "many_classes"),
         *("share_curves", "sharing_figure", "character_setting", "characters"),
         *("error_dots", "block_marks", "clusters", "uci_setting", "uci", "digit_blocks"),

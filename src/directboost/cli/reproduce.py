@@ -35,7 +35,12 @@ def reproduce(
     command = shlex.join(["directboost", "reproduce", *(names or []), *_flag(effort)])
     plan = Plan(chosen, effort, out, jobs, command)
     _announce(plan, console)
-    for page in _follow(plan, console):
+    try:
+        pages = _follow(plan, console)
+    except SystemExit:
+        console.print("stopped: finished trials are kept, and the same command goes on from there")
+        raise
+    for page in pages:
         Console().print(f"wrote {page}", highlight=False, soft_wrap=True)
 
 

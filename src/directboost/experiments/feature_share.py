@@ -11,8 +11,7 @@ pairs are of two different attributes, splits keep the shares of the classes, th
 training rows of the first split, and the curve of a split has at every share the error of the last
 round that reads no more features; it ends where the first of the splits ends.
 AdaBoost.MH has votes by class. Short of a full run there are two splits, 250 rounds, three folds
-and three numbers of the grids; a quick run has one split, 50 rounds and chooses nothing. A full run
-has five splits of isolet, the largest set.
+and three numbers of the grids; a quick run has one split, 50 rounds and chooses nothing.
 """
 
 from dataclasses import asdict
@@ -107,7 +106,7 @@ class FeatureShare(Experiment):
 
 def _trial(name: str, place: int, effort: Effort) -> Trial:
     method = _METHODS[place]
-    repeats = min(_REPEATS[effort], 5 if name == "isolet" else 10)
+    repeats = _REPEATS[effort]
     choice = method.over(grid_for(method, effort)).choice(FOLDS[effort])
     settings = {"set": name, "method": method.name, "repeats": repeats, "rounds": _ROUNDS[effort],
         **choice, **asdict(SETS[name])}  # fmt: skip

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 
 from .base import Effort, Experiment, Outcome, Trial
 from .report import write_report
+from .stopping import leave_requests_to_the_parent, stopped_by_signals
 from .store import Store
 
 #: A trial, its outcome or the error that ended it, and seconds.
@@ -65,11 +66,13 @@ def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
     """Run what is not finished; yield the report of every experiment.
 
     A trial that fails is missing in its report and ends nothing else; when all is done, an error
-    names those trials.
+    names those trials. Ctrl-C and a request to end are a SystemExit: trials that are not finished
+    are not kept.
     """
     words: list[str] = []
     for experiment in plan.experiments:
-        failed = _run_one(plan, experiment, tell)
+        with stopped_by_signals():
+            failed = _run_one(plan, experiment, tell)
         words += [f"{experiment.name} {key}: {error}" for key, error in failed.items()]
         yield write_report(plan.folder, experiment, plan.effort, plan.command, failed)
     if words:
@@ -101,11 +104,17 @@ def _in_parallel(experiment: Experiment, trials: Sequence[Trial], jobs: int) -> 
     left = {trial.key: trial for trial in trials}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
     try:
-        for attempt in pool(delayed(_timed)(experiment, trial) for trial in trials):
+        for attempt in pool(delayed(_apart)(experiment, trial) for trial in trials):
             del left[attempt[0].key]
             yield attempt
     except Exception as error:  # a process was ended from outside
         yield from ((trial, _words(error), 0.0) for trial in left.values())
+
+
+def _apart(experiment: Experiment, trial: Trial) -> _Attempt:
+    """Run a trial in a process of its own."""
+    leave_requests_to_the_parent()
+    return _timed(experiment, trial)
 
 
 def _timed(experiment: Experiment, trial: Trial) -> _Attempt:
