@@ -45,6 +45,8 @@ def run(
     try:
         while status is None:
             status = step(plan, state, started)
+            if status in (Status.OPTIMAL, Status.MAX_ITER) and plan.master.sharpen():
+                status = _measure_anew(plan, state)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     except OutOfReach as lost:
@@ -73,6 +75,16 @@ def _resume(state: State, before: Outcome) -> None:
     # The bound may rest on the weights of the last answer: they are kept as its proof.
     state.best_U = state.U if old.best_U is None else old.best_U
     state.seconds_pricing, state.seconds_master = old.seconds_pricing, old.seconds_master
+
+
+def _measure_anew(plan: Plan, state: State) -> None:
+    """Take the answer on in double precision: the round that ended the loop is done again."""
+    state.history.pop()
+    penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
+    here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
+    assert here.U is not None
+    state.U, state.A, state.primal = here.U, None, here.value + penalty
+    state.best_dual, state.best_gap, state.idle = -np.inf, np.inf, 0
 
 
 def step(plan: Plan, state: State, started: float) -> Status | None:
@@ -154,7 +166,10 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
     problem = RestrictedProblem(plan.objective, state.columns)
     state.W = state.columns.grow(state.W)
     state.U = state.A = None
+    rough = plan.master.precision == np.float32
     result = plan.master.solve(problem, state.W, accuracy)
+    if rough and plan.master.precision == np.float64:  # true values may lie above rounded ones
+        state.primal, state.best_dual, state.best_gap = np.inf, -np.inf, np.inf
     value = result.value if result.value is not None else problem.value(result.W)
     state.U, state.A = result.U, result.A
     if value <= state.primal:
@@ -182,6 +197,7 @@ def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
     is over the columns themselves, or not known yet. Smoothing of a loss is no faster for it.
     """
     spent = plan.max_columns is not None and len(state.columns) >= plan.max_columns
+    spent = spent or (plan.max_rounds is not None and state.round + 1 >= plan.max_rounds)
     lasting = spent or plan.rule == "paper" or not plan.objective.loss.smooth
     return isfinite(relative_gap) and not (lasting or plan.oracle.grows)
 

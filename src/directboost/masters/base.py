@@ -64,5 +64,9 @@ class Master(ABC):
     def notice(self, max_price: float) -> None:  # noqa: B027
         """Learn the largest price of a column at the U of the last answer."""
 
+    def sharpen(self) -> bool:
+        """Go on in double precision, where that has not been so; tell whether this is new."""
+        return False
+
     def release(self) -> None:  # noqa: B027
         """Let go of what is kept between solves: there will be no more of them."""

@@ -1,6 +1,6 @@
 """Newton steps and block descent on single columns, each a feature of two bins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from .smoothing import Smoothing
 _MOST, _PATIENCE = 60, 8  # steps of a solve, and how many of them may bring nothing
 _NOTHING = 0.99  # share of the gap that a step has to fall below to have brought something
 _LARGE, _ROUGH = 5_000, 1e-4  # scores from which single precision pays, and the gap it can reach
+_ROUNDING = 1e-6  # of an objective in single precision
 
 
 @dataclass
@@ -39,8 +40,8 @@ class ColumnBlocks(Master):
 
     The columns answer +1 and -1, so that each is a feature with one threshold. Where its opposite
     has not been generated, the jump there must not be negative. The steps go on until the gap over
-    the columns is small enough; with a smooth loss and many rows in single precision, as long as
-    that comes so far. Works on `DenseColumns`.
+    the columns is small enough; with a smooth loss and many rows in single precision, until a gap
+    is asked for that rounding would hide, and from then on in double. Works on `DenseColumns`.
 
     Paper: Eq. 36 (general primal).
     """
@@ -62,17 +63,33 @@ class ColumnBlocks(Master):
             raise TypeError("the master 'column blocks' works on DenseColumns")
         kept = self._follow(columns, objective)
         if accuracy < _ROUGH:
-            self._use_double(kept)
+            self.sharpen()
         best, least, count = _descend(problem, kept, _jumps(kept, start), accuracy)
-        if least > accuracy and self._use_double(kept):
+        if max(least, self._rounding(objective, best.value)) > accuracy and self.sharpen():
             best, least, more = _descend(problem, kept, best.W, accuracy)
             count += more
         kept.W, kept.jumps = _rows(kept.bins, best.W, objective.margin.k), best.W
         return MasterResult(kept.W, best.U, bool(least <= accuracy), count, best.value, best.A)
 
+    def sharpen(self) -> bool:
+        """Go on in double precision from now on, also after columns were dropped."""
+        self._rough = False
+        if self.precision == np.float64:
+            return False
+        self.precision = np.dtype(np.float64)
+        if self._kept is not None:
+            self._kept.steps = FeatureBlocks()
+        return True
+
     def release(self) -> None:
         """Let go of the columns and all arrays of rows."""
         self._kept = None
+
+    def _rounding(self, objective: Objective, value: float | None) -> float:
+        """Return the relative gap that single precision cannot tell from none, 0 in double."""
+        if self.precision == np.float64 or value is None:
+            return 0.0
+        return objective.relative(_ROUNDING * abs(value), value)
 
     def _follow(self, columns: DenseColumns, objective: Objective) -> _Kept:
         """Take new columns in; begin anew where some have been dropped."""
@@ -98,14 +115,6 @@ class ColumnBlocks(Master):
         self.precision = steps.precision
         return steps
 
-    def _use_double(self, kept: _Kept) -> bool:
-        """Go on in double precision from now on; tell whether that is new."""
-        self._rough = False
-        if self.precision == np.float64:
-            return False
-        kept.steps, self.precision = FeatureBlocks(), np.dtype(np.float64)
-        return True
-
 
 def _descend(
     problem: RestrictedProblem, kept: _Kept, jumps: Jumps, accuracy: float
@@ -120,7 +129,8 @@ def _descend(
         idle = 0 if gap < _NOTHING * least else idle + 1
         if gap < least:
             best, least = found, gap
-    return best, least, count
+    # Later steps have written over the coefficients of an earlier answer.
+    return best if best is found else replace(best, A=None), least, count
 
 
 def _jumps(kept: _Kept, W: Array) -> Jumps:
