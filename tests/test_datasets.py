@@ -209,6 +209,14 @@ def test_another_file_than_the_experiments_had(folder, arrays):
         datasets.load("vowel")
 
 
+def test_the_sum_of_a_set(folder, arrays):
+    np.savez(folder / "small.npz", **arrays)
+    assert datasets.checksum("small") == sum_of(folder / "small.npz")
+    np.savez(folder / "iris.npz", **arrays)
+    for name in ("iris", "rings", "nothing"):  # embedded, whatever the folder has; generated; none
+        assert datasets.checksum(name) is None
+
+
 def test_known_sums_are_sums_of_sets_that_are_read_from_files():
     assert all(re.fullmatch("[0-9a-f]{64}", total) for total in SUMS.values())
     assert not SUMS.keys() & set(datasets.available())

@@ -46,7 +46,8 @@ def run(
         while status is None:
             status = step(plan, state, started)
             if status in (Status.OPTIMAL, Status.MAX_ITER) and plan.master.sharpen():
-                status = _measure_anew(plan, state)
+                _measure_anew(plan, state)
+                status = None
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     except OutOfReach as lost:

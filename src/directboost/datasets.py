@@ -18,11 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .sources.base import Dataset, as_dataset
+from .sources.checksums import sum_of
 from .sources.files import FOLDER, files, read
 from .sources.generated import additive, clusters, rings
 from .sources.openml import IDS, PREFIX, load_openml
 
-__all__ = ["Dataset", "additive", "available", "clusters", "load", "rings"]
+__all__ = ["Dataset", "additive", "available", "checksum", "clusters", "load", "rings"]
 
 _EMBEDDED = ("digits", "iris", "wine", "breast_cancer")
 _GENERATED: dict[str, Callable[[], Dataset]] = {
@@ -60,6 +61,12 @@ def available() -> list[str]:
     """Return the names that are here: embedded, generated, then those of the folder."""
     own = [*_EMBEDDED, *_GENERATED]
     return own + [name for name in files() if name not in own]
+
+
+def checksum(name: str) -> str | None:
+    """Return the SHA-256 sum of the file a data set is read from; None where there is no file."""
+    path = None if name in (*_EMBEDDED, *_GENERATED) else files().get(name)
+    return None if path is None else sum_of(path)
 
 
 def _hint(name: str) -> str:

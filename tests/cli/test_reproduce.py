@@ -27,9 +27,10 @@ def test_a_run_says_how_long_it_takes_and_what_it_wrote(counting, tmp_path, caps
     assert call("--quick", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
     printed = capsys.readouterr()
     assert "counting: about 6 s" in printed.err
+    assert "on one core" in printed.err
     assert "counting 3/3" in printed.err
     assert "wrote" in printed.out
-    assert (tmp_path / "out" / "counting" / "README.md").exists()
+    assert (tmp_path / "out" / "quick" / "counting" / "README.md").exists()
     assert call("--quick", "--out", str(tmp_path / "out"), "--jobs", "1") == 0
     assert "finished before" in capsys.readouterr().err
 

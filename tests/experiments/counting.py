@@ -5,6 +5,7 @@ The paper counted to three. Unknown is why.
 
 import contextlib
 import os
+import signal
 import time
 
 import numpy as np
@@ -49,7 +50,8 @@ class Waiting(Counting):
     """Trials that do not end by themselves, and answer Ctrl-C with half of the work, as fits do."""
 
     def run(self, trial):
-        (self.folder / str(os.getpid())).touch()
+        ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        (self.folder / f"{os.getpid()} {trial.key} {ignored}").touch()
         with contextlib.suppress(KeyboardInterrupt):
             time.sleep(600.0)
         return Outcome([{"n": trial.settings["n"], "square": float("nan")}])

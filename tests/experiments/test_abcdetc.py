@@ -18,7 +18,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_is_missing_is_said(folder, monkeypatch):
-    assert "DIRECTBOOST_DATA/abcdetc" in Abcdetc().missing()
+    assert f"the folder {folder}: a folder for each class, 62 of them" in Abcdetc().missing()
+    assert Abcdetc().marks().keys() == {"abcdetc"}
     monkeypatch.setattr(abcdetc, "_CLASSES", 3)
     assert Abcdetc().missing() is None
 

@@ -34,7 +34,19 @@ def _short(trial):
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
-    assert "DIRECTBOOST_DATA/caltech256" in Caltech().missing()
+    assert f"the folder {tmp_path / 'caltech256'}: a folder for each" in Caltech().missing()
+
+
+def test_categories_with_few_images_are_not_drawn(tmp_path, monkeypatch):
+    write_strokes(tmp_path / "caltech256", 5, 20)
+    write_strokes(tmp_path / "caltech256" / "few", 1, 2)
+    monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
+    caltech._described.cache_clear()
+    for drawn in range(6):  # whichever five the draw prefers
+        (tmp_path / "caltech256" / "few").rename(tmp_path / "caltech256" / f"few{drawn}")
+        assert np.bincount(caltech._described()[1]).tolist() == [20] * 5
+        (tmp_path / "caltech256" / f"few{drawn}").rename(tmp_path / "caltech256" / "few")
+        caltech._described.cache_clear()
 
 
 def test_rows(results):

@@ -53,9 +53,15 @@ def test_no_error_is_not_a_low_one():
 def test_picture():
     _, ((axes,),) = new_figure()
     curve = np.array([1, 2]), np.array([0.5, 0.25])
-    draw_curves(axes, {"A": curve, "MultiB": curve}, {"one": 0.2, "none": float("nan")}, "Multi")
+    draw_curves(
+        axes, {"SAMME": curve, "MultiBoost-l1": curve}, {"one": 0.2, "none": float("nan")}, "Multi"
+    )
     first, second, line = axes.get_lines()
     assert first.get_linewidth() < second.get_linewidth()
     assert first.get_ydata().tolist() == [50.0, 25.0]
     assert line.get_ydata()[0] == 20.0
-    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["A", "MultiB", "one"]
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == [
+        "SAMME",
+        "MultiBoost-l1",
+        "one",
+    ]

@@ -91,6 +91,8 @@ def test_verdict_goes_both_ways(results):
     said = FeatureShare().verdict(Results(best, results.arrays))
     assert "methods on segment, usps, pendigits, vowel, isolet (in the paper on all" in said
     assert "by -10.0 and -10.0 points" in said
+    level = [{**row, "error": 0.1996 if "group" in row["method"] else 0.2} for row in results.rows]
+    assert "methods on no set" in FeatureShare().verdict(Results(level, results.arrays))
     worst = [{**row, "error": 0.3 if "group" in row["method"] else 0.2} for row in results.rows]
     assert "methods on no set" in FeatureShare().verdict(Results(worst, results.arrays))
 

@@ -33,11 +33,12 @@ def test_a_run_writes_rows_picture_and_page(places, jobs):
     told = []
     plan = Plan([Counting(worked)], Effort.QUICK, out, jobs, "directboost reproduce counting")
     pages = list(run(plan, told.append))
-    assert pages == [out / "counting" / "README.md"]
+    home = out / "quick" / "counting"
+    assert pages == [home / "README.md"]
     assert worked_on(worked) == [0, 1, 2]
     assert sorted(done.trial.key for done in told) == ["n0", "n1", "n2"]
     assert [done.finished for done in told] == [1, 2, 3]
-    with (out / "counting" / "results.csv").open() as file:
+    with (home / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["n"], row["square"]) for row in rows] == [("0", "0"), ("1", "1"), ("2", "4")]
     page = pages[0].read_text()
@@ -45,7 +46,39 @@ def test_a_run_writes_rows_picture_and_page(places, jobs):
         assert part in page
     for part in ("There are 3 squares.", "| 2 | 4 |", "`directboost reproduce counting`"):
         assert part in page
-    assert (out / "counting" / "figure.png").exists()
+    assert (home / "figure.png").exists()
+
+
+def test_a_short_run_leaves_the_report_of_a_full_one_alone(places):
+    worked, out = places
+    (full,) = run(Plan([Counting(worked)], Effort.FULL, out, 1), lambda done: None)
+    assert full == out / "counting" / "README.md"
+    before = full.read_text()
+    for effort in (Effort.QUICK, Effort.USUAL):
+        (page,) = run(Plan([Counting(worked)], effort, out, 1), lambda done: None)
+        assert page == out / effort / "counting" / "README.md"
+    assert full.read_text() == before
+
+
+class OfFiles(Counting):
+    """An experiment that reads what its marks say."""
+
+    said = "one"
+
+    def marks(self):
+        return {"set": self.said}
+
+
+def test_trials_of_other_data_do_not_count(places):
+    worked, out = places
+    experiment = OfFiles(worked)
+    plan = Plan([experiment], Effort.QUICK, out, 1)
+    list(run(plan, lambda done: None))
+    assert plan.open(experiment) == []
+    experiment.said = "another"
+    assert len(plan.open(experiment)) == 3
+    list(run(plan, lambda done: None))
+    assert plan.open(experiment) == []
 
 
 def test_an_interrupted_run_goes_on(places):
@@ -160,9 +193,9 @@ def test_a_trial_that_fails_ends_nothing_else(places, jobs):
     worked, out = places
     plan = Plan([Failing(worked), Other(worked)], Effort.QUICK, out, jobs)
     told = []
-    with pytest.raises(RuntimeError, match=r"1 trials failed.*counting n1: ArithmeticError: one"):
+    with pytest.raises(RuntimeError, match=r"1 trial failed.*counting n1: ArithmeticError: one"):
         list(run(plan, told.append))
-    pages = [out / name / "README.md" for name in ("counting", "other")]
+    pages = [out / "quick" / name / "README.md" for name in ("counting", "other")]
     assert "2 of 3 trials" in pages[0].read_text()
     assert "**Trials that are missing: 1**" in pages[0].read_text()
     assert "- `n1`: ArithmeticError: one is odd" in pages[0].read_text()
@@ -183,9 +216,9 @@ class Dying(Counting):
 def test_a_process_that_ends_is_a_trial_that_fails(places):
     worked, out = places
     plan = Plan([Dying(worked), Other(worked)], Effort.QUICK, out, 2)
-    with pytest.raises(RuntimeError, match="counting n2: TerminatedWorkerError"):
+    with pytest.raises(RuntimeError, match=r"counting n2.*: TerminatedWorkerError"):
         list(run(plan, lambda done: None))
-    assert "3 of 3 trials" in (out / "other" / "README.md").read_text()
+    assert "3 of 3 trials" in (out / "quick" / "other" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "PIL"])

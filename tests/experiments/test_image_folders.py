@@ -1,14 +1,18 @@
 """Images that a user supplies."""
 
+import os
+
 import numpy as np
 import pytest
 from skimage.io import imsave
 
 from directboost.experiments.image_folders import (
     draw_files,
+    enough,
     image_files,
     ink,
     lacking,
+    mark_of,
     read_images,
 )
 
@@ -36,11 +40,37 @@ def test_files_by_class():
 def test_what_is_lacking(folder, monkeypatch):
     assert lacking("set", 2, 2) is None
     reason = lacking("set", 2, 3)
-    assert "DIRECTBOOST_DATA/set" in reason
-    assert "2 with at least 3 images each" in reason
+    assert f"the folder {folder}: a folder for each class" in reason
+    assert "2 of them with at least 3 images (there are 1)" in reason
     assert "there are 0" in lacking("other", 1, 1)
     monkeypatch.delenv("DIRECTBOOST_DATA")
-    assert "there are 0" in lacking("set", 2, 2)
+    assert "the folder set, in the one DIRECTBOOST_DATA names (it is unset)" in lacking("set", 2, 2)
+
+
+def test_classes_with_too_few_images_are_left_out(folder):
+    assert list(enough("set", 3)) == ["b"]
+
+
+def test_a_mark_changes_with_the_images(folder):
+    before = mark_of("set")
+    assert mark_of("set") == before
+    image = next(iter(image_files("set")["a"]))
+    content = image.read_bytes()
+    image.write_bytes(content + b" ")
+    assert mark_of("set") != before
+    image.write_bytes(content)
+    os.utime(image, ns=(0, 0))
+    assert mark_of("set") != before
+    with_another = mark_of("set")
+    image.rename(image.with_name("z.png"))
+    assert mark_of("set") != with_another
+
+
+def test_an_image_that_cannot_be_read_is_named(folder):
+    image = next(iter(image_files("set")["a"]))
+    image.write_bytes(b"no image")
+    with pytest.raises(ValueError, match=rf"{image.name} cannot be read as an image: "):
+        read_images([image], 8)
 
 
 def test_drawn_files(folder):

@@ -132,6 +132,25 @@ def test_verdict_counts_splits(results):
     assert "with 71.0%, which MultiBoost-group on 1 and MultiBoost-fast on 2 of 2 splits" in said
 
 
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [
+        ({0: 0.9, 2: 0.65}, "MultiBoost-group on 0 and MultiBoost-fast on 0 of 1"),
+        ({0: 0.9, 1: 0.75, 2: 0.65}, "MultiBoost-group on 1 and MultiBoost-fast on 0 of 2 splits"),
+    ],
+)
+def test_verdict_counts_common_splits_only(results, group, words):
+    """A trial may be missing: what is compared is of the same split."""
+    accuracies = {"AdaBoost.ECC": {1: 0.7, 2: 0.7}, "MultiBoost-group": group}
+    rows = [
+        {**row, "seed": seed, "accuracy": accuracy}
+        for row in results.rows
+        for seed, accuracy in accuracies.get(row["method"], {0: 0.6, 1: 0.6, 2: 0.6}).items()
+    ]
+    said = Digits().verdict(Results(rows, results.arrays))
+    assert (words in said) == ("splits" in words)  # nothing is said of one split
+
+
 def test_picture(results, tmp_path):
     Digits().draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000

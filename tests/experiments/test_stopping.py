@@ -53,8 +53,11 @@ def test_a_signal_ends_all_processes_and_keeps_no_half_trial(tmp_path, jobs, req
     parent = subprocess.Popen(words, cwd=_ROOT, start_new_session=True)
     try:
         wait_for(lambda: len(list(worked.iterdir())) == jobs)
-        workers = [int(path.name) for path in worked.iterdir()]
+        told = [path.name.split() for path in worked.iterdir()]
+        workers = [int(process) for process, _, _ in told]
         assert (workers == [parent.pid]) == (jobs == 1)
+        # Else the trial of another process would go on from Ctrl-C as if it were done.
+        assert {ignored for _, _, ignored in told} == {str(jobs == 2)}
         send(parent.pid, request_to_end)
         assert parent.wait(timeout=60.0) == 128 + request_to_end
         wait_for(lambda: not any(map(is_alive, workers)))
@@ -72,6 +75,17 @@ def test_the_usual_answer_to_ctrl_c_comes_back():
         with pytest.raises(SystemExit, match="130"):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_was_ignored_stays_so():
+    """As `nohup` ignores a terminal that was closed."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stopped_by_signals():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_another_thread_may_run_as_well():

@@ -1,7 +1,7 @@
 """`directboost reproduce`: the tables and figures of the paper, ours beside the printed ones."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..experiments import EXPERIMENTS, Done, Effort, Experiment, Plan, duration, run
+
+_HOME = Path("experiments")
 
 
 def reproduce(
@@ -23,7 +25,7 @@ def reproduce(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: ten minutes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="As the paper did: up to 12 hours.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("experiments"),
+    out: Annotated[Path, typer.Option(file_okay=False, help="Folder for the reports.")] = _HOME,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
 ) -> None:
     """Run the experiments of the paper again; what is finished is kept, so a run can go on."""
@@ -32,16 +34,15 @@ def reproduce(
     effort = Effort.QUICK if quick else Effort.FULL if full else Effort.USUAL
     console = Console(stderr=True, highlight=False)
     chosen = _chosen(names or [], console)
-    command = shlex.join(["directboost", "reproduce", *(names or []), *_flag(effort)])
+    place = [] if out == _HOME else ["--out", str(out)]
+    command = shlex.join(["directboost", "reproduce", *(names or []), *_flag(effort), *place])
     plan = Plan(chosen, effort, out, jobs, command)
     _announce(plan, console)
     try:
-        pages = _follow(plan, console)
+        _follow(plan, console)
     except SystemExit:
         console.print("stopped: finished trials are kept, and the same command goes on from there")
         raise
-    for page in pages:
-        Console().print(f"wrote {page}", highlight=False, soft_wrap=True)
 
 
 def _flag(effort: Effort) -> list[str]:
@@ -71,16 +72,24 @@ def _announce(plan: Plan, console: Console) -> None:
     times = {experiment.name: plan.estimate(experiment) for experiment in plan.experiments}
     for name, seconds in times.items():
         console.print(f"{name}: {'about ' + duration(seconds) if seconds else 'finished before'}")
-    console.print(f"all: about {duration(sum(times.values()))} on {plan.jobs} cores")
+    cores = "one core" if plan.jobs == 1 else f"{plan.jobs} cores"
+    console.print(f"all: about {duration(sum(times.values()))} on {cores}")
 
 
-def _follow(plan: Plan, console: Console) -> list[Path]:
+def _follow(plan: Plan, console: Console) -> None:
     """Run, and say on standard error what has been finished: in a bar, or in a log."""
     if not console.is_terminal:
-        return list(run(plan, lambda done: console.print(_line(done), soft_wrap=True)))
+        _name_pages(run(plan, lambda done: console.print(_line(done), soft_wrap=True)))
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        return list(run(plan, _ticking(bar)))
+        _name_pages(run(plan, _ticking(bar)))
+
+
+def _name_pages(pages: Iterator[Path]) -> None:
+    """Print the reports as they are written."""
+    for page in pages:
+        Console().print(f"wrote {page}", highlight=False, soft_wrap=True)
 
 
 def _ticking(bar: Progress) -> Callable[[Done], None]:

@@ -23,7 +23,7 @@ import numpy as np
 from .base import Effort
 from .character_setting import Setting
 from .characters import Characters
-from .image_folders import draw_files, image_files, ink, lacking, read_images
+from .image_folders import draw_files, enough, ink, lacking, mark_of, read_images
 from .images import deskew, hog_pyramid
 from .sampling import Part
 
@@ -52,6 +52,10 @@ class Abcdetc(Characters):
         """Say which package or which images are not there."""
         return super().missing() or lacking(_FOLDER, _CLASSES, _TRAINING + 1)
 
+    def marks(self) -> dict[str, str | None]:
+        """Mark the images."""
+        return mark_of(_FOLDER)
+
     def parts(self, seed: int) -> tuple[Part, Part]:
         """Draw 5 training and up to 120 test images of each class."""
         rng = np.random.default_rng(seed)
@@ -64,8 +68,7 @@ class Abcdetc(Characters):
 
 def _classes() -> dict[str, list[Path]]:
     """Return the files of the first 62 classes, by name, that have enough of them."""
-    enough = {c: files for c, files in image_files(_FOLDER).items() if len(files) > _TRAINING}
-    return dict(islice(enough.items(), _CLASSES))
+    return dict(islice(enough(_FOLDER, _TRAINING + 1).items(), _CLASSES))
 
 
 def _features(images: Any) -> Any:

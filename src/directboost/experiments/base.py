@@ -1,5 +1,6 @@
 """The contract of an experiment: independent trials, and what is made of their rows."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,6 +117,12 @@ class Experiment(ABC):
     def verdict(self, results: Results) -> str:
         """Say in one sentence how far the numbers agree with the printed ones."""
 
+    def marks(self) -> dict[str, str | None]:
+        """Return marks of the files it reads: a stored trial counts only for the same files."""
+        from ..datasets import checksum
+
+        return {name: checksum(name) for name in self.data}
+
     def missing(self) -> str | None:
         """Return what has to be there before it can run and is not, or None."""
         from importlib.util import find_spec
@@ -127,7 +134,8 @@ class Experiment(ABC):
             return f"it needs {', '.join(packages)}: pip install 'directboost[experiments]'"
         absent = [name for name in self.data if name not in available()]
         if absent:
-            return (
-                f"it needs the data sets {', '.join(absent)} in the folder DIRECTBOOST_DATA names"
-            )
+            folder = os.environ.get("DIRECTBOOST_DATA", "")
+            where = f"={folder!r}" if folder else ", which is not set"
+            files = ", ".join(f"{name}.npz" for name in absent)
+            return f"it needs {files} in the folder that DIRECTBOOST_DATA names{where}"
         return None

@@ -25,8 +25,8 @@ from sklearn.model_selection import train_test_split
 from . import methods
 from .averages import in_per_cent, mean, numbers
 from .base import Effort, Experiment, Outcome, Results, Table, Trial
-from .drawing import COLOURS, new_figure, save
-from .image_folders import image_files, lacking, read_images
+from .drawing import colour_of, new_figure, save
+from .image_folders import enough, lacking, mark_of, read_images
 from .images import ORIENTATIONS, colour_histograms, hog_pyramid
 from .measuring import fit, stages
 from .sampling import Part
@@ -52,6 +52,10 @@ class Caltech(Experiment):
     def missing(self) -> str | None:
         """Say which package or which images are not there."""
         return super().missing() or lacking(_FOLDER, _CATEGORIES, _FEWEST)
+
+    def marks(self) -> dict[str, str | None]:
+        """Mark the images."""
+        return mark_of(_FOLDER)
 
     def trials(self, effort: Effort) -> list[Trial]:
         """One for every split and method."""
@@ -94,7 +98,7 @@ class Caltech(Experiment):
             if found:
                 curve = 100.0 * np.mean(found, axis=0)
                 rounds = np.arange(1, curve.size + 1)
-                axes.plot(rounds, curve, color=COLOURS[place], label=method.name)
+                axes.plot(rounds, curve, color=colour_of(method.name), label=method.name)
         axes.set(xlabel="rounds", ylabel="test accuracy in per cent")
         axes.legend(*axes.get_legend_handles_labels(), frameon=False, loc="lower right")
         axes.spines[["top", "right"]].set_visible(False)
@@ -117,7 +121,7 @@ class Caltech(Experiment):
 @lru_cache(maxsize=1)
 def _described() -> Part:
     """Return features and categories of all images, worked out once in a process."""
-    found = _categories(image_files(_FOLDER))
+    found = _categories(enough(_FOLDER, _FEWEST))
     images = read_images([path for files in found for path in files], _SIZE)
     features = [hog_pyramid(images.mean(axis=-1), _LEVELS), colour_histograms(images)]
     return np.hstack(features), np.repeat(np.arange(len(found)), [len(files) for files in found])

@@ -17,6 +17,27 @@ _MANY = 500  # dots that have to be small, or they hide the regions
 #: Colours that are told apart also by people who see fewer of them (Okabe and Ito).
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
 
+#: The same method has the same colour in all pictures. Yellow is hard to see on white: no line.
+_LINES = {
+    "MultiBoost-l1": COLOURS[1],
+    "MultiBoost-group": COLOURS[2],
+    "MultiBoost-fast": COLOURS[3],
+    "MultiBoost-hinge": COLOURS[2],
+    "MultiBoost-exp": COLOURS[1],
+    "AdaBoost.MH": COLOURS[4],
+    "AdaBoost.ECC": COLOURS[5],
+    "AdaBoost.MO": COLOURS[0],
+    "JointBoost": COLOURS[0],
+    "GradBoost": COLOURS[7],
+    "AdaBoost.SIP": "#8C510A",
+    "SAMME": "#999999",
+}
+
+
+def colour_of(method: str) -> str:
+    """Return the colour of the line or the bars of a method."""
+    return _LINES[method]
+
 
 def new_figure(n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = (4.2, 3.2)) -> Any:
     """Return a figure and its axes (n_rows, n_columns), each of that size in inches."""

@@ -7,13 +7,11 @@ import numpy as np
 
 from ..arrays import Array
 from .base import Results
-from .drawing import COLOURS
+from .drawing import colour_of
 from .measuring import Stage, at
 
 _POINTS = 100
-# Yellow is hard to see on white: a brown in its place.
-_COLOURS = (*COLOURS[:6], COLOURS[7], "#8C510A")
-_TICKS = (3, 5, 10, 20, 30, 50, 100)
+_TICKS = (2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 40, 50, 70, 100)
 
 
 def counts_up_to(rounds: int) -> list[int]:
@@ -54,15 +52,15 @@ def draw_curves(
     ----------
     axes : matplotlib axes
     curves : dict of (counts, errors)
-        At most eight.
+        By method.
     lines : dict of float
         Errors; a line that is NaN is left out.
     bold : str
         What the names of thicker curves begin with.
     """
-    for colour, (name, (counts, errors)) in zip(_COLOURS, curves.items(), strict=False):
+    for name, (counts, errors) in curves.items():
         width = 2.4 if name.startswith(bold) else 1.2
-        axes.plot(counts, 100.0 * errors, label=name, color=colour, lw=width)
+        axes.plot(counts, 100.0 * errors, label=name, color=colour_of(name), lw=width)
     for dashes, (name, error) in zip(("--", ":"), lines.items(), strict=False):
         if not np.isnan(error):
             axes.axhline(100.0 * error, ls=dashes, color="black", lw=1.2, label=name)

@@ -1,5 +1,6 @@
 """Images that a user supplies: a folder with a sub-folder for every class."""
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -26,14 +27,31 @@ def _images_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
 
 
+def mark_of(name: str) -> dict[str, str | None]:
+    """Return the names, sizes and times of all images, as one sum."""
+    total = hashlib.sha256()
+    for label, files in image_files(name).items():
+        for path in files:
+            told = path.stat()
+            total.update(f"{label}/{path.name} {told.st_size} {told.st_mtime_ns}\n".encode())
+    return {name: total.hexdigest()}
+
+
+def enough(name: str, images: int) -> dict[str, list[Path]]:
+    """Return the image files by class, of the classes that have so many."""
+    return {label: files for label, files in image_files(name).items() if len(files) >= images}
+
+
 def lacking(name: str, classes: int, images: int) -> str | None:
     """Say what to put where, if there are not so many classes with so many images each."""
-    found = image_files(name)
-    if sum(len(files) >= images for files in found.values()) >= classes:
+    found = enough(name, images)
+    if len(found) >= classes:
         return None
+    home = os.environ.get(_FOLDER, "")
+    folder = str(Path(home) / name) if home else f"{name}, in the one {_FOLDER} names (it is unset)"
     return (
-        f"it needs images in DIRECTBOOST_DATA/{name}: a folder for each class, {classes} with at "
-        f"least {images} images each (there are {len(found)} with images)"
+        f"it needs images in the folder {folder}: a folder for each class, {classes} of them with "
+        f"at least {images} images (there are {len(found)})"
     )
 
 
@@ -43,11 +61,19 @@ def read_images(files: list[Path], size: int) -> Array:
 
 
 def _read(path: Path, size: int) -> Any:
-    from skimage import color, transform
     from skimage.io import imread
+
+    try:
+        return _scaled(imread(path), size)
+    except Exception as error:  # what a damaged image raises has no common kind
+        raise ValueError(f"{path} cannot be read as an image: {error}") from error
+
+
+def _scaled(image: Any, size: int) -> Any:
+    from skimage import color, transform
     from skimage.util import img_as_float
 
-    image = img_as_float(imread(path))
+    image = img_as_float(image)
     if image.ndim == 3 and image.shape[2] == 4:
         image = color.rgba2rgb(image)
     if image.ndim == 2 or image.shape[2] < 3:

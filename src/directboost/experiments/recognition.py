@@ -132,15 +132,16 @@ class Recognition(Experiment):
 
 def _by_split(results: Results, best: str) -> str:
     """Return on how many splits the group forms are ahead of a method, where there are several."""
-    accuracies = {
-        name: np.array([row["accuracy"] for row in results.where(method=name)])
+    found = {
+        name: {row["seed"]: row["accuracy"] for row in results.where(method=name)}
         for name in (*_OURS, best)
     }
-    n = accuracies[best].size
-    if n == 1:
+    common = set.intersection(*(set(by_seed) for by_seed in found.values()))
+    if len(common) < 2:
         return ""
-    counts = [f"{name} on {np.sum(accuracies[name] > accuracies[best])}" for name in _OURS]
-    return f", which {' and '.join(counts)} of {n} splits pass"
+    ahead = {name: sum(found[name][s] > found[best][s] for s in common) for name in _OURS}
+    counts = [f"{name} on {count}" for name, count in ahead.items()]
+    return f", which {' and '.join(counts)} of {len(common)} splits pass"
 
 
 def _curve(results: Results, name: str) -> tuple[Array, Array] | None:

@@ -19,6 +19,9 @@ def write_report(
 ) -> Path:
     """Write `results.csv`, `figure.png` and `README.md` of an experiment; return the page.
 
+    Those of a full run lie in the folder of its name, others below that of their effort: a short
+    run leaves the report of a long one alone.
+
     Parameters
     ----------
     folder : Path
@@ -31,7 +34,7 @@ def write_report(
     """
     trials, store = experiment.trials(effort), Store(folder, experiment)
     results = store.results(trials)
-    home = folder / experiment.name
+    home = (folder if effort is Effort.FULL else folder / effort) / experiment.name
     home.mkdir(parents=True, exist_ok=True)
     write_csv(home / "results.csv", results.rows)
     experiment.draw(results, home / "figure.png")

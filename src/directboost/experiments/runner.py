@@ -69,15 +69,18 @@ def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
     names those trials. Ctrl-C and a request to end are a SystemExit: trials that are not finished
     are not kept.
     """
-    words: list[str] = []
+    words: dict[str, list[str]] = {}
     for experiment in plan.experiments:
         with stopped_by_signals():
             failed = _run_one(plan, experiment, tell)
-        words += [f"{experiment.name} {key}: {error}" for key, error in failed.items()]
+        for key, error in failed.items():
+            words.setdefault(error, []).append(f"{experiment.name} {key}")
         yield write_report(plan.folder, experiment, plan.effort, plan.command, failed)
     if words:
-        listed = "; ".join(words)
-        raise RuntimeError(f"{len(words)} trials failed, all else is in the reports: {listed}")
+        count = sum(map(len, words.values()))
+        listed = "; ".join(f"{', '.join(keys)}: {error}" for error, keys in words.items())
+        trials = "1 trial" if count == 1 else f"{count} trials"
+        raise RuntimeError(f"{trials} failed, all else is in the reports: {listed}")
 
 
 def _run_one(plan: Plan, experiment: Experiment, tell: Callable[[Done], None]) -> dict[str, str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array
 from .base import Results
-from .drawing import COLOURS, new_figure, save
+from .drawing import colour_of, new_figure, save
 from .measuring import Stage
 
 #: Where curves have their points.
@@ -54,8 +54,8 @@ def draw_panels(curves: Mapping[str, Mapping[str, Array]], bold: str, path: Path
     """
     figure, axes = new_figure(2, 3, (3.9, 3.0))
     for panel, (name, found) in zip(axes.flat, curves.items(), strict=False):
-        for place, (method, errors) in enumerate(found.items()):
-            style = {"color": COLOURS[4 - place], "lw": 2.4 if method == bold else 1.3}
+        for method, errors in found.items():
+            style = {"color": colour_of(method), "lw": 2.4 if method == bold else 1.3}
             panel.plot(100.0 * SHARES, 100.0 * errors, label=method, **style)
         panel.set(title=name, yscale="log")
         panel.set_yticks(_TICKS, map(str, _TICKS))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .drawing import COLOURS, new_figure, save
+from .drawing import COLOURS, colour_of, new_figure, save
 
 
 def draw_errors_and_sharing(
@@ -54,7 +54,7 @@ def _draw_sharing(
     for number, (name, (ours, printed)) in enumerate(sharing.items()):
         places = np.arange(len(columns)) + (number - (len(sharing) - 1) / 2.0) * width
         heights = 100.0 * np.nan_to_num(np.asarray(ours))
-        axes.bar(places, heights, 0.9 * width, color=COLOURS[number + 1], label=name)
+        axes.bar(places, heights, 0.9 * width, color=colour_of(name), label=name)
         label = "paper" if number == len(sharing) - 1 else None
         axes.plot(places, printed, "D", color="black", ms=4, label=label)
     axes.set_xticks(np.arange(len(columns)), columns)

@@ -16,13 +16,14 @@ def stopped_by_signals() -> Iterator[None]:
     """Make requests to end a SystemExit with the shell's code of the signal, here and below.
 
     A fit answers KeyboardInterrupt with the model it has by then, and a request to end leaves
-    other processes at work: neither is wanted of a trial. Only the main thread may do so; in
-    others nothing changes.
+    other processes at work: neither is wanted of a trial. Requests that are ignored, as after
+    `nohup`, stay so. Only the main thread may do it; in others nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {request: signal.signal(request, _leave) for request in _REQUESTS}
+    heard = [r for r in _REQUESTS if signal.getsignal(r) not in (signal.SIG_IGN, None)]
+    before = {request: signal.signal(request, _leave) for request in heard}
     try:
         yield
     finally:

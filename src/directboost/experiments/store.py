@@ -12,7 +12,7 @@ import numpy as np
 
 from .base import Arrays, Experiment, Outcome, Results, Row, Trial
 
-_FORMAT = 3  # one more whenever fits of the same settings may give other rows
+_FORMAT = 4  # one more whenever fits of the same settings may give other rows
 _DIGITS = 10  # of the sum of settings that are part of a file's name
 
 
@@ -31,15 +31,17 @@ class Store:
 
     def __init__(self, folder: Path, experiment: Experiment) -> None:
         self._folder = folder / ".cache" / experiment.name
+        self._marks = experiment.marks()
 
     def has(self, trial: Trial) -> bool:
-        """Tell whether the trial is there, with the same settings and with all of its arrays."""
+        """Tell whether the trial is there, of the same settings and data, with all arrays."""
         return self._read(trial) is not None
 
     def keep(self, trial: Trial, outcome: Outcome, seconds: float) -> None:
         """Write a finished trial; its rows last, so that one without them does not count."""
-        whole = {"format": _FORMAT, "settings": trial.settings, "seconds": seconds,
-            "arrays": sorted(outcome.arrays), "rows": list(outcome.rows)}  # fmt: skip
+        whole = {"format": _FORMAT, "settings": trial.settings, "data": self._marks,
+            "seconds": seconds, "arrays": sorted(outcome.arrays),
+            "rows": list(outcome.rows)}  # fmt: skip
         text = json.dumps(whole, default=_plain, indent=1)
         self._folder.mkdir(parents=True, exist_ok=True)
         if outcome.arrays:
@@ -78,6 +80,8 @@ class Store:
         except (FileNotFoundError, json.JSONDecodeError):
             return None
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            return None
+        if found["data"] != self._marks:
             return None
         wanted = json.loads(json.dumps(trial.settings, default=_plain))
         whole = not found["arrays"] or is_zipfile(self._path(trial, ".npz"))

@@ -20,8 +20,7 @@ def check_sum(path: Path) -> None:
     expected = listed or SUMS.get(path.stem)
     if expected is None:
         return
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = sum_of(path)
     if found == expected:
         return
     words = f"{path} has the SHA-256 sum {found}, expected is {expected}"
@@ -30,6 +29,12 @@ def check_sum(path: Path) -> None:
     # The line to blame is the one that calls `load`.
     message = f"{words}: it is not the file that results here were found with"
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def sum_of(path: Path) -> str:
+    """Return the SHA-256 sum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _listed(path: Path) -> str | None:
