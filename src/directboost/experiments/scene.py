@@ -49,8 +49,8 @@ class Scene(Recognition):
     data = ("scene15_centrist",)
     setting = Setting(
         boosters={methods.SAMME_STUMPS: 25.0, methods.JOINT: 250.0, methods.SIP: 20.0,
-            methods.ECC: 5.0, methods.MH: 35.0, methods.L1: 160.0, methods.GROUP: 60.0,
-            methods.FAST: 60.0},
+            methods.ECC: 5.0, methods.MH: 35.0, methods.L1: 40.0, methods.GROUP: 22.0,
+            methods.FAST: 20.0},
         machines={"Linear SVM": (linear_kernel, 4.0), "HIK SVM": (intersection_kernel, 11.0)},
         nus={methods.L1.name: 1e-6, methods.GROUP.name: 1e-4, methods.FAST.name: 1e-4},
         printed={"SAMME": "70.9 (0.4)", "JointBoost": "72.2 (0.7)", "MultiBoost-l1": "76.0 (0.5)",
