@@ -40,7 +40,7 @@ class Abcdetc(Characters):
     #: Times are a guess from those of MNIST and of a short run on strokes in 62 directions.
     setting = Setting(
         repeats={Effort.QUICK: 1, Effort.USUAL: 1, Effort.FULL: 5},
-        rounds={Effort.QUICK: 60, Effort.USUAL: 500, Effort.FULL: 500},
+        rounds={Effort.QUICK: 40, Effort.USUAL: 500, Effort.FULL: 500},
         seconds=((250, 0), (60, 0), (120, 0), (600, 40), (480, 4), (360, 4), (360, 4)),
         ends=(15, 30, 45, 62),
         errors=((63.4, 1.8), (70.5, 1.1), (62.7, 1.2), (73.9, 1.3), (73.2, 0.7), (59.1, 1.1),
