@@ -193,12 +193,11 @@ def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
 def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
     """Tell whether the next column changes the answer anyway, while the gap of all is large.
 
-    With one column a round tight solves take up to twice the time. Not the last of a budget may be
+    With few columns a round tight solves take up to twice the time. Not the last of a budget may be
     loose, nor one by the paper's rule, which takes a loose answer for the end; nor where the gap
     is over the columns themselves, or not known yet. Smoothing of a loss is no faster for it.
     """
     spent = plan.max_columns is not None and len(state.columns) >= plan.max_columns
-    spent = spent or (plan.max_rounds is not None and state.round + 1 >= plan.max_rounds)
     lasting = spent or plan.rule == "paper" or not plan.objective.loss.smooth
     return isfinite(relative_gap) and not (lasting or plan.oracle.grows)
 
