@@ -1,6 +1,7 @@
 """Seed, tiny data sets and the hypothesis profiles that all tests share."""
 
 import os
+import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,11 @@ settings.register_profile(
 )
 settings.register_profile("wide", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# A shell lets what it runs in the background ignore Ctrl-C, and processes hand that on to those
+# they start: tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
