@@ -35,11 +35,11 @@ _REPEATS = {Effort.QUICK: 1, Effort.USUAL: 2, Effort.FULL: 10}
 _ROUNDS = {Effort.QUICK: 50, Effort.USUAL: 250, Effort.FULL: 500}
 #: Of 100 rounds, by method. A fold of one number takes GradBoost as long, others a twentieth.
 _SECONDS = {
-    "segment": (1.0, 0.1, 3.0, 5.0, 5.0),
-    "usps": (1.0, 0.1, 3.0, 4.0, 3.0),
-    "pendigits": (1.0, 0.1, 3.0, 3.0, 3.0),
-    "vowel": (0.7, 0.1, 2.0, 3.0, 3.0),
-    "isolet": (9.0, 1.0, 16.0, 20.0, 12.0),
+    "segment": (1.0, 0.1, 1.5, 12.0, 2.0),
+    "usps": (1.0, 0.1, 1.2, 8.5, 1.5),
+    "pendigits": (1.0, 0.1, 1.5, 5.0, 4.0),
+    "vowel": (0.7, 0.1, 1.2, 4.0, 3.0),
+    "isolet": (6.0, 1.0, 7.0, 35.0, 28.0),
 }
 
 
