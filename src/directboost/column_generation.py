@@ -81,11 +81,17 @@ def _resume(state: State, before: Outcome) -> None:
 def _measure_anew(plan: Plan, state: State) -> None:
     """Take the answer on in double precision: the round that ended the loop is done again."""
     state.history.pop()
+    state.U, loss, penalty = _evaluate(plan, state)
+    state.A, state.primal = None, loss + penalty
+    state.best_dual, state.best_gap, state.idle = -np.inf, np.inf, 0
+
+
+def _evaluate(plan: Plan, state: State) -> tuple[Array, float, float]:
+    """Return the dual point, the loss and the penalty at the weights, in double precision."""
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
     here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
     assert here.U is not None
-    state.U, state.A, state.primal = here.U, None, here.value + penalty
-    state.best_dual, state.best_gap, state.idle = -np.inf, np.inf, 0
+    return here.U.astype(np.float64, copy=False), here.value, penalty
 
 
 def step(plan: Plan, state: State, started: float) -> Status | None:
@@ -209,13 +215,11 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
     """
     plan.master.release()
     state.W, state.A = state.columns.grow(state.W), None
-    penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
-    assert here.U is not None
-    state.U = here.U if plan.keep_dual else here.U.astype(plan.master.precision, copy=False)
-    duals: list[Array] = [here.U.astype(np.float64, copy=False)]
+    U, loss, penalty = _evaluate(plan, state)
+    state.U = U if plan.keep_dual else U.astype(plan.master.precision, copy=False)
+    duals: list[Array] = [U]
     if state.best_U is not None:
         duals.append(state.best_U.astype(np.float64, copy=False))
-    primal = here.value + penalty
+    primal = loss + penalty
     certificate = recertify(plan.objective, primal, duals, plan.oracle, plan.tol, plan.team)
-    return Outcome(certificate, status, state, here.value)
+    return Outcome(certificate, status, state, loss)

@@ -293,3 +293,15 @@ def test_efforts_keep_to_their_time():
     for effort, most in ((Effort.QUICK, 600.0), (Effort.FULL, 12.0 * 3600.0)):
         work = [trial.seconds for e in EXPERIMENTS.values() for trial in e.trials(effort)]
         assert sum(work) / 2.0 <= most
+
+
+@pytest.mark.parametrize(("folder", "words"), [("", "it is not set"), ("here", "")])
+def test_data_that_are_missing_are_named_with_the_folder(tmp_path, monkeypatch, folder, words):
+    (tmp_path / "here").mkdir()
+    home = str(tmp_path / folder) if folder else ""
+    monkeypatch.setenv("DIRECTBOOST_DATA", home)
+    reason = EXPERIMENTS["scene"].missing()
+    assert (
+        f"scene15_centrist.npz in the folder that DIRECTBOOST_DATA names ({words or home})"
+        in reason
+    )

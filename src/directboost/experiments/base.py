@@ -135,7 +135,7 @@ class Experiment(ABC):
         absent = [name for name in self.data if name not in available()]
         if absent:
             folder = os.environ.get("DIRECTBOOST_DATA", "")
-            where = f"={folder!r}" if folder else ", which is not set"
+            where = folder or "it is not set"
             files = ", ".join(f"{name}.npz" for name in absent)
-            return f"it needs {files} in the folder that DIRECTBOOST_DATA names{where}"
+            return f"it needs {files} in the folder that DIRECTBOOST_DATA names ({where})"
         return None
