@@ -13,7 +13,8 @@ from .drawing import new_figure, save
 _SIDE = 8
 #: Circle and cross: sign, colour, size in points.
 _SHAPES = (("o", "#E8000B", 8.5), ("x", "#00A651", 7.0))
-_WIDEST = 5.0  # line of the widest mark of a model, in points
+_WIDEST, _LEAST = 5.0, 0.8  # lines of the widest mark of a model and of thin ones, in points
+_FULL, _FAINT = 0.75, 0.35  # ink of a mean image alone, and of one under marks
 _THINNEST = 0.02  # share of the widest below which a mark is not drawn
 
 
@@ -73,7 +74,7 @@ def draw_models(drawn: Sequence[tuple[str, Arrays]], titles: Sequence[int], path
     figure, axes = new_figure(max(len(lines), 1), len(titles), (2.1, 2.1))
     for line, (name, arrays) in enumerate(lines):
         for place, image in enumerate(arrays["means"]):
-            draw_mean(axes[line, place], image)
+            draw_mean(axes[line, place], image, _FAINT if line else _FULL)
             if line == 0:
                 draw_numbers(axes[line, place], image)
             else:
@@ -95,9 +96,9 @@ def _explain(figure: Any) -> None:
     figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
 
 
-def draw_mean(axes: Any, mean: Array) -> None:
+def draw_mean(axes: Any, mean: Array, ink: float) -> None:
     """Draw a mean image, dark where there is ink."""
-    axes.imshow(mean.reshape(_SIDE, _SIDE), cmap="gray_r", vmin=0.0, vmax=16.0, alpha=0.75)
+    axes.imshow(mean.reshape(_SIDE, _SIDE), cmap="gray_r", vmin=0.0, vmax=16.0, alpha=ink)
     axes.set_xticks([])
     axes.set_yticks([])
 
@@ -114,5 +115,6 @@ def draw_marks(axes: Any, ends: Array, place: int) -> None:
     """Draw the circles and crosses of a class over its mean image."""
     for (shape, colour, size), widths in zip(_SHAPES, marks(ends), strict=True):
         for block in np.flatnonzero(widths[:, place] > _THINNEST):
+            line = max(_LEAST, _WIDEST * widths[block, place])
             axes.plot(block % _SIDE, block // _SIDE, shape, color=colour, markersize=size,
-                fillstyle="none", markeredgewidth=_WIDEST * widths[block, place])  # fmt: skip
+                fillstyle="none", markeredgewidth=line)  # fmt: skip

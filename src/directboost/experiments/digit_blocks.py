@@ -11,7 +11,8 @@ The mark is taken from the two ends of the range of a block, as in the paper: s_
 weights of its stumps for class c, those that answer +1 below their threshold subtracted. Above all
 thresholds the block adds s_c to the score, below them -s_c; so the class of the largest s_c gets a
 circle as wide as its lead over the second, that of the least s_c a cross as wide as its distance to
-the one before. Widths are relative to the widest mark of a model.
+the one before. Widths are relative to the widest mark of a model; lines of less than a sixth of it
+are drawn a sixth as wide, so that they can be seen.
 
 Not printed are the split, the code of AdaBoost.MO and the chosen `nu`; here accuracies are
 means over random splits, the figure shows the first of them, and blocks are counted from 1, row by
