@@ -48,7 +48,7 @@ class Scene(Recognition):
     title = "Scenes of 15 kinds: accuracy by weak classifiers"
     data = ("scene15_centrist",)
     setting = Setting(
-        boosters={methods.SAMME_STUMPS: 25.0, methods.JOINT: 250.0, methods.SIP: 20.0,
+        boosters={methods.SAMME_STUMPS: 25.0, methods.JOINT: 190.0, methods.SIP: 20.0,
             methods.ECC: 5.0, methods.MH: 35.0, methods.L1: 40.0, methods.GROUP: 22.0,
             methods.FAST: 20.0},
         machines={"Linear SVM": (linear_kernel, 4.0), "HIK SVM": (intersection_kernel, 11.0)},
