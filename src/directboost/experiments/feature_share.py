@@ -9,7 +9,8 @@ Not printed are the errors themselves, the numbers chosen, and how attributes we
 are scaled to [-1, 1], by the least and largest values of all rows, before they are multiplied,
 pairs are of two different attributes, splits keep the shares of the classes, the folds are of the
 training rows of the first split, and the curve of a split has at every share the error of the last
-round that reads no more features; it ends where the first of the splits ends.
+round that reads no more features. The mean curve ends where the first of the splits ends, so that
+its last point may be far from the error at the end, which is in the table.
 AdaBoost.MH has votes by class. Short of a full run there are two splits, 250 rounds, three folds
 and three numbers of the grids; a quick run has one split, 50 rounds and chooses nothing.
 """
