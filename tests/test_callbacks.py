@@ -6,8 +6,7 @@ import time
 import pytest
 
 from directboost.callbacks import Progress, TimeLimit
-from directboost.history import Record
-from directboost.status import Status
+from directboost.history import Record, Status
 
 
 def record(number, seconds, gap=0.125):

@@ -14,6 +14,7 @@ from directboost.certificate import lower_bound
 from directboost.column_generation import run
 from directboost.columns import DenseColumns, Proposals
 from directboost.feature_columns import FeatureColumns
+from directboost.history import Status
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import LBFGSB, FeatureBlocks, LinearProgram, Proximal
@@ -22,7 +23,6 @@ from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
 from directboost.penalties import L1, GroupNorm
 from directboost.problem import Objective, RestrictedProblem
-from directboost.status import Status
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin

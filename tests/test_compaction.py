@@ -7,9 +7,9 @@ from sklearn.datasets import load_digits, load_wine
 from directboost import DirectBoostClassifier, compaction, directboost_path, walk
 from directboost.certificate import lower_bound
 from directboost.compaction import compact
+from directboost.history import Status
 from directboost.masters.moves import count_stumps
 from directboost.problem import RestrictedProblem
-from directboost.status import Status
 from tests.masters.problems import SMOOTH
 
 

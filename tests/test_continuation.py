@@ -7,7 +7,7 @@ from directboost import DirectBoostClassifier, continuation, solving
 from directboost.binning import bin_features
 from directboost.callbacks import TimeLimit
 from directboost.continuation import coarsened
-from directboost.status import Status
+from directboost.history import Status
 from tests.masters.problems import SMOOTH
 
 

@@ -185,7 +185,7 @@ def test_infinite_values_are_refused(place):
 )
 def test_arrays_and_sparse_matrices_are_predicted_alike(learner, numbers, monkeypatch):
     """Whatever the model was fitted to; also where rows come in several parts."""
-    monkeypatch.setattr("directboost.matrices._PART", 500)
+    monkeypatch.setattr("directboost.arrays._PART", 500)
     for model in fit_both(numbers, learner=learner):
         for make in FORMATS.values():
             held = make(numbers)

@@ -14,12 +14,11 @@ from . import (
 from .certificate import Certificate
 from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier
-from .history import Record
+from .history import Record, Status
 from .loading import load
 from .model_file import ModelFileError
 from .model_path import ModelPath, directboost_path
 from .multi_label import DirectBoostMultiLabelClassifier
-from .status import Status
 
 __version__ = "0.1.0"
 

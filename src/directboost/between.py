@@ -8,9 +8,8 @@ from .boosting_run import Known, Outcome, State
 from .certificate import recertify
 from .ending import wish_of
 from .feature_columns import FeatureColumns, Jumps
-from .history import Record
+from .history import Record, Status
 from .problem import RestrictedProblem
-from .status import Status
 from .task import Task
 
 

@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers, Scores
+from .arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, tidy
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
 from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
 from .kernels.team import Team
 from .kernels.work import Cuts, SparseCodes, codes_of
 from .learners import Constant, Learner, Level, Stump
-from .matrices import is_sparse, tidy
 from .memory import MOST_LISTED
 from .sparse_binning import hold_codes
 from .sparse_cuts import code_entries

@@ -9,12 +9,11 @@ import numpy as np
 from .arrays import Scores
 from .certificate import Certificate
 from .columns import Columns
-from .history import Record
+from .history import Record, Status
 from .kernels.team import Team
 from .masters.base import Master
 from .oracles.base import Oracle
 from .problem import Objective
-from .status import Status
 
 Callback = Callable[[Record], bool | Status | None]
 

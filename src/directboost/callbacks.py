@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from .history import Record
-from .status import Status
+from .history import Record, Status
 
 Callback = Callable[[Record], bool | Status | None]
 

@@ -16,12 +16,12 @@ from .callbacks import TimeLimit
 from .code_lists import take_rows
 from .column_generation import run
 from .feature_columns import FeatureColumns, Jumps
+from .history import Status
 from .kernels.kinds import LEVELS
 from .kernels.work import SparseCodes
 from .masters import Master
 from .oracles import StumpOracle
 from .problem import Objective
-from .status import Status
 
 _BINS = 32  # of a feature, to begin with
 _MANY_BINS = 64  # from which on a feature is made coarse

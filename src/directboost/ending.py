@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from .boosting_run import Callback, Plan, State
-from .history import Record
-from .status import Status
+from .history import Record, Status
 
 _STALL_ROUNDS = 60  # rounds without progress before block descent gives up
 PROGRESS = 1e-3  # share by which the gap has to fall to count as progress

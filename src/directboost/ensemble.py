@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers
+from .arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
 from .kernels import predict
 from .kernels.team import Team
 from .kernels.work import Tables
 from .learners import ClassAnswer, Constant, FittedClasses, Level, Stump, WeakClassifier
-from .matrices import column, is_sparse, row_parts
 from .trees import Leaf, Tree
 
 _READ = Stump | Level  # what a table of one feature holds

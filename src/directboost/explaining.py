@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array, Numbers
+from .arrays import Array, Numbers, dense
 from .inputs import refuse_infinite
-from .matrices import dense
 from .model_file import NotStored
 from .naming import class_names, feature_names
 from .prediction import Predictor

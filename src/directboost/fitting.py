@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
-from .arrays import Array, Ints, Numbers
+from .arrays import Array, Ints, Numbers, is_sparse, with_columns_alone
 from .callbacks import Callback, Progress
 from .encoding import Encoder
 from .ensemble import Ensemble
@@ -27,7 +27,6 @@ from .inputs import (
 )
 from .learners import WeakClassifier
 from .losses import Rows
-from .matrices import is_sparse, with_columns_alone
 from .monotone import monotone_signs
 from .naming import feature_names
 from .path import until_no_better, within

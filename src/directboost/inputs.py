@@ -11,11 +11,10 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Bools, Ints, Numbers
+from .arrays import Array, Bools, Ints, Numbers, is_sparse
 from .encoding import Encoder
 from .kernels import ranges
 from .kernels.team import Team
-from .matrices import is_sparse
 from .naming import refuse_unknown
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing

@@ -5,8 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Array, Ints, Numbers
-from .matrices import column
+from .arrays import Array, Ints, Numbers, column
 
 
 class WeakClassifier(Protocol):

@@ -17,10 +17,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .arrays import Numbers
+from .arrays import Numbers, is_sparse, tidy
 from .encoding import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import count_missing, is_frame, refuse_lazy
-from .matrices import is_sparse, tidy
 from .naming import feature_names
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}

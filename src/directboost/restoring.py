@@ -8,7 +8,7 @@ import numpy as np
 from .certificate import Certificate
 from .encoding import Encoder
 from .ensemble import Ensemble
-from .history import Record, RoundRecord
+from .history import Record, RoundRecord, Status
 from .model_file import (
     labels_from_plain,
     learners_from_plain,
@@ -16,7 +16,6 @@ from .model_file import (
     weights_from_plain,
 )
 from .naming import feature_names
-from .status import Status
 
 Plain = dict[str, Any]
 

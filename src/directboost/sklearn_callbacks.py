@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .history import Record
-from .status import Status
+from .history import Record, Status
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -11,9 +11,9 @@ from .column_generation import run
 from .columns import Stumps
 from .continuation import start
 from .feature_columns import FeatureColumns, Jumps
+from .history import Status
 from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
 from .settings import Parts
-from .status import Status
 from .task import Task
 
 _MOST_ROUNDS = 150  # rounds block descent gets where an exact solver may finish the work

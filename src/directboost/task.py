@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints
+from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
 from .binning import BinnedData
 from .boosting_run import Outcome, Plan
 from .columns import Bins, DenseColumns
@@ -19,7 +19,6 @@ from .margins import OneVsAll
 from .masters import FeatureBlocks, Master, Smoothing
 from .masters.line import AllRows
 from .masters.row_sample import RowSample
-from .matrices import is_sparse
 from .memory import check_memory
 from .oracles import BinnedOracle, Oracle, OracleData
 from .problem import Objective

@@ -15,14 +15,13 @@ from .boosting_run import Outcome, State
 from .certificate import Certificate
 from .columns import Columns
 from .feature_columns import FeatureColumns
-from .history import Record
+from .history import Record, Status
 from .inputs import TrainingRows
 from .kernels.team import Team
 from .learners import WeakClassifier
 from .oracles import StumpOracle
 from .request import Request
 from .solving import ENDED_BY_USER
-from .status import Status
 from .task import Task, prepare
 from .trees import pruned
 

@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers
+from .arrays import Array, Bools, Ints, Numbers, some_columns
 from .learners import WeakClassifier
-from .matrices import some_columns
 
 
 @dataclass(frozen=True, eq=False)

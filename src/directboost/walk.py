@@ -8,8 +8,8 @@ from .between import between, beyond, has_neighbours, judged
 from .boosting_run import Known, Outcome
 from .columns import Stumps
 from .compaction import compact
+from .history import Status
 from .solving import ENDED_BY_USER, solve
-from .status import Status
 from .task import Task
 from .training import Trained, trained
 

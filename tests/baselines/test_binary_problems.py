@@ -6,7 +6,7 @@ import pytest
 from directboost.baselines.binary_boosters import BinaryBooster, kept
 from directboost.baselines.binary_problems import LockStep
 from directboost.baselines.distinct_rows import DistinctRows
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 

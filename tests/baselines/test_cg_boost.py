@@ -14,7 +14,7 @@ from directboost.baselines.corrective_solvers import (
     logistic,
     penalised,
 )
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.problems import binary
 from tests.baselines.rows import noisy, split

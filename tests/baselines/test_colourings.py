@@ -7,7 +7,7 @@ import pytest
 
 from directboost.baselines.adaboost_ecc import AdaBoostECC
 from directboost.baselines.colourings import coin, half, max_cut
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.pairs import all_colourings, rounds_of
 
 

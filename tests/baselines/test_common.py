@@ -18,8 +18,8 @@ from directboost.baselines import (
     MultiBoostCW,
     OneVsAllBoost,
 )
+from directboost.history import Status
 from directboost.learners import Constant
-from directboost.status import Status
 from tests.baselines.estimators import ESTIMATORS
 from tests.baselines.rows import noisy, split
 

@@ -8,7 +8,7 @@ from directboost import DirectBoostClassifier
 from directboost.baselines import LPBoost, edge_program
 from directboost.baselines.edge_program import EdgeProgram
 from directboost.baselines.lp_boost import Hinge, HingeOnSimplex, SoftMargin
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.problems import binary
 from tests.baselines.rows import noisy, split

@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost.baselines.multiboost_cw import MultiBoostCW
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
 from tests.baselines.rows import errors_by_round, noisy, split
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.baselines import AdaBoostMH, AdaBoostMO, CGBoost, LPBoost, OneVsAllBoost
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
 from tests.baselines.rows import errors_by_round, noisy, split
 

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from directboost.baselines.adaboost_m1 import AdaBoostM1
 from directboost.baselines.samme import SAMME
-from directboost.status import Status
+from directboost.history import Status
 from tests.baselines.rows import errors_by_round, noisy, split
 
 

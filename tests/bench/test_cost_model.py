@@ -19,7 +19,8 @@ from directboost.bench.cost_model import (
     round_seconds,
 )
 from directboost.bench.rates import overhead_of
-from directboost.bench.simulation import HOPS, LARGE, NEAR, Machines, Question, simulate
+from directboost.bench.simulation import HOPS, Machines, Question, simulate
+from directboost.dask.workers import LARGE, NEAR
 
 OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
 ONE = Machines(1, 1, OVER, L, B)

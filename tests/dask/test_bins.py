@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.binning import bin_features
-from directboost.dask.bins import bins_of, coded
+from directboost.binning import bin_features, coded
+from directboost.dask.bins import bins_of
 from directboost.dask.sketches import groups_for, merge_sketches, sketch
 from directboost.kernels.team import Team
 

@@ -21,7 +21,7 @@ from directboost.dask.cluster import AnswerLost, Cluster
 from directboost.dask.shards import Shard
 from directboost.dask.sums import Sums
 from directboost.dask.workers import _SELDOM, Workers
-from directboost.status import Status
+from directboost.history import Status
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier, field
 from directboost.dask.crew import Here
-from directboost.status import Status
+from directboost.history import Status
 from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from ..status import Status
+from ..history import Status
 from .label_boosting import LabelBoosting
 
 

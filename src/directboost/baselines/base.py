@@ -16,7 +16,7 @@ from .. import kernels
 from ..arrays import Array, Ints
 from ..binning import bin_features
 from ..encoding import Encoder
-from ..history import RoundRecord
+from ..history import RoundRecord, Status
 from ..inputs import (
     TrainingRows,
     check_count,
@@ -32,7 +32,6 @@ from ..naming import feature_names
 from ..prediction import Predictor, one_blas_thread
 from ..probabilities import fit_factor
 from ..reading import read_training
-from ..status import Status
 from .rounds import Problem, Round
 from .search import StumpSearch
 from .votes import VoteModel, ensemble_of

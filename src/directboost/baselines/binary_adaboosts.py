@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..status import Status
+from ..history import Status
 from .base import Rounds
 from .rounds import NO_EDGE, Problem, Round, log_odds
 from .search import signs

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 from ..arrays import Array
-from ..status import Status
+from ..history import Status
 
 _SLACK = 1e-6  # by which an edge is to exceed the bound that all stumps so far keep
 

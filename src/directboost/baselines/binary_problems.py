@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..status import Status
+from ..history import Status
 from .base import Baseline, Rounds
 from .binary_boosters import BinaryBooster
 from .distinct_rows import DistinctRows

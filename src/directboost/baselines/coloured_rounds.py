@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..status import Status
+from ..history import Status
 from .base import Rounds
 from .coloured_pairs import Choice, ColouredPairs
 from .rounds import Round, log_odds

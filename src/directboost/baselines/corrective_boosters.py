@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from ..arrays import Array
-from ..status import Status
+from ..history import Status
 from .binary_boosters import BinaryBooster, kept
 from .corrective_solvers import Loss, constrained, penalised
 

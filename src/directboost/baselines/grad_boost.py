@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..history import Status
 from ..inputs import check_choice, check_count, check_number
 from ..penalties import PENALTIES
-from ..status import Status
 from .base import Baseline, Rounds
 from .group_steps import GroupModel
 from .rounds import Problem, Round

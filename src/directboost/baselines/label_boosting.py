@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ..arrays import Array
-from ..status import Status
+from ..history import Status
 from .base import Baseline, Rounds
 from .leaf_labels import Rule, best_stump, fitted_rule, refuse_unfit
 from .rounds import NO_EDGE, Problem, Round, log_odds

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..status import Status
+from ..history import Status
 from .base import Baseline, Rounds
 from .binary_adaboosts import independent
 from .binary_problems import BinaryBaseline, LockStep

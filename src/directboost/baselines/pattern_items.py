@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Scores
+from ..arrays import Array, Bools, Scores, column
 from ..learners import Constant, Learner, Level, Stump
-from ..matrices import column
 from .rounds import Problem
 
 SLACK = 1e-12  # of shares, for rounding

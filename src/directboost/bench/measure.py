@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..datasets import Dataset
+from ..sources.base import Dataset
 from .methods import Method
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from typing import Any
 from distributed import CancelledError, Client, Future, KilledWorker
 from distributed.client import _wait
 
-from ..status import OutOfReach
+from ..history import OutOfReach
 
 _OFTEN = 20  # how often one looks at tasks before they count as stuck
 _ANSWER = 10.0  # seconds a scheduler has for a short question

@@ -10,12 +10,12 @@ from sklearn.base import clone
 from ..arrays import Array
 from ..callbacks import Progress
 from ..estimators import DirectBoostClassifier
+from ..history import OutOfReach
 from ..inputs import TrainingRows, check_count, check_number, feature_costs
 from ..naming import feature_names
 from ..prediction import one_blas_thread
 from ..request import Request, refuse_signs, request_of
 from ..settings import resolve_parts
-from ..status import OutOfReach
 from ..training import Trained
 from .loading import Loaded, Wishes, load
 from .outcomes import FarRows, best_so_far, probability_factor

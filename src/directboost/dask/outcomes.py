@@ -8,9 +8,9 @@ import numpy as np
 from ..arrays import Array
 from ..boosting_run import State
 from ..certificate import Certificate
+from ..history import Status
 from ..inputs import TrainingRows
 from ..probabilities import fit_factor
-from ..status import Status
 from ..training import Trained, export
 from .columns import ShardedColumns
 from .rows import ShardedSample

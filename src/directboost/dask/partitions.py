@@ -13,9 +13,8 @@ from dask.utils import is_dataframe_like, is_series_like
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _get_feature_names
 
-from ..arrays import Array
+from ..arrays import Array, is_sparse
 from ..frames import is_frame
-from ..matrices import is_sparse
 from ..reading import refuse_several_labels
 
 

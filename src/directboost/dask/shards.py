@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints, Numbers, Scores
-from ..binning import BinnedData
+from ..binning import BinnedData, coded
 from ..kernels import add_tables
 from ..kernels.jumps import tables_of
 from ..losses import Loss, Rows
 from ..margins import Margin
 from ..penalties import L1
 from ..problem import Objective
-from .bins import coded
 from .places import JumpList, Place
 
 

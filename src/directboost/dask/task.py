@@ -11,13 +11,13 @@ from ..boosting_run import Outcome
 from ..columns import DenseColumns
 from ..continuation import Part
 from ..feature_columns import FeatureColumns
+from ..history import OutOfReach, Status
 from ..kernels.team import Team
 from ..losses import Rows
 from ..masters import Consensus, FeatureBlocks, Smoothing
 from ..masters.line import AllRows
 from ..problem import Objective
 from ..request import Request
-from ..status import OutOfReach, Status
 from ..task import Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle
 from .consensus import ShardedConsensus

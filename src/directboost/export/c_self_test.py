@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Scores
-from ..matrices import dense
+from ..arrays import Array, Bools, Scores, dense
 from .c_layout import Layout
 from .c_model import CModel
 from .c_text import CArray, smallest

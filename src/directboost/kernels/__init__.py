@@ -30,22 +30,20 @@ if NATIVE:
 else:
     from .reference import (
         add_tables,
-        dual_parts,
-        dual_pass,
         edges,
         encode,
         find_cuts,
         histograms,
-        list_codes,
-        loss_pass,
-        model_epoch,
-        model_newton,
         penalty,
         predict,
         price,
         ranges,
-        solve_block,
     )
+    from .reference_block import solve_block
+    from .reference_lists import list_codes
+    from .reference_losses import dual_parts, dual_pass, loss_pass
+    from .reference_model import model_epoch
+    from .reference_newton import model_newton
 
 
 @cache

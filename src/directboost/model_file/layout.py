@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
+from ..history import Status
 from ..margins import MARGINS
-from ..status import Status
 from .composites import Listing, Maybe, Named, Record, read_key
 from .faults import ModelFileError, shown
 from .kinds import Choice, Integer, Kind, Number, Schema, Text, Truth

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints, Numbers, Scores
+from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
 from ..columns import Costs, Proposals, Source, Stumps
 from ..kernels import ranges
 from ..kernels.team import Team
 from ..learners import WeakClassifier
-from ..matrices import is_sparse, sparse_ranges
 from ..penalties import Penalty
 
 

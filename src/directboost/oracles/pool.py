@@ -5,10 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Scores
+from ..arrays import Array, Scores, column
 from ..columns import Stumps
 from ..learners import Constant, Opposite, PoolColumn, WeakClassifier
-from ..matrices import column
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing, column_ranges
 from .ranking import price_both_signs

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from ..arrays import Array, Ints
-from ..matrices import some_columns
+from ..arrays import Array, Ints, some_columns
 from ..naming import class_names, feature_names, some_of
 
 

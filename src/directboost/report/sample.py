@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints
-from ..matrices import column
+from ..arrays import Array, Bools, Ints, column
 from ..naming import has_several_labels
 from .packing import WHOLE, Room, packed
 from .rows import JudgedRows

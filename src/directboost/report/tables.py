@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Ints, Numbers, Scores
+from ..arrays import Array, Ints, Numbers, Scores, column
 from ..ensemble import Ensemble
 from ..learners import Constant, Level, Stump
-from ..matrices import column
 from ..naming import feature_names
 from .packing import WHOLE, Room, level_name, packed, short_name, sparse, written_bytes
 
