@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	if $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
 	then echo $$p; break; fi; done)
 
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/directboost/kernels/native/*)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/directboost/kernels/cpp/*)
 PACKAGE_FILES := $(shell find src/directboost -type f -not -path '*/__pycache__/*' 2>/dev/null)
 PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits
 
 from directboost.binning import bin_features
 from directboost.ensemble import Ensemble
-from directboost.kernels.team import Team
+from directboost.kernels.threads import Team
 from directboost.learners import Stump
 
 ROWS = {"isolet": 6238, "covtype": 435_000, "mnist": 60_000}

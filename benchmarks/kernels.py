@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 from directboost.kernels import native
-from directboost.kernels.team import Team
-from directboost.kernels.work import ModelWork, PassRows, Sweeps, Way, padded_width
+from directboost.kernels.structs import ModelWork, PassRows, Sweeps, Way, padded_width
+from directboost.kernels.threads import Team
 from directboost.memory import MOST_LISTED
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7

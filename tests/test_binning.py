@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from directboost.binning import bin_features
-from directboost.kernels.team import Team
+from directboost.kernels.threads import Team
 from directboost.learners import Constant, Stump
 from tests.reference.stumps import enumerate_dictionary, midpoint
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.ensemble import Ensemble
-from directboost.kernels.team import Team
+from directboost.kernels.threads import Team
 from directboost.learners import Constant, Stump
 
 stumps = st.builds(

@@ -9,7 +9,7 @@ from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
+from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
 from directboost.learners import Level, Stump
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS

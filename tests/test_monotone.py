@@ -8,9 +8,10 @@ from sklearn.model_selection import KFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directboost_path
 from directboost.binning import bin_features
-from directboost.kernels import native, reference
-from directboost.kernels.kinds import GAPS, ORDERED
-from directboost.kernels.work import Sweeps
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import GAPS, ORDERED
+from directboost.kernels.structs import Sweeps
 from tests.conftest import make_blobs
 from tests.kernels.draws import both, native_test
 from tests.kernels.test_solve_block import draw_block

@@ -16,7 +16,7 @@ from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
-from directboost.kernels.kinds import answers
+from directboost.kernels.step_functions import answers
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks

@@ -7,14 +7,13 @@ import numpy as np
 from .arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, tidy
 from .columns import Stumps
 from .kernels import encode, find_cuts, list_codes
-from .kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps, side
-from .kernels.team import Team
-from .kernels.work import Cuts, SparseCodes, codes_of
+from .kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps, side
+from .kernels.structs import Cuts, SparseCodes, between, code_type, codes_of, split
+from .kernels.threads import Team
 from .learners import Constant, Learner, Level, Stump
 from .memory import MOST_LISTED
 from .sparse_binning import hold_codes
 from .sparse_cuts import code_entries
-from .thresholds import between, code_type, split
 
 
 @dataclass(frozen=True)

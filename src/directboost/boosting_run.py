@@ -10,7 +10,7 @@ from .arrays import Scores
 from .certificate import Certificate
 from .columns import Columns
 from .history import Record, Status
-from .kernels.team import Team
+from .kernels.threads import Team
 from .masters.base import Master
 from .oracles.base import Oracle
 from .problem import Objective

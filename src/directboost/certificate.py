@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array
-from .kernels.team import Team
+from .kernels.threads import Team
 from .oracles.base import Oracle
 from .problem import Objective
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Bools, Ints
-from .kernels.work import LIST_ROWS, SparseCodes
+from .kernels.structs import LIST_ROWS, SparseCodes
 
 _WIDEST = 1 << 16  # rows of a block: they are counted in sixteen bits
 _SOME = 1 << 20  # entries that are looked at together

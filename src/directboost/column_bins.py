@@ -4,7 +4,7 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .columns import DenseColumns
-from .kernels.kinds import ORDERED, n_jumps
+from .kernels.step_functions import ORDERED, n_jumps
 from .learners import WeakClassifier
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .kernels.work import SparseCodes
+from .kernels.structs import SparseCodes
 from .learners import WeakClassifier
 from .penalties import Penalty
 

@@ -17,8 +17,8 @@ from .code_lists import take_rows
 from .column_generation import run
 from .feature_columns import FeatureColumns, Jumps
 from .history import Status
-from .kernels.kinds import LEVELS
-from .kernels.work import SparseCodes
+from .kernels.step_functions import LEVELS
+from .kernels.structs import SparseCodes
 from .masters import Master
 from .oracles import StumpOracle
 from .problem import Objective

@@ -27,10 +27,10 @@ from .fold_scores import (
     warn_of_refusals,
 )
 from .inputs import feature_costs
+from .kernels.threads import one_blas_thread
 from .model_path import nu_grid
 from .monotone import by_index, names_class
 from .naming import feature_names
-from .prediction import one_blas_thread
 from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 
 

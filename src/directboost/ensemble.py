@@ -9,8 +9,8 @@ import numpy as np
 
 from .arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
 from .kernels import predict
-from .kernels.team import Team
-from .kernels.work import Tables
+from .kernels.structs import Tables
+from .kernels.threads import Team
 from .learners import ClassAnswer, Constant, FittedClasses, Level, Stump, WeakClassifier
 from .trees import Leaf, Tree
 

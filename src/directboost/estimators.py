@@ -6,8 +6,8 @@ from sklearn.base import ClassifierMixin
 
 from .fitting import Fitter
 from .inputs import feature_costs
+from .kernels.threads import one_blas_thread
 from .naming import feature_names
-from .prediction import one_blas_thread
 from .settings import takes_missing, takes_sparse
 from .sklearn_callbacks import (
     CallbackSupportMixin,

@@ -9,8 +9,8 @@ import numpy as np
 from .arrays import Array, Ints, Scores
 from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
-from .kernels.jumps import apart, has_weight, rows_with_any, tables_of
-from .kernels.team import Team
+from .kernels.step_functions import apart, has_weight, rows_with_any, tables_of
+from .kernels.threads import Team
 from .learners import WeakClassifier
 from .penalties import Penalty
 

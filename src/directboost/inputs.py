@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .arrays import Array, Bools, Ints, Numbers, is_sparse
 from .encoding import Encoder
 from .kernels import ranges
-from .kernels.team import Team
+from .kernels.threads import Team
 from .naming import refuse_unknown
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing

@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 
 from .arrays import Array, Ints
-from .kernels.kinds import LEVELS, ORDERED, n_jumps, side
+from .kernels.step_functions import LEVELS, ORDERED, n_jumps, side
 from .learners import Constant, WeakClassifier
 from .trees import Leaf, Tree
 

@@ -10,8 +10,8 @@ from .arrays import Array, Ints
 from .certificate import Certificate
 from .estimators import DirectBoostClassifier
 from .inputs import check_choice, check_count, check_number
+from .kernels.threads import one_blas_thread
 from .path import relative_grid
-from .prediction import one_blas_thread
 from .summary import describe_path
 
 

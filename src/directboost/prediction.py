@@ -1,19 +1,17 @@
 """What a fitted model can do: predict."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from .arrays import Array, Ints, Numbers
 from .encoding import Encoder
 from .ensemble import Ensemble
 from .inputs import refuse_infinite
-from .kernels.team import Team
+from .kernels.threads import Team
 from .learners import WeakClassifier
 from .probabilities import class_probabilities
 from .reading import read_rows
@@ -22,17 +20,6 @@ from .shipping import Shipping
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
 #: Starting threads takes 0.1 ms: rows x features x (8 for the code + one per class) in 0.5 ms.
 _ENOUGH_TO_SHARE_LOOK_UPS = 3_000_000
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the linear algebra libraries of the process; to look for them takes a while."""
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> Any:
-    """Keep the threads of the linear algebra library out of a fit: they would fight with ours."""
-    return _blas().limit(limits=1, user_api="blas")
 
 
 class Predictor(Shipping):

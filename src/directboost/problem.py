@@ -10,8 +10,8 @@ import numpy as np
 from . import kernels
 from .arrays import Array, Scores
 from .columns import Columns
-from .kernels.team import Team
-from .kernels.work import LossPass, PassRows
+from .kernels.structs import LossPass, PassRows
+from .kernels.threads import Team
 from .losses import Loss, Rows
 from .margins import Margin, OneVsAll
 from .penalties import Penalty

@@ -8,10 +8,9 @@ import numpy as np
 
 from .arrays import Ints, Numbers
 from .code_lists import Entries, joined, lists_of
-from .kernels.work import SparseCodes
+from .kernels.structs import SparseCodes, code_type
 from .memory import MOST_LISTED
 from .sparse_cuts import CodedEntries, column_blocks
-from .thresholds import code_type
 
 
 def hold_codes(X: Numbers, coded: list[CodedEntries]) -> tuple[Ints, SparseCodes | None]:

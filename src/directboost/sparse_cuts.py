@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Numbers
-from .kernels.reference import quantile_cuts
-from .kernels.work import Cuts
-from .thresholds import code_type
+from .kernels.reference.binning import quantile_cuts
+from .kernels.structs import Cuts, code_type
 
 _SOME = 1 << 20  # stored entries that are looked at together
 

@@ -13,7 +13,7 @@ from .columns import Bins, DenseColumns
 from .continuation import Part
 from .feature_columns import FeatureColumns
 from .inputs import TrainingRows
-from .kernels.team import Team
+from .kernels.threads import Team
 from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master, Smoothing

@@ -17,7 +17,7 @@ from .columns import Columns
 from .feature_columns import FeatureColumns
 from .history import Record, Status
 from .inputs import TrainingRows
-from .kernels.team import Team
+from .kernels.threads import Team
 from .learners import WeakClassifier
 from .oracles import StumpOracle
 from .request import Request

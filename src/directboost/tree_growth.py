@@ -8,8 +8,8 @@ import numpy as np
 from .arrays import Array, Bools, Ints, Scores
 from .binning import BinnedData
 from .kernels import histograms
-from .kernels.kinds import GAPS, LEVELS
-from .kernels.team import Team
+from .kernels.step_functions import GAPS, LEVELS
+from .kernels.threads import Team
 from .trees import Tree
 
 _TIE = 1e-7  # relative difference of gains that is none: the first split wins

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.binning import bin_features
-from directboost.kernels.team import Team
+from directboost.kernels.threads import Team
 from directboost.losses import LOSSES, Rows
 from directboost.margins import OneVsAll, Pairwise
 from directboost.oracles import StumpOracle

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from directboost.binning import bin_features, coded
 from directboost.dask.bins import bins_of
 from directboost.dask.sketches import groups_for, merge_sketches, sketch
-from directboost.kernels.team import Team
+from directboost.kernels.threads import Team
 
 NAN = np.nan
 LEVELS = np.array([0, 0, 0, 0, 0, 0, 3, 2, 4, 1])

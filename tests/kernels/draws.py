@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from directboost.kernels import library, native, reference
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps
-from directboost.kernels.work import PassRows
+from directboost.kernels import library, native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps
+from directboost.kernels.structs import PassRows
 
 #: Marks of a test that calls the compiled kernels.
 NEEDS_NATIVE = [

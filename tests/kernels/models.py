@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from directboost.kernels import reference
-from directboost.kernels.jumps import jump_penalty, table_of
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
-from directboost.kernels.work import ModelWork, Sweeps, padded_width
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, jump_penalty, table_of
+from directboost.kernels.structs import ModelWork, Sweeps, padded_width
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)

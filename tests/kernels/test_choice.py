@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier, kernels
-from directboost.kernels import library, native, reference
+from directboost.kernels import library, native
+from directboost.kernels.reference import binning as reference
 from tests.kernels.draws import native_test
 
 NAMES = sorted(set(kernels.__all__) - {"NATIVE", "announce", "library", "native", "reference"})

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
-from directboost.kernels.team import Team
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.threads import Team
 from directboost.losses import LOSSES, Rows
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1

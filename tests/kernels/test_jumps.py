@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directboost.binning import bin_features
-from directboost.kernels.jumps import jump_penalty, live_jumps, table_of, tables_of
-from directboost.kernels.simplex import project_l1_ball
+from directboost.kernels.prox import project_l1_ball
+from directboost.kernels.step_functions import jump_penalty, live_jumps, table_of, tables_of
 
 
 def binned_columns():

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from directboost.kernels import native, reference
-from directboost.kernels.team import Team
-from directboost.kernels.work import LIST_ROWS, SparseCodes, codes_of
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.structs import LIST_ROWS, SparseCodes, codes_of
+from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, REALS, Coded, both, native_test
 
 NEAR = {np.float64: {"rtol": 1e-11, "atol": 1e-11}, np.float32: {"rtol": 1e-4, "atol": 1e-3}}

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
-from directboost.kernels.team import Team
-from directboost.kernels.work import LossPass, PassRows, Way
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.structs import LossPass, PassRows, Way
+from directboost.kernels.threads import Team
 from directboost.losses import LOSSES as LOSS_CLASSES
 from directboost.losses import Rows
 from directboost.margins import OneVsAll, Pairwise

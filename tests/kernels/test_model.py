@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.kernels import native, reference
-from directboost.kernels.kinds import ORDERED
-from directboost.kernels.team import Team
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import ORDERED
+from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, REALS, both, native_test
 from tests.kernels.models import (
     COUPLINGS,

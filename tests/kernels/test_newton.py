@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
-from directboost.kernels.jumps import jump_penalty
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED
-from directboost.kernels.team import Team
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, jump_penalty
+from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, KINDS, REALS, both, native_test
 from tests.kernels.models import (
     COUPLINGS,

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
-from directboost.kernels.jumps import jump_penalty
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import jump_penalty
 from tests.kernels.draws import both, native_test
 
 every_norm = pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])

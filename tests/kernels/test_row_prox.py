@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.kernels import row_prox
-from directboost.kernels.row_prox import prox_p, row_norms
+from directboost.kernels import prox as row_prox
+from directboost.kernels.prox import prox_p, row_norms
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 3.0, 10.0])

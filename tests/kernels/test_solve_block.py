@@ -4,10 +4,17 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from directboost.kernels import native, reference
-from directboost.kernels.jumps import jump_penalty, table_of
-from directboost.kernels.kinds import GAPS, LEVELS, ORDERED, n_jumps
-from directboost.kernels.work import Sweeps
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import (
+    GAPS,
+    LEVELS,
+    ORDERED,
+    jump_penalty,
+    n_jumps,
+    table_of,
+)
+from directboost.kernels.structs import Sweeps
 from tests.kernels.draws import both, native_test
 
 KINDS = (ORDERED, GAPS, LEVELS)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from directboost.binning import BinnedData
-from directboost.kernels import native, reference
-from directboost.kernels.kinds import GAPS, ORDERED
-from directboost.kernels.team import Team
-from directboost.kernels.work import Tables
+from directboost.kernels import native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.step_functions import GAPS, ORDERED
+from directboost.kernels.structs import Tables
+from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
 
 NORMS = (1.0, 2.0, np.inf)

@@ -5,8 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from directboost.kernels import library, native, reference
-from directboost.kernels.team import Team
+from directboost.kernels import library, native
+from directboost.kernels.reference import binning as reference
+from directboost.kernels.threads import Team
 from tests.kernels.draws import draw_codes, draw_rows, native_test
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.kernels.work import Way
+from directboost.kernels.structs import Way
 from directboost.losses import SmoothLoss
 from directboost.masters.line import AllRows, Line
 from tests.masters.problems import SMOOTH

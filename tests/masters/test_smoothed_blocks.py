@@ -5,7 +5,7 @@ import pytest
 
 from directboost.binning import bin_features
 from directboost.feature_columns import FeatureColumns
-from directboost.kernels.work import Way
+from directboost.kernels.structs import Way
 from directboost.losses import Rows
 from directboost.losses.smoothed_hinge import SmoothedHinge
 from directboost.margins import OneVsAll, Pairwise

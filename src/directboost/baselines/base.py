@@ -26,10 +26,10 @@ from ..inputs import (
     training_rows,
     with_levels,
 )
-from ..kernels.team import Team
+from ..kernels.threads import Team, one_blas_thread
 from ..learners import WeakClassifier
 from ..naming import feature_names
-from ..prediction import Predictor, one_blas_thread
+from ..prediction import Predictor
 from ..probabilities import fit_factor
 from ..reading import read_training
 from .rounds import Problem, Round

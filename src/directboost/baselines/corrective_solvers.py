@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..arrays import Array
-from ..kernels.simplex import project_l1_ball
+from ..kernels.prox import project_l1_ball
 
 #: Margins z (m,) and weights v (m,) to the loss and u = -dloss/dz, (m,).
 Loss = Callable[[Array, Array], tuple[float, Array]]

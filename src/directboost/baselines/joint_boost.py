@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..history import Status
 from ..inputs import TrainingRows, check_choice
-from ..kernels.team import Team
+from ..kernels.threads import Team
 from .base import Baseline, Rounds
 from .rounds import Problem, Round, exponentials
 from .search import StumpSearch

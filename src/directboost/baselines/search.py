@@ -5,8 +5,8 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Scores
 from ..binning import BinnedData
 from ..kernels import histograms
-from ..kernels.kinds import LEVELS, count_jumps, side
-from ..kernels.team import Team
+from ..kernels.step_functions import LEVELS, count_jumps, side
+from ..kernels.threads import Team
 from ..learners import Learner
 
 _WIDE, _SMALL = 16, 50_000  # columns that kernels know, and the size from where on threads pay

@@ -5,8 +5,7 @@ from dataclasses import replace
 from ..arrays import Array, Ints
 from ..binning import BinnedData, coded, rowless
 from ..kernels import find_cuts
-from ..kernels.work import Cuts
-from ..thresholds import between
+from ..kernels.structs import Cuts, between
 from .sketches import Sketch
 
 __all__ = ["bins_of", "coded"]

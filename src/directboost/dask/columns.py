@@ -9,7 +9,7 @@ from ..arrays import Array, Ints
 from ..binning import BinnedData
 from ..columns import Proposals
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.jumps import rows_with_any
+from ..kernels.step_functions import rows_with_any
 from ..oracles.ranking import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty

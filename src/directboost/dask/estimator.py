@@ -12,8 +12,8 @@ from ..callbacks import Progress
 from ..estimators import DirectBoostClassifier
 from ..history import OutOfReach
 from ..inputs import TrainingRows, check_count, check_number, feature_costs
+from ..kernels.threads import one_blas_thread
 from ..naming import feature_names
-from ..prediction import one_blas_thread
 from ..request import Request, refuse_signs, request_of
 from ..settings import resolve_parts
 from ..training import Trained

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..binning import BinnedData
-from ..kernels.jumps import apart, edges_of
+from ..kernels.step_functions import apart, edges_of
 from ..losses import Loss
 from ..oracles.ranking import best_by_edges
 from ..penalties import Penalty

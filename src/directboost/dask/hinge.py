@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..arrays import Array
-from ..kernels.team import Team
+from ..kernels.threads import Team
 from . import kinks
 from .crew import Question
 from .field import Field, values_of

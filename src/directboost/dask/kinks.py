@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.work import Way
+from ..kernels.structs import Way
 from ..masters.smoothed_blocks import ShiftedHinge
 from ..masters.smoothing import in_domain
 from ..problem import Objective, row_blocks

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.team import Team
-from ..kernels.work import EXPONENTIAL, LossPass, PassRows, own_dual
+from ..kernels.structs import EXPONENTIAL, LossPass, PassRows, own_dual
+from ..kernels.threads import Team
 from ..problem import Objective
 from . import passes
 from .field import Field, Prices, values_of

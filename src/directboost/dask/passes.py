@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Ints, Scores
-from ..kernels.work import LossPass, Way
+from ..kernels.structs import LossPass, Way
 from ..losses import Exponential, Loss
 from ..problem import Objective
 from .places import Place

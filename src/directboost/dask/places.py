@@ -9,8 +9,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..columns import Stumps
 from ..feature_columns import Jumps
-from ..kernels.jumps import rows_with_any
-from ..kernels.kinds import n_jumps
+from ..kernels.step_functions import n_jumps, rows_with_any
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..kernels import add_tables
-from ..kernels.jumps import apart, tables_of
+from ..kernels.step_functions import apart, tables_of
 from ..losses import Rows
 from ..masters.line import AllRows, Line
 from ..masters.point import Point

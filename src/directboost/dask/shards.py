@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Ints, Numbers, Scores
 from ..binning import BinnedData, coded
 from ..kernels import add_tables
-from ..kernels.jumps import tables_of
+from ..kernels.step_functions import tables_of
 from ..losses import Loss, Rows
 from ..margins import Margin
 from ..penalties import L1

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
 from ..kernels import encode, find_cuts, ranges
-from ..kernels.reference import quantile_cuts
-from ..thresholds import code_type, split
+from ..kernels.reference.binning import quantile_cuts
+from ..kernels.structs import code_type, split
 
 GROUPS_PER_BIN = 8
 _LEAST_GROUPS = 2048

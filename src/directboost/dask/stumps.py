@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..columns import DenseColumns, Stumps
 from ..kernels import add_tables, histograms
-from ..kernels.jumps import edges_of, tables_of
+from ..kernels.step_functions import edges_of, tables_of
 from .field import Field
 from .places import JumpList, Place
 from .shards import Shard

@@ -12,7 +12,7 @@ from ..columns import DenseColumns
 from ..continuation import Part
 from ..feature_columns import FeatureColumns
 from ..history import OutOfReach, Status
-from ..kernels.team import Team
+from ..kernels.threads import Team
 from ..losses import Rows
 from ..masters import Consensus, FeatureBlocks, Smoothing
 from ..masters.line import AllRows

@@ -4,7 +4,8 @@ import os
 import warnings
 from functools import cache
 
-from . import library, native, reference
+from . import library, native
+from .reference import binning as reference
 
 NATIVE = library.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
 
@@ -28,22 +29,21 @@ if NATIVE:
         solve_block,
     )
 else:
-    from .reference import (
+    from .reference.binning import (
         add_tables,
         edges,
         encode,
         find_cuts,
         histograms,
+        list_codes,
         penalty,
         predict,
         price,
         ranges,
     )
-    from .reference_block import solve_block
-    from .reference_lists import list_codes
-    from .reference_losses import dual_parts, dual_pass, loss_pass
-    from .reference_model import model_epoch
-    from .reference_newton import model_newton
+    from .reference.block_descent import model_epoch, solve_block
+    from .reference.losses import dual_parts, dual_pass, loss_pass
+    from .reference.newton import model_newton
 
 
 @cache

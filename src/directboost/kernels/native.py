@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from .kinds import n_jumps
 from .library import ModelRecord, RowsRecord, SparseRecord, TablesRecord, lib
-from .work import (
+from .step_functions import n_jumps
+from .structs import (
     LIST_ROWS,
     Cuts,
     LossPass,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.jumps import has_weight
+from ..kernels.step_functions import has_weight
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty

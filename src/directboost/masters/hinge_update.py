@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array, Bools
-from ..kernels.simplex import project_l1_ball
+from ..kernels.prox import project_l1_ball
 from .block_update import BlockLoss, BlockUpdate
 from .cones import LOSS_CONES, ConeProgram, Margins
 from .interior_point import interior_point

@@ -5,8 +5,8 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.jumps import apart
-from ..kernels.work import LossPass, Way
+from ..kernels.step_functions import apart
+from ..kernels.structs import LossPass, Way
 from ..problem import Objective, RestrictedProblem
 from .point import Point
 from .quadratic import QuadraticModel

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..kernels.jumps import rows_with_any
-from ..kernels.kinds import LEVELS
-from ..kernels.row_prox import row_norms
-from ..kernels.work import ModelWork
+from ..kernels.prox import row_norms
+from ..kernels.step_functions import LEVELS, rows_with_any
+from ..kernels.structs import ModelWork
 
 _DIGITS = 6  # to which costs are compared: beyond them rounding would decide
 _LONGEST = 20.0  # change of a score beyond which the exponential says enough

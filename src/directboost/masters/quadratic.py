@@ -5,8 +5,8 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array
 from ..feature_columns import FeatureColumns
-from ..kernels.jumps import apart, tables_of
-from ..kernels.work import ModelWork, Sweeps, padded_width
+from ..kernels.step_functions import apart, tables_of
+from ..kernels.structs import ModelWork, Sweeps, padded_width
 from ..problem import Objective
 from .point import Point
 from .row_sample import RowSample

@@ -7,8 +7,8 @@ import numpy as np
 from .. import kernels
 from ..arrays import Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..kernels.team import Team
-from ..kernels.work import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
+from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
+from ..kernels.threads import Team
 from ..losses import Loss
 from ..losses.smoothed_hinge import SmoothedHinge
 from ..margins import OneVsAll

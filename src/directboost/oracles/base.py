@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
 from ..columns import Costs, Proposals, Source, Stumps
 from ..kernels import ranges
-from ..kernels.team import Team
+from ..kernels.threads import Team
 from ..learners import WeakClassifier
 from ..penalties import Penalty
 

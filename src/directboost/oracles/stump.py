@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..binning import BinnedData, bin_features
 from ..columns import Stumps
-from ..kernels.team import Team
+from ..kernels.threads import Team
 from ..learners import Learner, WeakClassifier
 from .base import OracleData
 from .binned import BinnedOracle

@@ -5,8 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..kernels.row_prox import prox_p, row_norms
-from ..kernels.simplex import project_l1_ball
+from ..kernels.prox import project_l1_ball, prox_p, row_norms
 from .base import Penalty
 
 

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Array, Ints, Scores
-from .jumps import live_jumps
-from .kinds import answers
-from .row_prox import row_norms
-from .work import ModelWork, Team
+from ...arrays import Array, Ints, Scores
+from ..prox import row_norms
+from ..step_functions import answers, live_jumps
+from ..structs import ModelWork, Team
 
 RIDGE = 1e-3  # share of the diagonal added to the second derivative
 TIE = 1e-9  # relative distance from the maximum of a part that is none

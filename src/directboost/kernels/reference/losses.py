@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlogy
 
-from ..arrays import Array, Scores
-from .work import (
+from ...arrays import Array, Scores
+from ..structs import (
     EXPONENTIAL,
     LOGISTIC,
     MULTINOMIAL,

@@ -1,9 +1,24 @@
 """The threads of one public call, shared by all its kernels."""
 
 import threading
+from functools import cache
 from types import TracebackType
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 from . import library
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return the linear algebra libraries of the process; to look for them takes a while."""
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """Keep the threads of the linear algebra library out of a fit: they would fight with ours."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 class Team:
