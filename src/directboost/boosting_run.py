@@ -1,12 +1,13 @@
 """What a run of the boosting loop is given, what it keeps, and what it gives back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .arrays import Scores
+from .callbacks import Callback
 from .certificate import Certificate
 from .columns import Columns
 from .history import Record, Status
@@ -14,8 +15,6 @@ from .kernels.threads import Team
 from .masters.base import Master
 from .oracles.base import Oracle
 from .problem import Objective
-
-Callback = Callable[[Record], bool | Status | None]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .arrays import Array, Bools
 from .budgets import budgets_of, path_within, within
+from .callbacks import close_fit, open_fit, round_callback, with_callbacks
 from .encoding import Encoder
 from .estimators import DirectBoostClassifier
 from .fold_scores import (
@@ -31,7 +32,6 @@ from .kernels.threads import one_blas_thread
 from .model_path import nu_grid
 from .monotone import by_index, names_class
 from .naming import feature_names
-from .sklearn_callbacks import close_fit, open_fit, round_callback, with_callbacks
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):

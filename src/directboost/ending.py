@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from .boosting_run import Callback, Plan, State
+from .boosting_run import Plan, State
+from .callbacks import Callback
 from .history import Record, Status
 
 _STALL_ROUNDS = 60  # rounds without progress before block descent gives up

@@ -4,18 +4,12 @@ from typing import Any, Self
 
 from sklearn.base import ClassifierMixin
 
+from .callbacks import CallbackSupportMixin, close_fit, open_fit, round_callback, with_callbacks
 from .fitting import Fitter
 from .inputs import feature_costs
 from .kernels.threads import one_blas_thread
 from .naming import feature_names
 from .settings import takes_missing, takes_sparse
-from .sklearn_callbacks import (
-    CallbackSupportMixin,
-    close_fit,
-    open_fit,
-    round_callback,
-    with_callbacks,
-)
 
 
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
