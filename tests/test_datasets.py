@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.sources.known_sums import SUMS
+from directboost.datasets.files import SUMS
 
 
 @pytest.fixture

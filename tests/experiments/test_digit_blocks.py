@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from directboost import datasets
+from directboost.datasets.base import Dataset
 from directboost.experiments import Effort
 from directboost.experiments.base import Results, Trial
 from directboost.experiments.digit_blocks import DigitBlocks
-from directboost.sources.base import Dataset
 
 
 def small(name):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from directboost import datasets
+from directboost.datasets.base import Dataset
 from directboost.experiments import Effort, uci
 from directboost.experiments.base import Results, Trial
 from directboost.experiments.uci import Uci
-from directboost.sources.base import Dataset
 
 
 def small(name):

@@ -11,7 +11,7 @@ import pytest
 import sklearn.datasets
 
 from directboost import datasets
-from directboost.sources import openml
+from directboost.datasets import openml
 
 RECORDS = Path(sklearn.datasets.__file__).parent / "tests" / "data" / "openml"
 #: Addresses, and the names that scikit-learn has for the answers.

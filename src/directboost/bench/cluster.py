@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster, get_task_stream
 from .. import DirectBoostClassifier
 from ..callbacks import TimeLimit
 from ..dask import DaskDirectBoostClassifier
-from ..sources.generated import additive
+from ..datasets.generated import additive
 from .cluster_sizes import Fit, Plan
 from .contest import Terms
 from .rates import Around, measure_around

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..sources.generated import additive
+from ..datasets.generated import additive
 from .contest import Terms, hold_contest
 from .measure import Parts, fit_apart, parts_of
 from .methods import DirectBoost

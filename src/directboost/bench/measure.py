@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..sources.base import Dataset
+from ..datasets.base import Dataset
 from .methods import Method
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..sources.base import Dataset
+from ..datasets.base import Dataset
 from .base import Arrays, Results
 from .measuring import stage_at
 

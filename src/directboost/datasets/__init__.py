@@ -17,11 +17,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from .sources.base import Dataset, as_dataset
-from .sources.checksums import sum_of
-from .sources.files import FOLDER, files, read
-from .sources.generated import additive, clusters, rings
-from .sources.openml import IDS, PREFIX, load_openml
+from .base import Dataset, as_dataset
+from .files import FOLDER, files, read, sum_of
+from .generated import additive, clusters, rings
+from .openml import IDS, PREFIX, load_openml
 
 __all__ = ["Dataset", "additive", "available", "checksum", "clusters", "load", "rings"]
 
