@@ -11,7 +11,7 @@ from directboost.dask.passes import LookMessage, WayMessage
 from directboost.dask.places import JumpList, Place
 from directboost.dask.softening import Softening
 from directboost.losses import Hinge, Rows
-from directboost.losses.smoothed_hinge import SmoothedHinge
+from directboost.losses.hinge import SmoothedHinge
 from directboost.margins import MARGINS
 from directboost.penalties import L1
 from tests.dask.shard_data import K, draw_place, draw_shards

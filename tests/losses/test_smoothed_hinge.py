@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.losses import Rows
-from directboost.losses.hinge import Hinge
-from directboost.losses.smoothed_hinge import SmoothedHinge
+from directboost.losses.hinge import Hinge, SmoothedHinge
 
 MARGINS = ["pairwise", "one-vs-all"]
 

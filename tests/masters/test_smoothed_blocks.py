@@ -7,7 +7,7 @@ from directboost.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.structs import Way
 from directboost.losses import Rows
-from directboost.losses.smoothed_hinge import SmoothedHinge
+from directboost.losses.hinge import SmoothedHinge
 from directboost.margins import OneVsAll, Pairwise
 from directboost.masters.line import AllRows
 from directboost.masters.quadratic import QuadraticModel

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Scores
 from ..feature_columns import FeatureColumns, Jumps
-from ..losses.smoothed_hinge import SmoothedHinge
+from ..losses.hinge import SmoothedHinge
 from ..masters.base import MasterResult
 from ..masters.line import Line, point_of
 from ..masters.point import Point

@@ -24,7 +24,7 @@ from scipy.special import log_softmax
 from ..arrays import Scores
 from ..columns import Stumps
 from ..losses import Rows
-from ..losses.smoothed_hinge import LEAST, SmoothedHinge
+from ..losses.hinge import LEAST, SmoothedHinge
 from ..margins import Margin
 from .places import JumpList, Place
 

@@ -10,7 +10,7 @@ from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
 from ..kernels.threads import Team
 from ..losses import Loss
-from ..losses.smoothed_hinge import SmoothedHinge
+from ..losses.hinge import SmoothedHinge
 from ..margins import OneVsAll
 from ..problem import Objective
 from .feature_blocks import FeatureBlocks

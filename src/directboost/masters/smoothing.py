@@ -9,7 +9,7 @@ from ..arrays import Array, Scores
 from ..feature_columns import FeatureColumns, Jumps
 from ..losses import Loss
 from ..losses.base import Rows
-from ..losses.smoothed_hinge import SmoothedHinge
+from ..losses.hinge import SmoothedHinge
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem import Objective, RestrictedProblem
