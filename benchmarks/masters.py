@@ -28,8 +28,8 @@ from directboost.losses import LOSSES, Rows
 from directboost.margins import Pairwise
 from directboost.masters import MASTERS
 from directboost.oracles import StumpOracle
+from directboost.penalties import resolve_penalty
 from directboost.problem import Objective, RestrictedProblem
-from directboost.settings import resolve_penalty
 
 SOLVERS = ("blocks", "lp", "lbfgsb", "prox", "conic", "admm", "consensus")
 PROBLEMS = (

@@ -13,8 +13,8 @@ from directboost.masters import (
     LinearProgram,
     Proximal,
 )
-from directboost.penalties import L1, GroupNorm
-from directboost.settings import Parts, resolve_master, resolve_parts, resolve_penalty
+from directboost.penalties import L1, GroupNorm, resolve_penalty
+from directboost.settings import Parts, resolve_master, resolve_parts
 from tests.reference.formulas import LOSS_MARGINS
 
 

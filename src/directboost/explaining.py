@@ -9,8 +9,8 @@ from .arrays import Array, Numbers, dense
 from .inputs import refuse_infinite
 from .model_file import NotStored
 from .naming import class_names, feature_names
+from .penalties import penalty_name, resolve_penalty
 from .prediction import Predictor
-from .settings import penalty_name, resolve_penalty
 from .summary import describe
 
 

@@ -1,9 +1,7 @@
 """From names to parts: the loss, margin, penalty, weak learner and master a fit is made of."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 from sklearn.utils import get_tags
@@ -13,7 +11,7 @@ from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
 from .masters import MASTERS, ColumnBlocks, FeatureBlocks, Master, Smoothing
 from .oracles import LEARNERS, ClassifierOracle, Oracle, OracleData
-from .penalties import L1, PENALTIES, GroupNorm, Penalty
+from .penalties import Penalty, penalty_name, resolve_penalty
 
 
 @dataclass(frozen=True)
@@ -39,30 +37,6 @@ def resolve_parts(loss: Any, margin: Any, penalty: Any) -> Parts:
             f"margin={margin!r} does not go with loss={found.name!r}; that loss takes {fitting}"
         )
     return Parts(found, kind, resolve_penalty(penalty))
-
-
-def resolve_penalty(penalty: Any) -> Penalty:
-    """Return the penalty of a name, of a number p >= 1, or the object itself."""
-    if isinstance(penalty, Penalty):
-        return penalty
-    if isinstance(penalty, Real) and not isinstance(penalty, bool) and float(penalty) >= 1.0:
-        return L1() if float(penalty) == 1.0 else GroupNorm(float(penalty))
-    if isinstance(penalty, str) and penalty in PENALTIES:
-        return PENALTIES[penalty]()
-    if isinstance(penalty, str) and _exponent(penalty) > 1.0:
-        return GroupNorm(_exponent(penalty))
-    names = ", ".join(repr(name) for name in PENALTIES)
-    raise ValueError(
-        f"penalty={penalty!r} is not known; it takes {names}, 'l1,p' with p > 1, or a number p >= 1"
-    )
-
-
-def _exponent(name: str) -> float:
-    """Read the p of 'l1,p'; 0 where there is none."""
-    try:
-        return float(name.removeprefix("l1,")) if name.startswith("l1,") else 0.0
-    except ValueError:
-        return 0.0
 
 
 def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
@@ -146,12 +120,3 @@ def _objection(master: Master, parts: Parts, single_columns: bool) -> str | None
             "columns"
         )
     return master.supports(parts.loss, parts.margin, parts.penalty)
-
-
-def penalty_name(penalty: Penalty) -> str:
-    """Return the name users know a penalty by."""
-    if penalty.p is None:
-        return type(penalty).__name__
-    if penalty.p == 1.0:
-        return "l1"
-    return "l1,inf" if math.isinf(penalty.p) else f"l1,{penalty.p:g}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..settings import resolve_penalty
+from ..penalties import resolve_penalty
 from .faults import require
 from .labels import are_ascending, labels_from_plain
 from .learners import GROUPS
