@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from directboost.binning import bin_features
-from directboost.ensemble import Ensemble
 from directboost.kernels.threads import Team
-from directboost.learners import Stump
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Stump
 
 ROWS = {"isolet": 6238, "covtype": 435_000, "mnist": 60_000}
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from directboost.ensemble import Ensemble
 from directboost.export.c_export import c_header
 from directboost.export.c_rounding import rounded_down
 from directboost.export.c_text import CArray, smallest, smallest_signed
-from directboost.learners import Constant, Stump
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Constant, Stump
 
 WALK = """
 #include <stdint.h>

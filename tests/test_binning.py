@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from directboost.binning import bin_features
 from directboost.kernels.threads import Team
-from directboost.learners import Constant, Stump
+from directboost.model.learners import Constant, Stump
 from tests.reference.stumps import enumerate_dictionary, midpoint
 
 NAN = np.nan

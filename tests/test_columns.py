@@ -6,7 +6,7 @@ import pytest
 from directboost.binning import bin_features
 from directboost.columns import DenseColumns, Proposals, Stumps
 from directboost.feature_columns import FeatureColumns
-from directboost.learners import Constant, Stump
+from directboost.model.learners import Constant, Stump
 from tests.conftest import make_blobs
 
 

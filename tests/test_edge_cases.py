@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import DirectBoostClassifier
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 

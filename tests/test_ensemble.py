@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.ensemble import Ensemble
 from directboost.kernels.threads import Team
-from directboost.learners import Constant, Stump
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Constant, Stump
 
 stumps = st.builds(
     Stump,

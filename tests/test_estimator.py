@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directboost import Certificate, DirectBoostClassifier, Record, Status, task
 from directboost.callbacks import Progress, TimeLimit
-from directboost.learners import Constant, Stump
 from directboost.losses import Logistic, SmoothLoss
 from directboost.masters import LinearProgram
+from directboost.model.learners import Constant, Stump
 from directboost.oracles import stump
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS

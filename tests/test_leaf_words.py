@@ -8,9 +8,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from directboost import DirectBoostClassifier
-from directboost.leaf_words import leaf_words
-from directboost.summary import describe_rule
-from directboost.trees import Leaf, Tree
+from directboost.model.summary import describe_rule, leaf_words
+from directboost.model.trees import Leaf, Tree
 from tests.test_trees import by_hand
 
 LEVELS = np.array(["chalk", "clay", "loam", "sand"], dtype=object)

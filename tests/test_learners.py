@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from directboost.learners import Constant, Stump
+from directboost.model.learners import Constant, Stump
 
 X = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, np.nan], [np.nan, 3.0]])
 

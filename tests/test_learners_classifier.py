@@ -21,8 +21,8 @@ from directboost import (
     directboost_path,
 )
 from directboost.callbacks import TimeLimit
-from directboost.learners import Constant, FittedClassifier, Opposite
 from directboost.masters import FeatureBlocks
+from directboost.model.learners import Constant, FittedClassifier, Opposite
 from directboost.oracles import Catalogue, ClassifierOracle, OracleData, PoolOracle
 from directboost.penalties import L1, GroupNorm
 from tests.conftest import make_blobs

@@ -10,7 +10,7 @@ import pytest
 from directboost import DirectBoostClassifier
 from directboost.binning import bin_features
 from directboost.columns import Proposals
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from directboost.oracles import Catalogue, Oracle, OracleData, Pricing, StumpOracle
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
-from directboost.learners import Constant, Opposite, PoolColumn
+from directboost.model.learners import Constant, Opposite, PoolColumn
 from directboost.oracles import OracleData, PoolOracle
 from directboost.penalties import L1, GroupNorm
 from tests.conftest import make_blobs

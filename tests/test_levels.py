@@ -7,14 +7,14 @@ from directboost import DirectBoostClassifier
 from directboost.binning import bin_features
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
-from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
-from directboost.learners import Level, Stump
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks
 from directboost.masters.moves import count_stumps
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Level, Stump
 from directboost.oracles import PoolOracle, StumpOracle
 from directboost.penalties import L1, GroupNorm
 from directboost.problem import Objective

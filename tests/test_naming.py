@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
 from directboost import DirectBoostClassifier
-from directboost.naming import default_names, some_of
+from directboost.model.names import default_names, some_of
 
 X, Y = load_iris(return_X_y=True)
 KEY = "names: x2 is column 2 of X, counted from 0"

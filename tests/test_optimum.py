@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.learners import Constant
 from directboost.losses import SmoothLoss
+from directboost.model.learners import Constant
 from tests.conftest import make_blobs
 from tests.reference import formulas
 from tests.reference.stumps import enumerate_dictionary

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from directboost.probabilities import class_probabilities, fit_factor
+from directboost.model.ensemble import class_probabilities, fit_factor
 
 
 def scores(wrong, m=60, k=4, scale=1.0):

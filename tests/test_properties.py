@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from directboost import DirectBoostClassifier
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 from tests.reference.stumps import enumerate_dictionary

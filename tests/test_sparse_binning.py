@@ -11,9 +11,9 @@ from scipy import sparse
 from directboost import DirectBoostClassifier, code_lists, continuation
 from directboost.binning import bin_features
 from directboost.continuation import coarsened
-from directboost.ensemble import Ensemble
-from directboost.learners import Stump
 from directboost.masters.row_sample import RowSample
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Stump
 from directboost.oracles import StumpOracle
 from directboost.penalties import L1, GroupNorm
 from tests.kernels.draws import native_test

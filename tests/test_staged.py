@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import DirectBoostClassifier, Status
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from tests.conftest import make_blobs
 from tests.reference import formulas
 from tests.reference.stumps import enumerate_dictionary

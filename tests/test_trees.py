@@ -14,17 +14,17 @@ from directboost import (
 from directboost.binning import bin_features
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
-from directboost.ensemble import Ensemble
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import answers
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks
+from directboost.model.ensemble import Ensemble
+from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
 from directboost.penalties import GroupNorm
 from directboost.problem import Objective
 from directboost.tree_growth import Grower, Shape
-from directboost.trees import Leaf, Tree, pruned
 from tests.reference.twin import solve_twin
 
 K = 3

@@ -12,8 +12,8 @@ from directboost import DirectBoostClassifier, Status, directboost_path, walk
 from directboost.between import between, beyond, judged
 from directboost.certificate import lower_bound
 from directboost.inputs import feature_costs
+from directboost.model.names import feature_names
 from directboost.model_path import nu_grid
-from directboost.naming import feature_names
 from directboost.solving import solve
 from tests.conftest import make_blobs
 from tests.masters.problems import SMOOTH

@@ -10,8 +10,8 @@ from .kernels import encode, find_cuts, list_codes
 from .kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps, side
 from .kernels.structs import Cuts, SparseCodes, between, code_type, codes_of, split
 from .kernels.threads import Team
-from .learners import Constant, Learner, Level, Stump
 from .memory import MOST_LISTED
+from .model.learners import Constant, Learner, Level, Stump
 from .sparse_binning import hold_codes
 from .sparse_cuts import code_entries
 

@@ -5,7 +5,7 @@ import numpy as np
 from .arrays import Array, Ints
 from .columns import DenseColumns
 from .kernels.step_functions import ORDERED, n_jumps
-from .learners import WeakClassifier
+from .model.learners import WeakClassifier
 
 
 class ColumnBins:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
 from .kernels.structs import SparseCodes
-from .learners import WeakClassifier
+from .model.learners import WeakClassifier
 from .penalties import Penalty
 
 #: Penalty weights by the first number of the name of a column; a sequence may grow.

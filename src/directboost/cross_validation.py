@@ -29,9 +29,9 @@ from .fold_scores import (
 )
 from .inputs import feature_costs
 from .kernels.threads import one_blas_thread
+from .model.names import feature_names
 from .model_path import nu_grid
 from .monotone import by_index, names_class
-from .naming import feature_names
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .arrays import Array, Bools, Ints, Scores
 from .frames import Table, is_missing, table_of
-from .naming import refuse_unknown
+from .model.names import refuse_unknown
 
 
 @dataclass(frozen=True, eq=False)

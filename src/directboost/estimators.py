@@ -8,7 +8,7 @@ from .callbacks import CallbackSupportMixin, close_fit, open_fit, round_callback
 from .fitting import Fitter
 from .inputs import feature_costs
 from .kernels.threads import one_blas_thread
-from .naming import feature_names
+from .model.names import feature_names
 from .settings import takes_missing, takes_sparse
 
 

@@ -7,11 +7,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Numbers, dense
 from .inputs import refuse_infinite
+from .model.names import class_names, feature_names
+from .model.summary import describe
 from .model_file import NotStored
-from .naming import class_names, feature_names
 from .penalties import penalty_name, resolve_penalty
 from .prediction import Predictor
-from .summary import describe
 
 
 def _shap_class() -> Any:

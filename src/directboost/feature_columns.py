@@ -11,7 +11,7 @@ from .columns import Bins, Columns, Costs, Proposals, Stumps
 from .kernels import add_tables, histograms
 from .kernels.step_functions import apart, has_weight, rows_with_any, tables_of
 from .kernels.threads import Team
-from .learners import WeakClassifier
+from .model.learners import WeakClassifier
 from .penalties import Penalty
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).

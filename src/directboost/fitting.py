@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from .arrays import Array, Ints, Numbers, is_sparse, with_columns_alone
 from .callbacks import Callback, Progress
 from .encoding import Encoder
-from .ensemble import Ensemble
 from .explaining import Explainer
 from .inputs import (
     TrainingRows,
@@ -25,12 +24,12 @@ from .inputs import (
     validation_rows,
     with_levels,
 )
-from .learners import WeakClassifier
 from .losses import Rows
+from .model.ensemble import Ensemble, fit_factor
+from .model.learners import WeakClassifier
+from .model.names import feature_names
 from .monotone import monotone_signs
-from .naming import feature_names
 from .path import until_no_better, within
-from .probabilities import fit_factor
 from .problem import Objective
 from .reading import read_rows, read_training
 from .request import refuse_signs, request_of

@@ -15,7 +15,7 @@ from .arrays import Array, Bools, Ints, Numbers, is_sparse
 from .encoding import Encoder
 from .kernels import ranges
 from .kernels.threads import Team
-from .naming import refuse_unknown
+from .model.names import refuse_unknown
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .kernels.step_functions import LEVELS, ORDERED, n_jumps, side
-from .learners import Constant, WeakClassifier
-from .trees import Leaf, Tree
+from .model.learners import Constant, WeakClassifier
+from .model.trees import Leaf, Tree
 
 #: Most leaves of a tree: a code has eight bits.
 MOST_LEAVES = 256

@@ -11,8 +11,8 @@ from .certificate import Certificate
 from .estimators import DirectBoostClassifier
 from .inputs import check_choice, check_count, check_number
 from .kernels.threads import one_blas_thread
+from .model.summary import describe_path
 from .path import relative_grid
-from .summary import describe_path
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .arrays import Ints
 from .inputs import TrainingRows
-from .naming import refuse_unknown
+from .model.names import refuse_unknown
 
 _FORM = (
     "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "

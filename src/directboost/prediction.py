@@ -9,11 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Ints, Numbers
 from .encoding import Encoder
-from .ensemble import Ensemble
 from .inputs import refuse_infinite
 from .kernels.threads import Team
-from .learners import WeakClassifier
-from .probabilities import class_probabilities
+from .model.ensemble import Ensemble, class_probabilities
+from .model.learners import WeakClassifier
 from .reading import read_rows
 from .shipping import Shipping
 

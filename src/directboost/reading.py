@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from .arrays import Numbers, is_sparse, tidy
 from .encoding import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import count_missing, is_frame, refuse_lazy
-from .naming import feature_names
+from .model.names import feature_names
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}

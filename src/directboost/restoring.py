@@ -7,15 +7,15 @@ import numpy as np
 
 from .certificate import Certificate
 from .encoding import Encoder
-from .ensemble import Ensemble
 from .history import Record, RoundRecord, Status
+from .model.ensemble import Ensemble
+from .model.names import feature_names
 from .model_file import (
     labels_from_plain,
     learners_from_plain,
     rows_from_plain,
     weights_from_plain,
 )
-from .naming import feature_names
 
 Plain = dict[str, Any]
 
@@ -131,6 +131,6 @@ def _records(kind: Any, columns: Plain) -> list[Any]:
 
 
 def _conjunction(items: tuple[Any, ...]) -> Any:
-    from .baselines.patterns import Conjunction
+    from .model.learners import Conjunction
 
     return Conjunction(items)

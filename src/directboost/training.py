@@ -18,12 +18,12 @@ from .feature_columns import FeatureColumns
 from .history import Record, Status
 from .inputs import TrainingRows
 from .kernels.threads import Team
-from .learners import WeakClassifier
+from .model.learners import WeakClassifier
+from .model.trees import pruned
 from .oracles import StumpOracle
 from .request import Request
 from .solving import ENDED_BY_USER
 from .task import Task, prepare
-from .trees import pruned
 
 _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
 

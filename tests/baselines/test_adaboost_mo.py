@@ -12,7 +12,7 @@ from directboost.baselines import AdaBoostMH, AdaBoostMO
 from directboost.baselines.codes import row_distance
 from directboost.baselines.one_vs_all import OneVsAllBoost
 from directboost.history import Status
-from directboost.learners import Level
+from directboost.model.learners import Level
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
 from tests.baselines.rows import errors_by_round, noisy, split
 

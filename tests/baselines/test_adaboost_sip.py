@@ -5,8 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from directboost.baselines.adaboost_sip import AdaBoostSIP, _costs
-from directboost.baselines.patterns import Conjunction
-from directboost.learners import Level
+from directboost.model.learners import Conjunction, Level
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.pairs import (
     all_colourings,

@@ -19,7 +19,7 @@ from directboost.baselines import (
     OneVsAllBoost,
 )
 from directboost.history import Status
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from tests.baselines.estimators import ESTIMATORS
 from tests.baselines.rows import noisy, split
 

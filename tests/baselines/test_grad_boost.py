@@ -8,7 +8,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from directboost.baselines import GradBoost
 from directboost.history import Status
-from directboost.learners import Constant
+from directboost.model.learners import Constant
 from tests.baselines.brute_force import all_stumps, first_largest
 from tests.baselines.rows import noisy, split
 

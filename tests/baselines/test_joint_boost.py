@@ -8,7 +8,7 @@ import pytest
 from directboost.baselines import JointBoost
 from directboost.baselines.sharing_search import ClassSums, exhaustive, greedy
 from directboost.history import Status
-from directboost.learners import Stump
+from directboost.model.learners import Stump
 from tests.baselines.brute_force import all_stumps, first_largest
 from tests.baselines.rows import errors_by_round, noisy, split
 

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from directboost.baselines.adaboost_m1 import AdaBoostM1
 from directboost.baselines.samme import SAMME
 from directboost.history import Status
-from directboost.learners import ClassAnswer
+from directboost.model.learners import ClassAnswer
 from tests.baselines.brute_force import all_stumps, first_largest
 from tests.baselines.rows import noisy, split
 

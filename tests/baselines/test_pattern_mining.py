@@ -8,7 +8,7 @@ from scipy.sparse import csc_array
 from scipy.stats import entropy
 
 from directboost.baselines.pattern_mining import _gains, mined
-from directboost.learners import Level, Stump
+from directboost.model.learners import Level, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from directboost.baselines.patterns import Conjunction, with_conjunctions
-from directboost.ensemble import Ensemble
-from directboost.learners import Level, Stump
+from directboost.baselines.patterns import with_conjunctions
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Conjunction, Level, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 

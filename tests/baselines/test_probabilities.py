@@ -20,7 +20,7 @@ from directboost.baselines import (
     MultiBoostCW,
     OneVsAllBoost,
 )
-from directboost.probabilities import class_probabilities, fit_factor
+from directboost.model.ensemble import class_probabilities, fit_factor
 from tests.baselines.rows import split
 
 #: Rows of classes 0, 1 and 2 where the only feature is 0, and where it is 1.

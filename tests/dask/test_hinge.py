@@ -13,7 +13,7 @@ from directboost.dask import DaskDirectBoostClassifier
 from directboost.dask import task as far_task
 from directboost.dask.crew import Here
 from directboost.dask.task import ShardedTask
-from directboost.probabilities import fit_factor
+from directboost.model.ensemble import fit_factor
 from tests.dask.dask_data import (
     GAPS,
     LABELS,

@@ -16,7 +16,7 @@ from directboost import DirectBoostClassifier
 from directboost.dask.coding import class_weights_of, coding_of, prepare_rows
 from directboost.dask.partitions import read_partitions
 from directboost.dask.survey import merge_surveys, survey
-from directboost.naming import default_names
+from directboost.model.names import default_names
 
 RNG = np.random.default_rng(8)
 M = 60

@@ -8,7 +8,7 @@ import pytest
 from directboost.baselines import AdaBoostECC
 from directboost.experiments import block_marks
 from directboost.experiments.block_marks import draw_models, ends, in_words, marks, width
-from directboost.learners import Constant, Stump
+from directboost.model.learners import Constant, Stump
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from directboost.ensemble import Ensemble
 from directboost.export import write_c
-from directboost.learners import Constant, Level, Stump
-from directboost.trees import Leaf, Tree
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Constant, Level, Stump
+from directboost.model.trees import Leaf, Tree
 from tests.export.compiled import Compiled, check, fact, needs_gcc, python_scores
 
 DTYPES = ("float32", "float64", "int16")

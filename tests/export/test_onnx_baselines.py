@@ -6,8 +6,8 @@ from sklearn.datasets import load_wine
 
 from directboost import baselines
 from directboost.baselines import SAMME, AdaBoostMO, AdaBoostSIP, CGBoost, LPBoost, OneVsAllBoost
-from directboost.ensemble import Ensemble
-from directboost.learners import Stump
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Stump
 from tests.conftest import make_blobs
 from tests.export.onnx_session import assert_agrees, session
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.ensemble import Ensemble
-from directboost.learners import Constant, Level, Stump
-from directboost.trees import Leaf, Tree
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Constant, Level, Stump
+from directboost.model.trees import Leaf, Tree
 from tests.conftest import make_blobs
 from tests.export.onnx_session import assert_agrees, run
 

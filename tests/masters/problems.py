@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from directboost.columns import DenseColumns, Proposals
-from directboost.learners import Constant
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
+from directboost.model.learners import Constant
 from directboost.penalties import L1, GroupNorm
 from directboost.problem import Objective, RestrictedProblem
 

@@ -49,7 +49,7 @@ def test_the_code_of_the_page_prints_what_it_says(tmp_path, monkeypatch, capsys)
         exec(code, session)
         printed = capsys.readouterr().out.strip()
         assert printed == expected.strip() or code.startswith("import skops")
-    assert "directboost.learners.Stump" in session["types"]
+    assert "directboost.model.learners.Stump" in session["types"]
 
 
 def test_a_loaded_model_can_be_pickled(tmp_path):

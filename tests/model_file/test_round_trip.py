@@ -12,9 +12,9 @@ import directboost
 from directboost import DirectBoostClassifier
 from directboost.baselines import CGBoost, LPBoost, OneVsAllBoost
 from directboost.dask import DaskDirectBoostClassifier
-from directboost.learners import Stump
+from directboost.model.learners import Stump
+from directboost.model.trees import Leaf
 from directboost.oracles import PoolOracle, TreeOracle
-from directboost.trees import Leaf
 from tests.baselines.estimators import ESTIMATORS
 from tests.model_file import by_hand
 from tests.model_file.models import CASES, FRAME, X, Y, fitted, rows_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.learners import Constant, Stump
+from directboost.model.learners import Constant, Stump
 from tests.reference.stumps import best_price, enumerate_dictionary, midpoint
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 from sklearn.datasets import load_digits, load_wine
 
 from directboost import DirectBoostClassifier
-from directboost.ensemble import Ensemble
-from directboost.learners import Stump
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Stump
 
 WINE = load_wine(as_frame=True)
 WINE_NAMES = WINE.target_names[WINE.target]

@@ -27,10 +27,10 @@ from ..inputs import (
     with_levels,
 )
 from ..kernels.threads import Team, one_blas_thread
-from ..learners import WeakClassifier
-from ..naming import feature_names
+from ..model.ensemble import fit_factor
+from ..model.learners import WeakClassifier
+from ..model.names import feature_names
 from ..prediction import Predictor
-from ..probabilities import fit_factor
 from ..reading import read_training
 from .rounds import Problem, Round
 from .search import StumpSearch

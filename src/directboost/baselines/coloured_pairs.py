@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools
-from ..learners import WeakClassifier
+from ..model.learners import WeakClassifier
 from .rounds import NO_EDGE, Problem
 
 _TIE = 1e-12  # share of the largest entry up to which another one counts as zero

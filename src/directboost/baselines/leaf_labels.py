@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Array, Ints
-from ..learners import ClassAnswer, FittedClasses, WeakClassifier
+from ..model.learners import ClassAnswer, FittedClasses, WeakClassifier
 from ..oracles.classifier import features_read, fresh, stepped
 from .rounds import Problem
 from .search import first_best, first_bests

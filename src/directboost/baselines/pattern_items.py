@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Scores, column
-from ..learners import Constant, Learner, Level, Stump
+from ..model.learners import Constant, Learner, Level, Stump
 from .rounds import Problem
 
 SLACK = 1e-12  # of shares, for rounding

@@ -1,43 +1,14 @@
 """Patterns of several features: conjunctions, and the pool that has them beside the stumps."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..arrays import Array, Bools, Numbers
-from ..learners import Learner, Level, Stump
+from ..arrays import Array, Bools
+from ..model.learners import Conjunction, Learner
 from .pattern_mining import mined
 from .rounds import Problem
 from .search import StumpSearch
 
 _TOGETHER = 1 << 16  # answers that are made numbers at a time, so that they stay in the cache
-
-
-@dataclass(frozen=True, slots=True)
-class Conjunction:
-    """Several rules together: h(x) = 1 if all items answer +1 to x, else -1.
-
-    A missing value is on neither side of a threshold of an item.
-    """
-
-    items: tuple[Stump | Level, ...]
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """The features the items read, ascending."""
-        return tuple(sorted({item.feature for item in self.items}))
-
-    def predict(self, X: Numbers) -> Array:
-        """Return the responses +1 and -1 to the rows of X, (m,)."""
-        return np.asarray(np.minimum.reduce([item.predict(X) for item in self.items]))
-
-    def describe(self, name: str) -> str:
-        """Return the rule in words; `name` lists the features, with commas between them."""
-        names = name.split(", ")
-        if len(names) != len(self.features):
-            names = [f"x{feature}" for feature in self.features]
-        known = dict(zip(self.features, names, strict=True))
-        return " and ".join(item.describe(known[item.feature]) for item in self.items)
 
 
 class PatternPool:

@@ -8,7 +8,7 @@ from math import nan
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..learners import WeakClassifier
+from ..model.learners import WeakClassifier
 from .search import StumpSearch
 
 FLOOR = 1e-10  # of errors in a logarithm: no vote is beyond 11.51

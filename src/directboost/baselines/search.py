@@ -7,7 +7,7 @@ from ..binning import BinnedData
 from ..kernels import histograms
 from ..kernels.step_functions import LEVELS, count_jumps, side
 from ..kernels.threads import Team
-from ..learners import Learner
+from ..model.learners import Learner
 
 _WIDE, _SMALL = 16, 50_000  # columns that kernels know, and the size from where on threads pay
 _TIE = 1e-12  # share of the largest value within which others are as good

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..ensemble import Ensemble
-from ..learners import ClassAnswer, Constant, WeakClassifier
+from ..model.ensemble import Ensemble
+from ..model.learners import ClassAnswer, Constant, WeakClassifier
 from .rounds import Round
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ..naming import class_names, has_several_labels
+from ..model.names import class_names, has_several_labels
 from ..tables import feature_types
 
 _NUMBERS = 4_000_000  # that a batch of rows, with its scores, may take

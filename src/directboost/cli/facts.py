@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..naming import class_names, feature_names
-from ..summary import describe_rule
+from ..model.names import class_names, feature_names
+from ..model.summary import describe_rule
 
 
 def model_facts(model: Any) -> dict[str, Any]:

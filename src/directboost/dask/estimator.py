@@ -13,7 +13,7 @@ from ..estimators import DirectBoostClassifier
 from ..history import OutOfReach
 from ..inputs import TrainingRows, check_count, check_number, feature_costs
 from ..kernels.threads import one_blas_thread
-from ..naming import feature_names
+from ..model.names import feature_names
 from ..request import Request, refuse_signs, request_of
 from ..settings import resolve_parts
 from ..training import Trained

@@ -10,7 +10,7 @@ from ..boosting_run import State
 from ..certificate import Certificate
 from ..history import Status
 from ..inputs import TrainingRows
-from ..probabilities import fit_factor
+from ..model.ensemble import fit_factor
 from ..training import Trained, export
 from .columns import ShardedColumns
 from .rows import ShardedSample

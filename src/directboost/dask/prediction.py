@@ -7,7 +7,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import delayed
 
-from ..naming import class_names
+from ..model.names import class_names
 from .partitions import Partitions, labels_of, rows_of, weights_of
 
 

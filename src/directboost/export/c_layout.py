@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..learners import Constant, Stump
+from ..model.learners import Constant, Stump
 from .c_jumps import jump_part
 from .c_model import CModel
 from .c_parts import Part

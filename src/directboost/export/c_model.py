@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..ensemble import Ensemble
-from ..learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
-from ..naming import class_names, feature_names, has_several_labels
-from ..trees import Leaf
+from ..model.ensemble import Ensemble
+from ..model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ..model.names import class_names, feature_names, has_several_labels
+from ..model.trees import Leaf
 
 _TABLED = Stump | Level | Constant | Leaf
 

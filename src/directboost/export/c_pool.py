@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..learners import Opposite, PoolColumn
+from ..model.learners import Opposite, PoolColumn
 from .c_model import CModel
 from .c_parts import ADDITIONS, PRODUCTS, Part
 from .c_rounding import Precision

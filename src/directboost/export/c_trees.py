@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..trees import Tree
+from ..model.trees import Tree
 from .c_model import CModel
 from .c_parts import ADDITIONS, COMPARISONS, Part
 from .c_rounding import Precision, in_steps, rounded_down

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..learners import Level, Stump
+from ..model.learners import Level, Stump
 from .c_model import CModel
 from .c_rounding import rounded_down
 

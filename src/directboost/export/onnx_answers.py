@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..naming import has_several_labels
+from ..model.names import has_several_labels
 from .onnx_graph import Graph
 
 

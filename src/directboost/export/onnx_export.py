@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..naming import feature_names, has_several_labels
+from ..model.names import feature_names, has_several_labels
 from .onnx_answers import add_labels, add_probabilities
 from .onnx_decoding import decoded
 from .onnx_graph import End, Graph, ends, onnx_package

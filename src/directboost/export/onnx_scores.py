@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..learners import Level, Opposite, PoolColumn, Stump, WeakClassifier
-from ..trees import Leaf, Tree
+from ..model.learners import Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ..model.trees import Leaf, Tree
 from .onnx_graph import Graph
 from .onnx_stumps import stump_scores
 from .onnx_trees import tree_scores

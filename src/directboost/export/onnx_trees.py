@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..trees import Tree
+from ..model.trees import Tree
 from .onnx_graph import Graph
 from .onnx_sums import sum_of_rows
 

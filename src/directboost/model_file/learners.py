@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
-from ..trees import Leaf, Tree
+from ..model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ..model.trees import Leaf, Tree
 from .composites import Listing, Record
 from .faults import ModelFileError
 from .kinds import Choice, Integer, Kind, Number

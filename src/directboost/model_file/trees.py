@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trees import Tree
+from ..model.trees import Tree
 from .composites import Listing, Record
 from .faults import require
 from .kinds import Choice, Integer, Number

@@ -12,7 +12,7 @@ from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_rang
 from ..columns import Costs, Proposals, Source, Stumps
 from ..kernels import ranges
 from ..kernels.threads import Team
-from ..learners import WeakClassifier
+from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Scores
-from ..learners import Constant, Opposite, WeakClassifier
+from ..model.learners import Constant, Opposite, WeakClassifier
 from ..penalties import Penalty
 from .base import OracleData, Pricing
 from .ranking import price_both_signs

@@ -10,7 +10,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Array, Scores
 from ..columns import Stumps
-from ..learners import Constant, FittedClassifier, Opposite, WeakClassifier
+from ..model.learners import Constant, FittedClassifier, Opposite, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing
 from .catalogue import Catalogue

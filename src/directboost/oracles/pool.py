@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Scores, column
 from ..columns import Stumps
-from ..learners import Constant, Opposite, PoolColumn, WeakClassifier
+from ..model.learners import Constant, Opposite, PoolColumn, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing, column_ranges
 from .ranking import price_both_signs

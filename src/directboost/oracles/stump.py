@@ -8,7 +8,7 @@ from ..arrays import Array, Bools, Ints
 from ..binning import BinnedData, bin_features
 from ..columns import Stumps
 from ..kernels.threads import Team
-from ..learners import Learner, WeakClassifier
+from ..model.learners import Learner, WeakClassifier
 from .base import OracleData
 from .binned import BinnedOracle
 

@@ -10,10 +10,10 @@ from ..arrays import Array, Ints, Scores
 from ..columns import Stumps
 from ..inputs import check_count, check_number, check_share
 from ..leaf_bins import MOST_LEAVES, LeafBins
-from ..learners import Constant, WeakClassifier
+from ..model.learners import Constant, WeakClassifier
+from ..model.trees import Leaf, Tree
 from ..penalties import Penalty
 from ..tree_growth import Grower, Shape
-from ..trees import Leaf, Tree
 from .base import OracleData, Pricing
 from .binned import BinnedOracle
 from .stump import binned_rows

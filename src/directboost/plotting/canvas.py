@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..naming import class_noun
+from ..model.names import class_noun
 
 #: Okabe and Ito's colours, which colour-blind readers can tell apart, but for the yellow: it is
 #: too light for a line on white.

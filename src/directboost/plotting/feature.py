@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..naming import class_names, feature_names
+from ..model.names import class_names, feature_names
 from .canvas import COLOURS, DASHES, add_legend, new_axes, others_text, tidy
 from .levels import draw_levels
 from .reading import check_model, check_sum, find_classes, find_feature, read_rows

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..naming import class_names, feature_names
+from ..model.names import class_names, feature_names
 from .canvas import COLOURS, others_text
 
 _FILLED = 0.8  # share of the room of a level that its bars take

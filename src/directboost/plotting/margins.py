@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..naming import has_several_labels
+from ..model.names import has_several_labels
 from .canvas import COLOURS, new_axes, tidy
 from .reading import check_model, class_codes, class_scores, label_signs
 

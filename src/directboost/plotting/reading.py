@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ..arrays import Array, Ints, some_columns
-from ..naming import class_names, feature_names, some_of
+from ..model.names import class_names, feature_names, some_of
 
 
 def check_model(model: Any) -> None:

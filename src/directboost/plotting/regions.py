@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..learners import Learner
-from ..naming import feature_names, has_several_labels
-from ..trees import Leaf
+from ..model.learners import Learner
+from ..model.names import feature_names, has_several_labels
+from ..model.trees import Leaf
 from .canvas import COLOURS, MARKERS, add_legend, new_axes
 from .reading import (
     check_model,

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..inputs import check_count
-from ..naming import class_names, class_noun
-from ..summary import describe_rule
+from ..model.names import class_names, class_noun
+from ..model.summary import describe_rule
 from .canvas import new_axes, pyplot
 from .reading import check_model, check_not_empty, check_sum
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..learners import Constant, Level, Stump
-from ..naming import class_names, class_noun, feature_names, has_several_labels
+from ..model.learners import Constant, Level, Stump
+from ..model.names import class_names, class_noun, feature_names, has_several_labels
 from .packing import WHOLE, Room, short_name, short_names
 from .tables import importances, is_sum
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
 from ..frames import one_array, refuse_lazy
-from ..naming import has_several_labels
+from ..model.names import has_several_labels
 from ..plotting.reading import class_codes, label_signs
 
 

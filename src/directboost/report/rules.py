@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Ints
-from ..learners import Level, WeakClassifier
-from ..naming import feature_names
-from ..summary import describe_rule
+from ..model.learners import Level, WeakClassifier
+from ..model.names import feature_names
+from ..model.summary import describe_rule
 from .packing import WHOLE, Room, level_name, short_names, sparse
 from .tables import is_sum
 

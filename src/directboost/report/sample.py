@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, column
-from ..naming import has_several_labels
+from ..model.names import has_several_labels
 from .packing import WHOLE, Room, packed
 from .rows import JudgedRows
 from .tables import has_tables

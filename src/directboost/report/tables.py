@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints, Numbers, Scores, column
-from ..ensemble import Ensemble
-from ..learners import Constant, Level, Stump
-from ..naming import feature_names
+from ..model.ensemble import Ensemble
+from ..model.learners import Constant, Level, Stump
+from ..model.names import feature_names
 from .packing import WHOLE, Room, level_name, packed, short_name, sparse, written_bytes
 
 _MOST_TEXT = 3_000_000  # bytes that all tables together may take

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..arrays import Array, Ints
-from ..naming import some_of
+from ..model.names import some_of
 from .csv_blocks import csv_blocks
 from .numbers import as_numbers, first_word
 from .reading import Reading, is_parquet, named_errors, shown

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ..naming import feature_names, some_of
+from ..model.names import feature_names, some_of
 from .reading import is_parquet, shown
 
 #: Types of columns that words and numbers may have in a Parquet file.

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Array, Ints, Numbers, column
+from ..arrays import Array, Ints, Numbers, column
 
 
 class WeakClassifier(Protocol):
@@ -220,3 +220,30 @@ class Opposite:
     def describe(self, name: str) -> str:
         """Return the rule in words."""
         return f"not {self.learner.describe(name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Several rules together: h(x) = 1 if all items answer +1 to x, else -1.
+
+    A missing value is on neither side of a threshold of an item.
+    """
+
+    items: tuple[Stump | Level, ...]
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features the items read, ascending."""
+        return tuple(sorted({item.feature for item in self.items}))
+
+    def predict(self, X: Numbers) -> Array:
+        """Return the responses +1 and -1 to the rows of X, (m,)."""
+        return np.asarray(np.minimum.reduce([item.predict(X) for item in self.items]))
+
+    def describe(self, name: str) -> str:
+        """Return the rule in words; `name` lists the features, with commas between them."""
+        names = name.split(", ")
+        if len(names) != len(self.features):
+            names = [f"x{feature}" for feature in self.features]
+        known = dict(zip(self.features, names, strict=True))
+        return " and ".join(item.describe(known[item.feature]) for item in self.items)

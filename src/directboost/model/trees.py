@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers, some_columns
+from ..arrays import Array, Bools, Ints, Numbers, some_columns
 from .learners import WeakClassifier
 
 

@@ -1,0 +1,1 @@
+"""A fitted model: weak classifiers, trees, their ensemble, its summary."""
