@@ -16,7 +16,7 @@ import lightgbm
 import numpy as np
 from sklearn.datasets import load_digits
 
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.kernels.threads import Team
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Stump

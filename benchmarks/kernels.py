@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 
+from directboost.data.memory import MOST_LISTED
 from directboost.kernels import native
 from directboost.kernels.structs import ModelWork, PassRows, Sweeps, Way, padded_width
 from directboost.kernels.threads import Team
-from directboost.memory import MOST_LISTED
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
 DENSITY = 0.2  # share of the rows that do not have the commonest code in the sparse case

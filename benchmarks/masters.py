@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from directboost import DirectBoostClassifier
-from directboost.binning import bin_features
 from directboost.columns import DenseColumns, Proposals
+from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import Pairwise
 from directboost.masters import MASTERS

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from directboost import DirectBoostClassifier
 from directboost.bench.measure import peak_bytes
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.oracles import StumpOracle
 from directboost.penalties import GroupNorm
 

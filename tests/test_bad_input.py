@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier
+from directboost.data.memory import parse_bytes
 from directboost.masters import LinearProgram, Proximal
-from directboost.memory import parse_bytes
 from directboost.oracles import PoolOracle
 from tests.conftest import make_blobs
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.kernels.threads import Team
 from directboost.model.learners import Constant, Stump
 from tests.reference.stumps import enumerate_dictionary, midpoint

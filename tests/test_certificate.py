@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.binning import bin_features
 from directboost.certificate import certify, lower_bound, recertify
 from directboost.columns import Proposals
+from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.oracles import StumpOracle

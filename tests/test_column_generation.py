@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directboost.binning import bin_features
 from directboost.boosting_run import Plan
 from directboost.callbacks import TimeLimit
 from directboost.certificate import lower_bound
 from directboost.column_generation import run
 from directboost.columns import DenseColumns, Proposals
+from directboost.data.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.history import Status
 from directboost.losses import LOSSES, Rows

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.binning import bin_features
-from directboost.columns import DenseColumns, Proposals, Stumps
+from directboost.columns import DenseColumns, Proposals
+from directboost.data.binning import Stumps, bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.model.learners import Constant, Stump
 from tests.conftest import make_blobs

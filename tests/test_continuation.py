@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier, continuation, solving
-from directboost.binning import bin_features
 from directboost.callbacks import TimeLimit
 from directboost.continuation import coarsened
+from directboost.data.binning import bin_features
 from directboost.history import Status
 from tests.masters.problems import SMOOTH
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from directboost.encoding import learn_encoder, numeric_encoder
+from directboost.data.categories import learn_encoder, numeric_encoder
 
 NAMES = ["size", "city", "grade"]
 CITIES = ["Rome", "Oslo", None, "Rome", "Bern"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost import DirectBoostClassifier, binning
+from directboost import DirectBoostClassifier
+from directboost.data import binning
 from directboost.masters import Conic
 from tests.masters.problems import COMBINATIONS
 

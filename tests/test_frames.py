@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from directboost.frames import count_missing, is_frame, is_missing, table_of
+from directboost.data.frames import count_missing, is_frame, is_missing, table_of
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 DAY = datetime.date(2024, 2, 29)

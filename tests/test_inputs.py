@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.encoding import learn_encoder
-from directboost.inputs import (
+from directboost.data.categories import learn_encoder
+from directboost.data.validation import (
     check_choice,
     check_count,
     check_number,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.binning import bin_features
 from directboost.columns import Proposals
+from directboost.data.binning import bin_features
 from directboost.model.learners import Constant
 from directboost.oracles import Catalogue, Oracle, OracleData, Pricing, StumpOracle
 from tests.conftest import make_blobs

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.binning import bin_features
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
+from directboost.data.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
 from directboost.losses import LOSSES, Rows

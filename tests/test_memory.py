@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.memory import MOST_LISTED, check_memory, memory_limit, parse_bytes
+from directboost.data.memory import MOST_LISTED, check_memory, memory_limit, parse_bytes
 
 
 @pytest.mark.parametrize(

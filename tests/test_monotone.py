@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import KFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directboost_path
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
 from directboost.kernels.step_functions import GAPS, ORDERED

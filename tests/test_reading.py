@@ -20,7 +20,7 @@ from directboost import (
     directboost_path,
     kernels,
 )
-from directboost.reading import read_rows, read_training
+from directboost.data.validation import read_rows, read_training
 from tests.frame_data import (
     COLUMNS,
     ENCODED,

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from directboost import DirectBoostClassifier, code_lists, continuation
-from directboost.binning import bin_features
+from directboost import DirectBoostClassifier, continuation
 from directboost.continuation import coarsened
+from directboost.data import sparse_binning as code_lists
+from directboost.data.binning import bin_features
 from directboost.masters.row_sample import RowSample
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Stump
@@ -46,7 +47,9 @@ def assert_same_codes(found, expected):
 def test_codes_are_those_of_the_array(numbers, weight, max_bins, monkeypatch):
     expected = bin_features(numbers, weight, max_bins)
     assert_same_codes(bin_features(sparse.csc_array(numbers), weight, max_bins), expected)
-    monkeypatch.setattr("directboost.sparse_cuts._SOME", 30)  # a few columns, or one, at a time
+    monkeypatch.setattr(
+        "directboost.data.sparse_binning._CUT_COLUMNS", 30
+    )  # a few columns, or one, at a time
     assert_same_codes(bin_features(sparse.csc_array(numbers), weight, max_bins), expected)
 
 

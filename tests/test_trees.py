@@ -11,9 +11,9 @@ from directboost import (
     DirectBoostClassifierCV,
     DirectBoostMultiLabelClassifier,
 )
-from directboost.binning import bin_features
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
+from directboost.data.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import answers
 from directboost.losses import LOSSES, Rows

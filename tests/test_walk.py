@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost import DirectBoostClassifier, Status, directboost_path, walk
 from directboost.between import between, beyond, judged
 from directboost.certificate import lower_bound
-from directboost.inputs import feature_costs
+from directboost.data.validation import feature_costs
 from directboost.model.names import feature_names
 from directboost.model_path import nu_grid
 from directboost.solving import solve

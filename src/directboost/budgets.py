@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from .arrays import Bools
+from .data.validation import check_count, check_number
 from .estimators import DirectBoostClassifier
-from .inputs import check_count, check_number
 from .model_path import ModelPath
 from .solving import ENDED_BY_USER
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
+from .data.binning import Stumps
 from .kernels.structs import SparseCodes
 from .model.learners import WeakClassifier
 from .penalties import Penalty
@@ -38,21 +39,6 @@ class Proposals:
         return Proposals(
             self.feature[which], self.jump[which], self.polarity[which], self.price[which]
         )
-
-
-@dataclass(frozen=True)
-class Stumps:
-    """Weak classifiers by name, with weights: an answer that does not depend on its column set.
-
-    Attributes
-    ----------
-    names : (n, 3) int array
-        The three numbers of a proposal: feature, jump and polarity.
-    rows : (n, k) array, >= 0
-    """
-
-    names: Ints
-    rows: Array
 
 
 _PATIENCE = 5  # rounds a column may stay at zero

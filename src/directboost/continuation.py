@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .arrays import Ints
-from .binning import BinnedData
 from .boosting_run import Plan
 from .callbacks import TimeLimit
-from .code_lists import take_rows
 from .column_generation import run
+from .data.binning import BinnedData
+from .data.sparse_binning import take_rows
 from .feature_columns import FeatureColumns, Jumps
 from .history import Status
 from .kernels.step_functions import LEVELS

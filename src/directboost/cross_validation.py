@@ -19,7 +19,9 @@ from sklearn.utils.validation import _check_sample_weight
 from .arrays import Array, Bools
 from .budgets import budgets_of, path_within, within
 from .callbacks import close_fit, open_fit, round_callback, with_callbacks
-from .encoding import Encoder
+from .data.categories import Encoder
+from .data.monotone import by_index, names_class
+from .data.validation import feature_costs
 from .estimators import DirectBoostClassifier
 from .fold_scores import (
     FoldScoring,
@@ -27,11 +29,9 @@ from .fold_scores import (
     refuse_single_classes,
     warn_of_refusals,
 )
-from .inputs import feature_costs
 from .kernels.threads import one_blas_thread
 from .model.names import feature_names
 from .model_path import nu_grid
-from .monotone import by_index, names_class
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):

@@ -5,8 +5,8 @@ from typing import Any, Self
 from sklearn.base import ClassifierMixin
 
 from .callbacks import CallbackSupportMixin, close_fit, open_fit, round_callback, with_callbacks
+from .data.validation import feature_costs
 from .fitting import Fitter
-from .inputs import feature_costs
 from .kernels.threads import one_blas_thread
 from .model.names import feature_names
 from .settings import takes_missing, takes_sparse

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Numbers, dense
-from .inputs import refuse_infinite
+from .data.validation import refuse_infinite
 from .model.names import class_names, feature_names
 from .model.summary import describe
 from .model_file import NotStored

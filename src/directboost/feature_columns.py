@@ -7,7 +7,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from .arrays import Array, Ints, Scores
-from .columns import Bins, Columns, Costs, Proposals, Stumps
+from .columns import Bins, Columns, Costs, Proposals
+from .data.binning import Stumps
 from .kernels import add_tables, histograms
 from .kernels.step_functions import apart, has_weight, rows_with_any, tables_of
 from .kernels.threads import Team

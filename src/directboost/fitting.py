@@ -12,26 +12,27 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .arrays import Array, Ints, Numbers, is_sparse, with_columns_alone
 from .callbacks import Callback, Progress
-from .encoding import Encoder
-from .explaining import Explainer
-from .inputs import (
+from .data.categories import Encoder
+from .data.monotone import monotone_signs
+from .data.validation import (
     TrainingRows,
     ValidationRows,
     feature_costs,
+    read_rows,
+    read_training,
     refuse_infinite,
     refuse_many_levels,
     training_rows,
     validation_rows,
     with_levels,
 )
+from .explaining import Explainer
 from .losses import Rows
 from .model.ensemble import Ensemble, fit_factor
 from .model.learners import WeakClassifier
 from .model.names import feature_names
-from .monotone import monotone_signs
 from .path import until_no_better, within
 from .problem import Objective
-from .reading import read_rows, read_training
 from .request import refuse_signs, request_of
 from .settings import refuse_sparse, resolve_parts
 from .task import Task

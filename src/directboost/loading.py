@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from .data.validation import check_count
 from .estimators import DirectBoostClassifier
-from .inputs import check_count
 from .model_file import MAX_BYTES, KnownObject, ModelFileError, read_model
 from .multi_label import DirectBoostMultiLabelClassifier
 from .oracles import PoolOracle, TreeOracle

@@ -8,8 +8,8 @@ import numpy as np
 
 from .arrays import Array, Ints
 from .certificate import Certificate
+from .data.validation import check_choice, check_count, check_number
 from .estimators import DirectBoostClassifier
-from .inputs import check_choice, check_count, check_number
 from .kernels.threads import one_blas_thread
 from .model.summary import describe_path
 from .path import relative_grid

@@ -9,10 +9,10 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array
-from .encoding import Encoder
+from .data.categories import Encoder
+from .data.frames import column_names, is_frame, one_array, refuse_lazy
+from .data.validation import TrainingRows, label_rows, label_values, with_levels
 from .estimators import DirectBoostClassifier
-from .frames import column_names, is_frame, one_array, refuse_lazy
-from .inputs import TrainingRows, label_rows, label_values, with_levels
 from .losses import LOSSES
 from .margins import OneVsAll
 from .settings import resolve_parts

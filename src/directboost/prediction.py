@@ -8,12 +8,11 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Ints, Numbers
-from .encoding import Encoder
-from .inputs import refuse_infinite
+from .data.categories import Encoder
+from .data.validation import read_rows, refuse_infinite
 from .kernels.threads import Team
 from .model.ensemble import Ensemble, class_probabilities
 from .model.learners import WeakClassifier
-from .reading import read_rows
 from .shipping import Shipping
 
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay

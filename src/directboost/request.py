@@ -6,7 +6,7 @@ from typing import Any
 
 from .arrays import Ints
 from .callbacks import Callback, Progress
-from .inputs import check_choice, check_count, check_number
+from .data.validation import check_choice, check_count, check_number
 from .masters import FeatureBlocks, Master
 from .oracles import Oracle, OracleData
 from .settings import Parts, has_whole_features, resolve_learner, resolve_master, resolve_parts

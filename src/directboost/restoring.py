@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .certificate import Certificate
-from .encoding import Encoder
+from .data.categories import Encoder
 from .history import Record, RoundRecord, Status
 from .model.ensemble import Ensemble
 from .model.names import feature_names

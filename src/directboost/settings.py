@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
-from .inputs import check_choice
+from .data.validation import check_choice
 from .losses import LOSSES, Loss
 from .margins import MARGINS, Margin
 from .masters import MASTERS, ColumnBlocks, FeatureBlocks, Master, Smoothing

@@ -8,8 +8,8 @@ import numpy as np
 
 from .boosting_run import Known, Outcome, Plan
 from .column_generation import run
-from .columns import Stumps
 from .continuation import start
+from .data.binning import Stumps
 from .feature_columns import FeatureColumns, Jumps
 from .history import Status
 from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing

@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
-from .binning import BinnedData
 from .boosting_run import Outcome, Plan
 from .columns import Bins, DenseColumns
 from .continuation import Part
+from .data.binning import BinnedData
+from .data.memory import check_memory
+from .data.validation import TrainingRows
 from .feature_columns import FeatureColumns
-from .inputs import TrainingRows
 from .kernels.threads import Team
 from .losses import Rows
 from .margins import OneVsAll
 from .masters import FeatureBlocks, Master, Smoothing
 from .masters.line import AllRows
 from .masters.row_sample import RowSample
-from .memory import check_memory
 from .oracles import BinnedOracle, Oracle, OracleData
 from .problem import Objective
 from .request import Request

@@ -14,9 +14,9 @@ from .arrays import Array, Bools
 from .boosting_run import Outcome, State
 from .certificate import Certificate
 from .columns import Columns
+from .data.validation import TrainingRows
 from .feature_columns import FeatureColumns
 from .history import Record, Status
-from .inputs import TrainingRows
 from .kernels.threads import Team
 from .model.learners import WeakClassifier
 from .model.trees import pruned

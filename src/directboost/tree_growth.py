@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, Bools, Ints, Scores
-from .binning import BinnedData
+from .data.binning import BinnedData
 from .kernels import histograms
 from .kernels.step_functions import GAPS, LEVELS
 from .kernels.threads import Team

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from .between import between, beyond, has_neighbours, judged
 from .boosting_run import Known, Outcome
-from .columns import Stumps
 from .compaction import compact
+from .data.binning import Stumps
 from .history import Status
 from .solving import ENDED_BY_USER, solve
 from .task import Task

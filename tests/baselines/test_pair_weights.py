@@ -6,7 +6,7 @@ import pytest
 from directboost.baselines.pair_weights import PairWeights
 from directboost.baselines.rounds import Problem
 from directboost.baselines.search import StumpSearch
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from tests.baselines.rows import noisy
 
 

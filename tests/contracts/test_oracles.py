@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.kernels.threads import Team
 from directboost.losses import LOSSES, Rows
 from directboost.margins import OneVsAll, Pairwise

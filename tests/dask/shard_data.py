@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from directboost.binning import bin_features
 from directboost.dask.crew import Here
 from directboost.dask.field import Field
 from directboost.dask.places import JumpList, Place
 from directboost.dask.shards import Shard, ShardPlan
+from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
 from directboost.margins import MARGINS
 from directboost.penalties import L1

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.binning import bin_features
 from directboost.dask.crew import Here
 from directboost.dask.loading import _facts
 from directboost.dask.sampling import sample_rows, sampled_codes
 from directboost.dask.shards import ShardPlan
+from directboost.data.binning import bin_features
 from directboost.margins import Pairwise
 from directboost.masters import row_sample
 from directboost.masters.row_sample import RowSample

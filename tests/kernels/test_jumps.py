@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.kernels.prox import project_l1_ball
 from directboost.kernels.step_functions import jump_penalty, live_jumps, table_of, tables_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.binning import BinnedData
+from directboost.data.binning import BinnedData
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
 from directboost.kernels.step_functions import GAPS, ORDERED

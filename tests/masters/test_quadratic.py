@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.binning import bin_features
 from directboost.columns import Proposals
+from directboost.data.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS

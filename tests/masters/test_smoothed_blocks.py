@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.binning import bin_features
+from directboost.data.binning import bin_features
 from directboost.feature_columns import FeatureColumns
 from directboost.kernels.structs import Way
 from directboost.losses import Rows

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Bools
-from ..inputs import check_choice, check_count
+from ..data.validation import check_choice, check_count
 from .base import Baseline, Rounds
 from .coloured_pairs import Choice, ColouredPairs, colours_of
 from .coloured_rounds import boosted, symmetric_vote

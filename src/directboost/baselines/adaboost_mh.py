@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.validation import check_choice
 from ..history import Status
-from ..inputs import check_choice
 from .base import Baseline, Rounds
 from .hamming_votes import CHOICES
 from .rounds import Problem, Round, exponentials

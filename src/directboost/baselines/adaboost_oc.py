@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ..inputs import check_choice
+from ..data.validation import check_choice
 from .base import Baseline, Rounds
 from .coloured_pairs import Choice, ColouredPairs
 from .coloured_rounds import boosted

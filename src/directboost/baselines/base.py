@@ -14,24 +14,24 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import kernels
 from ..arrays import Array, Ints
-from ..binning import bin_features
-from ..encoding import Encoder
-from ..history import RoundRecord, Status
-from ..inputs import (
+from ..data.binning import bin_features
+from ..data.categories import Encoder
+from ..data.validation import (
     TrainingRows,
     check_count,
     check_share,
+    read_training,
     refuse_infinite,
     refuse_many_levels,
     training_rows,
     with_levels,
 )
+from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
 from ..model.ensemble import fit_factor
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from ..prediction import Predictor
-from ..reading import read_training
 from .rounds import Problem, Round
 from .search import StumpSearch
 from .votes import VoteModel, ensemble_of

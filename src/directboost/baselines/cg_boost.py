@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..arrays import Array
-from ..inputs import check_choice, check_number
+from ..data.validation import check_choice, check_number
 from .binary_boosters import BinaryBooster
 from .binary_problems import BinaryBaseline
 from .corrective_boosters import OnSimplex, Priced

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
 from ..arrays import Array, Ints
-from ..inputs import check_choice, check_count
+from ..data.validation import check_choice, check_count
 
 NAMES = ("auto", "exhaustive", "random", "ova")
 _SHORT = 7  # classes up to which "auto" takes all columns

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
+from ..data.validation import check_choice, check_count, check_number
 from ..history import Status
-from ..inputs import check_choice, check_count, check_number
 from ..penalties import PENALTIES
 from .base import Baseline, Rounds
 from .group_steps import GroupModel

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
+from ..data.validation import TrainingRows, check_choice
 from ..history import Status
-from ..inputs import TrainingRows, check_choice
 from ..kernels.threads import Team
 from .base import Baseline, Rounds
 from .rounds import Problem, Round, exponentials

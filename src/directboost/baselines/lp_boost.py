@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.validation import check_choice, check_number, check_share
 from ..history import Status
-from ..inputs import check_choice, check_number, check_share
 from .binary_boosters import BinaryBooster, kept
 from .binary_problems import BinaryBaseline
 from .edge_program import EdgeProgram, Terms

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.validation import check_choice, check_count, check_number
 from ..history import Status
-from ..inputs import check_choice, check_count, check_number
 from .base import Baseline, Rounds
 from .pair_weights import Coordinate, PairWeights
 from .rounds import Problem, Round

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..binning import BinnedData
+from ..data.binning import BinnedData
 from ..kernels import histograms
 from ..kernels.step_functions import LEVELS, count_jumps, side
 from ..kernels.threads import Team

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ..arrays import Array, Ints
-from ..binning import BinnedData, coded, rowless
+from ..data.binning import BinnedData, coded, rowless
 from ..kernels import find_cuts
 from ..kernels.structs import Cuts, between
 from .sketches import Sketch

@@ -7,9 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Ints, Numbers
-from ..encoding import Encoder
-from ..inputs import class_weights, refuse_no_weight, refuse_one_class, relative_weights
-from ..reading import read_part
+from ..data.categories import Encoder
+from ..data.validation import (
+    class_weights,
+    read_part,
+    refuse_no_weight,
+    refuse_one_class,
+    relative_weights,
+)
 from .partitions import labels_of, rows_of, weights_of
 from .survey import Survey
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..binning import BinnedData
 from ..columns import Proposals
+from ..data.binning import BinnedData
 from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.step_functions import rows_with_any
 from ..oracles.ranking import rounding_of_sums

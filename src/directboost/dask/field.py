@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..binning import BinnedData
+from ..data.binning import BinnedData
 from ..kernels.step_functions import apart, edges_of
 from ..losses import Loss
 from ..oracles.ranking import best_by_edges

@@ -8,9 +8,8 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from ..arrays import Array, Ints
-from ..inputs import refuse_many_levels
+from ..data.validation import read_part, refuse_many_levels
 from ..margins import Margin
-from ..reading import read_part
 from .bins import bins_of
 from .coding import Coding, coding_of, prepare_rows
 from .crew import Crew

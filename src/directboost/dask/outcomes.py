@@ -8,8 +8,8 @@ import numpy as np
 from ..arrays import Array
 from ..boosting_run import State
 from ..certificate import Certificate
+from ..data.validation import TrainingRows
 from ..history import Status
-from ..inputs import TrainingRows
 from ..model.ensemble import fit_factor
 from ..training import Trained, export
 from .columns import ShardedColumns

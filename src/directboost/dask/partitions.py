@@ -14,8 +14,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _get_feature_names
 
 from ..arrays import Array, is_sparse
-from ..frames import is_frame
-from ..reading import refuse_several_labels
+from ..data.frames import is_frame
+from ..data.validation import refuse_several_labels
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..columns import Stumps
+from ..data.binning import Stumps
 from ..feature_columns import Jumps
 from ..kernels.step_functions import n_jumps, rows_with_any
 

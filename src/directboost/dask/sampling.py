@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..binning import BinnedData
+from ..data.binning import BinnedData
 from ..masters.row_sample import draw_by_class
 from .crew import Crew
 from .shards import Shard

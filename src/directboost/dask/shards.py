@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints, Numbers, Scores
-from ..binning import BinnedData, coded
+from ..data.binning import BinnedData, coded
 from ..kernels import add_tables
 from ..kernels.step_functions import tables_of
 from ..losses import Loss, Rows

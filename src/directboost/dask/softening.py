@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from ..arrays import Scores
-from ..columns import Stumps
+from ..data.binning import Stumps
 from ..losses import Rows
 from ..losses.hinge import LEAST, SmoothedHinge
 from ..margins import Margin

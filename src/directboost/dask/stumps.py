@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..columns import DenseColumns, Stumps
+from ..columns import DenseColumns
+from ..data.binning import Stumps
 from ..kernels import add_tables, histograms
 from ..kernels.step_functions import edges_of, tables_of
 from .field import Field

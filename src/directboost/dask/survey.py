@@ -11,9 +11,14 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..arrays import Array, Ints, Numbers
-from ..encoding import Encoder, join_levels, learn_encoder
-from ..inputs import refuse_infinite, refuse_many_levels, refuse_negative
-from ..reading import read_part, refuse_missing_labels
+from ..data.categories import Encoder, join_levels, learn_encoder
+from ..data.validation import (
+    read_part,
+    refuse_infinite,
+    refuse_many_levels,
+    refuse_missing_labels,
+    refuse_negative,
+)
 from .partitions import labels_of, rows_of, weights_of
 
 _NO_ORDER = (

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ..inputs import check_choice
+from ..data.validation import check_choice
 from ..whole_files import replace_file
 from .c_comment import preamble
 from .c_functions import named

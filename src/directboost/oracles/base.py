@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
-from ..columns import Costs, Proposals, Source, Stumps
+from ..columns import Costs, Proposals, Source
+from ..data.binning import Stumps
 from ..kernels import ranges
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Array, Scores
-from ..columns import Stumps
+from ..data.binning import Stumps
 from ..model.learners import Constant, FittedClassifier, Opposite, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Scores, column
-from ..columns import Stumps
+from ..data.binning import Stumps
 from ..model.learners import Constant, Opposite, PoolColumn, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing, column_ranges

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..binning import BinnedData, bin_features
-from ..columns import Stumps
+from ..data.binning import BinnedData, Stumps, bin_features
 from ..kernels.threads import Team
 from ..model.learners import Learner, WeakClassifier
 from .base import OracleData

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
-from ..columns import Stumps
-from ..inputs import check_count, check_number, check_share
+from ..data.binning import Stumps
+from ..data.validation import check_count, check_number, check_share
 from ..leaf_bins import MOST_LEAVES, LeafBins
 from ..model.learners import Constant, WeakClassifier
 from ..model.trees import Leaf, Tree

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..inputs import check_count
+from ..data.validation import check_count
 from ..model.names import class_names, class_noun
 from ..model.summary import describe_rule
 from .canvas import new_axes, pyplot

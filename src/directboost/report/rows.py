@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..frames import one_array, refuse_lazy
+from ..data.frames import one_array, refuse_lazy
 from ..model.names import has_several_labels
 from ..plotting.reading import class_codes, label_signs
 

@@ -4,16 +4,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, tidy
-from .columns import Stumps
-from .kernels import encode, find_cuts, list_codes
-from .kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps, side
-from .kernels.structs import Cuts, SparseCodes, between, code_type, codes_of, split
-from .kernels.threads import Team
+from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, tidy
+from ..kernels import encode, find_cuts, list_codes
+from ..kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps, side
+from ..kernels.structs import Cuts, SparseCodes, between, code_type, codes_of, split
+from ..kernels.threads import Team
+from ..model.learners import Constant, Learner, Level, Stump
 from .memory import MOST_LISTED
-from .model.learners import Constant, Learner, Level, Stump
-from .sparse_binning import hold_codes
-from .sparse_cuts import code_entries
+from .sparse_binning import code_entries, hold_codes
+
+
+@dataclass(frozen=True)
+class Stumps:
+    """Weak classifiers by name, with weights: an answer that does not depend on its column set.
+
+    Attributes
+    ----------
+    names : (n, 3) int array
+        The three numbers of a proposal: feature, jump and polarity.
+    rows : (n, k) array, >= 0
+    """
+
+    names: Ints
+    rows: Array
 
 
 @dataclass(frozen=True)

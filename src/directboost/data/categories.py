@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Array, Bools, Ints, Scores
+from ..arrays import Array, Bools, Ints, Scores
+from ..model.names import refuse_unknown
 from .frames import Table, is_missing, table_of
-from .model.names import refuse_unknown
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Bools, Scores
+from ..arrays import Bools, Scores
 
 
 class Table(Protocol):

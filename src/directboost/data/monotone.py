@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Ints
-from .inputs import TrainingRows
-from .model.names import refuse_unknown
+from ..arrays import Ints
+from ..model.names import refuse_unknown
+from .validation import TrainingRows
 
 _FORM = (
     "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "

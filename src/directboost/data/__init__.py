@@ -1,0 +1,1 @@
+"""Training data: validation, data frames, categories, bins."""
