@@ -22,14 +22,14 @@ import numpy as np
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from directboost import DirectBoostClassifier
-from directboost.columns import DenseColumns, Proposals
 from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import Pairwise
 from directboost.masters import MASTERS
 from directboost.oracles import StumpOracle
 from directboost.penalties import resolve_penalty
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.columns import DenseColumns, Proposals
+from directboost.problem.objective import Objective, RestrictedProblem
 
 SOLVERS = ("blocks", "lp", "lbfgsb", "prox", "conic", "admm", "consensus")
 PROBLEMS = (

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.certificate import certify, lower_bound, recertify
-from directboost.columns import Proposals
 from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective
+from directboost.problem.columns import Proposals
+from directboost.problem.objective import Objective
 from tests.conftest import make_blobs
 from tests.reference import formulas
 from tests.reference.stumps import enumerate_dictionary

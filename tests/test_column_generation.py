@@ -11,9 +11,7 @@ from directboost.boosting_run import Plan
 from directboost.callbacks import TimeLimit
 from directboost.certificate import lower_bound
 from directboost.column_generation import run
-from directboost.columns import DenseColumns, Proposals
 from directboost.data.binning import bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.history import Status
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
@@ -22,7 +20,9 @@ from directboost.masters.base import Master, MasterResult
 from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.columns import DenseColumns, Proposals
+from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.objective import Objective, RestrictedProblem
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin
@@ -600,7 +600,7 @@ class TestForgetting:
     @pytest.mark.parametrize("master", [LBFGSB, LinearProgram, Proximal])
     def test_the_optimum_is_the_same(self, master, monkeypatch):
         """Masters that keep a model of the columns notice that some are gone."""
-        monkeypatch.setattr("directboost.columns._PATIENCE", 1)
+        monkeypatch.setattr("directboost.problem.columns._PATIENCE", 1)
         goal = objective("hinge" if master is LinearProgram else "logistic", nu=0.004)
         rng = np.random.default_rng(1)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.columns import DenseColumns, Proposals
 from directboost.data.binning import Stumps, bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.model.learners import Constant, Stump
+from directboost.problem.columns import DenseColumns, Proposals
+from directboost.problem.feature_columns import FeatureColumns
 from tests.conftest import make_blobs
 
 

@@ -9,7 +9,7 @@ from directboost.certificate import lower_bound
 from directboost.compaction import compact
 from directboost.history import Status
 from directboost.masters.moves import count_stumps
-from directboost.problem import RestrictedProblem
+from directboost.problem.objective import RestrictedProblem
 from tests.masters.problems import SMOOTH
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.columns import Proposals
 from directboost.data.binning import bin_features
 from directboost.model.learners import Constant
 from directboost.oracles import Catalogue, Oracle, OracleData, Pricing, StumpOracle
+from directboost.problem.columns import Proposals
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin

@@ -7,7 +7,6 @@ from directboost import DirectBoostClassifier
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.data.binning import bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
@@ -17,7 +16,8 @@ from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Level, Stump
 from directboost.oracles import PoolOracle, StumpOracle
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective
+from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.objective import Objective
 from directboost.training import export
 from tests.masters.problems import SMOOTH
 from tests.reference.twin import solve_twin

@@ -14,7 +14,6 @@ from directboost import (
 from directboost.boosting_run import Plan
 from directboost.column_generation import run
 from directboost.data.binning import bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.kernels.step_functions import answers
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
@@ -23,7 +22,8 @@ from directboost.model.ensemble import Ensemble
 from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
 from directboost.penalties import GroupNorm
-from directboost.problem import Objective
+from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.objective import Objective
 from directboost.tree_growth import Grower, Shape
 from tests.reference.twin import solve_twin
 

@@ -7,9 +7,9 @@ import numpy as np
 from .boosting_run import Known, Outcome, State
 from .certificate import recertify
 from .ending import wish_of
-from .feature_columns import FeatureColumns, Jumps
 from .history import Record, Status
-from .problem import RestrictedProblem
+from .problem.feature_columns import FeatureColumns, Jumps
+from .problem.objective import RestrictedProblem
 from .task import Task
 
 

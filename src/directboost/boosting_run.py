@@ -9,12 +9,12 @@ import numpy as np
 from .arrays import Scores
 from .callbacks import Callback
 from .certificate import Certificate
-from .columns import Columns
 from .history import Record, Status
 from .kernels.threads import Team
 from .masters.base import Master
 from .oracles.base import Oracle
-from .problem import Objective
+from .problem.columns import Columns
+from .problem.objective import Objective
 
 
 @dataclass(frozen=True)

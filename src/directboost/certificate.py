@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import Array
 from .kernels.threads import Team
 from .oracles.base import Oracle
-from .problem import Objective
+from .problem.objective import Objective
 
 _EPS = float(np.finfo(np.float64).eps)
 _BLOCK = 4096  # rows that are summed together

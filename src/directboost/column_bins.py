@@ -3,9 +3,9 @@
 import numpy as np
 
 from .arrays import Array, Ints
-from .columns import DenseColumns
 from .kernels.step_functions import ORDERED, n_jumps
 from .model.learners import WeakClassifier
+from .problem.columns import DenseColumns
 
 
 class ColumnBins:

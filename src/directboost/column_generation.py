@@ -9,11 +9,11 @@ import numpy as np
 from .arrays import Array
 from .boosting_run import Known, Outcome, Plan, State
 from .certificate import recertify
-from .columns import Columns, Proposals
 from .ending import PROGRESS, end_of
 from .history import OutOfReach, Record, Status
 from .oracles.base import Pricing
-from .problem import RestrictedProblem
+from .problem.columns import Columns, Proposals
+from .problem.objective import RestrictedProblem
 
 _SHARE = 0.3  # of the tolerance to which the master solves: the rest is for columns not there yet
 _STEP, _LAST_STEP = 0.05, 0.4  # share of the gap a solve aims at; the last over whole features

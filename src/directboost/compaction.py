@@ -8,13 +8,13 @@ import numpy as np
 from .arrays import Array
 from .boosting_run import Outcome
 from .certificate import Certificate, certify
-from .feature_columns import FeatureColumns, Jumps
 from .history import Status
 from .masters.moves import all_moves, count_stumps
 from .masters.point import Point
 from .masters.quadratic import QuadraticModel
 from .masters.row_sample import first_size
-from .problem import RestrictedProblem
+from .problem.feature_columns import FeatureColumns, Jumps
+from .problem.objective import RestrictedProblem
 from .task import Task
 
 _PASSES, _QUICK_PASSES = 3, 2

@@ -15,13 +15,13 @@ from .callbacks import TimeLimit
 from .column_generation import run
 from .data.binning import BinnedData
 from .data.sparse_binning import take_rows
-from .feature_columns import FeatureColumns, Jumps
 from .history import Status
 from .kernels.step_functions import LEVELS
 from .kernels.structs import SparseCodes
 from .masters import Master
 from .oracles import StumpOracle
-from .problem import Objective
+from .problem.feature_columns import FeatureColumns, Jumps
+from .problem.objective import Objective
 
 _BINS = 32  # of a feature, to begin with
 _MANY_BINS = 64  # from which on a feature is made coarse

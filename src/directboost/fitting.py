@@ -32,7 +32,7 @@ from .model.ensemble import Ensemble, fit_factor
 from .model.learners import WeakClassifier
 from .model.names import feature_names
 from .path import until_no_better, within
-from .problem import Objective
+from .problem.objective import Objective
 from .request import refuse_signs, request_of
 from .settings import refuse_sparse, resolve_parts
 from .task import Task

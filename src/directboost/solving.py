@@ -10,9 +10,9 @@ from .boosting_run import Known, Outcome, Plan
 from .column_generation import run
 from .continuation import start
 from .data.binning import Stumps
-from .feature_columns import FeatureColumns, Jumps
 from .history import Status
 from .masters import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
+from .problem.feature_columns import FeatureColumns, Jumps
 from .settings import Parts
 from .task import Task
 

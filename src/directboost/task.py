@@ -8,12 +8,10 @@ import numpy as np
 
 from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
 from .boosting_run import Outcome, Plan
-from .columns import Bins, DenseColumns
 from .continuation import Part
 from .data.binning import BinnedData
 from .data.memory import check_memory
 from .data.validation import TrainingRows
-from .feature_columns import FeatureColumns
 from .kernels.threads import Team
 from .losses import Rows
 from .margins import OneVsAll
@@ -21,7 +19,9 @@ from .masters import FeatureBlocks, Master, Smoothing
 from .masters.line import AllRows
 from .masters.row_sample import RowSample
 from .oracles import BinnedOracle, Oracle, OracleData
-from .problem import Objective
+from .problem.columns import Bins, DenseColumns
+from .problem.feature_columns import FeatureColumns
+from .problem.objective import Objective
 from .request import Request
 
 _AUTO_COLUMNS = 16

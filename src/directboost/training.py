@@ -13,14 +13,14 @@ from . import kernels
 from .arrays import Array, Bools
 from .boosting_run import Outcome, State
 from .certificate import Certificate
-from .columns import Columns
 from .data.validation import TrainingRows
-from .feature_columns import FeatureColumns
 from .history import Record, Status
 from .kernels.threads import Team
 from .model.learners import WeakClassifier
 from .model.trees import pruned
 from .oracles import StumpOracle
+from .problem.columns import Columns
+from .problem.feature_columns import FeatureColumns
 from .request import Request
 from .solving import ENDED_BY_USER
 from .task import Task, prepare

@@ -13,7 +13,7 @@ from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
 from directboost.margins import MARGINS
 from directboost.penalties import L1
-from directboost.problem import Objective
+from directboost.problem.objective import Objective
 from tests.reference.formulas import LOSS_MARGINS
 
 M, K = 90, 4

@@ -9,7 +9,7 @@ from directboost.kernels.threads import Team
 from directboost.losses import LOSSES, Rows
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1
-from directboost.problem import Objective
+from directboost.problem.objective import Objective
 from tests.kernels.draws import PASSES, REALS, both, draw_rows, native_test
 
 every_pass = pytest.mark.parametrize(("loss", "labels"), PASSES)

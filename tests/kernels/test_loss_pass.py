@@ -11,7 +11,7 @@ from directboost.losses import LOSSES as LOSS_CLASSES
 from directboost.losses import Rows
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1
-from directboost.problem import Objective
+from directboost.problem.objective import Objective
 from tests.kernels.draws import LOSSES, NEEDS_NATIVE, PASSES, REALS, both, draw_rows, native_test
 
 every_pass = pytest.mark.parametrize(("loss", "labels"), PASSES)

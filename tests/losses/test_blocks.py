@@ -10,7 +10,7 @@ from directboost.losses import LOSSES, Rows
 from directboost.losses.base import entropy
 from directboost.margins import MARGINS, Pairwise
 from directboost.penalties import PENALTIES
-from directboost.problem import Objective, row_blocks
+from directboost.problem.objective import Objective, row_blocks
 
 M, K = 9000, 3
 

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from directboost.columns import DenseColumns, Proposals
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.model.learners import Constant
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.columns import DenseColumns, Proposals
+from directboost.problem.objective import Objective, RestrictedProblem
 
 #: Every loss with every margin it is defined for.
 COMBINATIONS = [

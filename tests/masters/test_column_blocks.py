@@ -7,10 +7,10 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.column_bins import ColumnBins
-from directboost.columns import Proposals
 from directboost.masters import ColumnBlocks, column_blocks
 from directboost.masters.base import MasterResult
 from directboost.masters.proximal import Proximal
+from directboost.problem.columns import Proposals
 from tests.conftest import make_blobs
 from tests.masters.problems import (
     SMOOTH,

@@ -15,7 +15,7 @@ from directboost.masters.consensus import Consensus
 from directboost.masters.proximal import Proximal
 from directboost.masters.row_blocks import LocalCrew, split_rows
 from directboost.penalties import L1
-from directboost.problem import RestrictedProblem
+from directboost.problem.objective import RestrictedProblem
 from tests.masters.problems import (
     COMBINATIONS,
     in_dual_domain,

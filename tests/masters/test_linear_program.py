@@ -11,7 +11,7 @@ from directboost import DirectBoostClassifier
 from directboost.margins import MARGINS, OneVsAll
 from directboost.masters.linear_program import LinearProgram
 from directboost.masters.margin_rows import MarginRows
-from directboost.problem import RestrictedProblem
+from directboost.problem.objective import RestrictedProblem
 from tests.masters.problems import (
     in_dual_domain,
     make_problem,

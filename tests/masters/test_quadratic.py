@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from directboost.columns import Proposals
 from directboost.data.binning import bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
 from directboost.masters import FeatureBlocks
 from directboost.masters.quadratic import QuadraticModel
 from directboost.masters.row_sample import RowSample, first_size
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.columns import Proposals
+from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.objective import Objective, RestrictedProblem
 from tests.conftest import make_blobs
 from tests.kernels.models import bin_answers, hessian, live_places, value_of
 from tests.masters.problems import SMOOTH

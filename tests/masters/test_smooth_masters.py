@@ -8,7 +8,7 @@ from directboost.masters.conic import Conic
 from directboost.masters.lbfgsb import LBFGSB
 from directboost.masters.proximal import Proximal
 from directboost.penalties import Penalty
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.objective import Objective, RestrictedProblem
 from tests.masters.problems import SMOOTH, make_problem, relative_gap, solve
 
 BOTH = [LBFGSB, Proximal]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from directboost.data.binning import bin_features
-from directboost.feature_columns import FeatureColumns
 from directboost.kernels.structs import Way
 from directboost.losses import Rows
 from directboost.losses.hinge import SmoothedHinge
@@ -14,7 +13,8 @@ from directboost.masters.quadratic import QuadraticModel
 from directboost.masters.row_sample import RowSample
 from directboost.masters.smoothed_blocks import SmoothedRows
 from directboost.penalties import L1, GroupNorm
-from directboost.problem import Objective, RestrictedProblem
+from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.objective import Objective, RestrictedProblem
 
 
 def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..columns import Proposals
 from ..data.binning import BinnedData
-from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.step_functions import rows_with_any
 from ..oracles.ranking import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
+from ..problem.columns import Proposals
+from ..problem.feature_columns import FeatureColumns, Jumps
 from .field import Field
 from .places import JumpList
 

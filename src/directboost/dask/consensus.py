@@ -14,7 +14,7 @@ from ..masters.block_update import BlockLoss, LogSumBlock, SmoothUpdate, Transfo
 from ..masters.consensus import Consensus
 from ..masters.row_blocks import Crew as BlockCrew
 from ..masters.row_blocks import is_coupled
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .crew import Crew
 from .shards import Shard
 from .stumps import ShardedStumps, StumpMatrix

@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..boosting_run import Outcome
 from ..losses import Rows
 from ..oracles.stump import StumpOracle
-from ..problem import Objective
+from ..problem.objective import Objective
 from ..task import Task
 from . import kinks
 from .field import Field

@@ -17,7 +17,7 @@ from ..arrays import Array, Scores
 from ..kernels.structs import Way
 from ..masters.smoothed_blocks import ShiftedHinge
 from ..masters.smoothing import in_domain
-from ..problem import Objective, row_blocks
+from ..problem.objective import Objective, row_blocks
 from .passes import LookMessage, WayMessage, bin_sums, sizes_of
 from .places import Place
 from .scratch import room

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels.structs import EXPONENTIAL, LossPass, PassRows, own_dual
 from ..kernels.threads import Team
-from ..problem import Objective
+from ..problem.objective import Objective
 from . import passes
 from .field import Field, Prices, values_of
 from .passes import DualMessage, is_coupled

@@ -13,7 +13,7 @@ from .. import kernels
 from ..arrays import Array, Ints, Scores
 from ..kernels.structs import LossPass, Way
 from ..losses import Exponential, Loss
-from ..problem import Objective
+from ..problem.objective import Objective
 from .places import Place
 from .scratch import room
 from .shards import Shard

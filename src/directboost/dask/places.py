@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..data.binning import Stumps
-from ..feature_columns import Jumps
 from ..kernels.step_functions import n_jumps, rows_with_any
+from ..problem.feature_columns import Jumps
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..feature_columns import FeatureColumns, Jumps
 from ..kernels import add_tables
 from ..kernels.step_functions import apart, tables_of
 from ..losses import Rows
@@ -13,7 +12,8 @@ from ..masters.line import AllRows, Line
 from ..masters.point import Point
 from ..masters.quadratic import QuadraticModel
 from ..masters.row_sample import RowSample
-from ..problem import Objective
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective
 from . import passes
 from .columns import ShardedColumns
 from .crew import Question

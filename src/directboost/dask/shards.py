@@ -13,7 +13,7 @@ from ..kernels.step_functions import tables_of
 from ..losses import Loss, Rows
 from ..margins import Margin
 from ..penalties import L1
-from ..problem import Objective
+from ..problem.objective import Objective
 from .places import JumpList, Place
 
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from ..arrays import Scores
-from ..feature_columns import FeatureColumns, Jumps
 from ..losses.hinge import SmoothedHinge
 from ..masters.base import MasterResult
 from ..masters.line import Line, point_of
@@ -15,7 +14,8 @@ from ..masters.quadratic import QuadraticModel
 from ..masters.row_sample import RowSample
 from ..masters.smoothed_blocks import ShiftedHinge
 from ..masters.smoothing import Answer, Smoothing
-from ..problem import Objective, RestrictedProblem
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem
 from . import kinks
 from .columns import ShardedColumns
 from .crew import Question

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..columns import DenseColumns
 from ..data.binning import Stumps
 from ..kernels import add_tables, histograms
 from ..kernels.step_functions import edges_of, tables_of
+from ..problem.columns import DenseColumns
 from .field import Field
 from .places import JumpList, Place
 from .shards import Shard

@@ -8,15 +8,15 @@ import numpy as np
 
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
 from ..boosting_run import Outcome
-from ..columns import DenseColumns
 from ..continuation import Part
-from ..feature_columns import FeatureColumns
 from ..history import OutOfReach, Status
 from ..kernels.threads import Team
 from ..losses import Rows
 from ..masters import Consensus, FeatureBlocks, Smoothing
 from ..masters.line import AllRows
-from ..problem import Objective
+from ..problem.columns import DenseColumns
+from ..problem.feature_columns import FeatureColumns
+from ..problem.objective import Objective
 from ..request import Request
 from ..task import Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle

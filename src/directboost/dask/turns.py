@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..columns import Proposals
 from ..history import OutOfReach
 from ..masters.row_sample import first_size
 from ..oracles.base import Pricing
 from ..oracles.ranking import ranking
 from ..penalties import Penalty
+from ..problem.columns import Proposals
 from . import passes
 from .columns import ShardedOracle
 from .crew import tree_widths

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..arrays import Array
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .acceleration import Acceleration
 from .row_blocks import Crew
 

@@ -10,7 +10,7 @@ from ..arrays import Scores
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 
 
 @dataclass(frozen=True)

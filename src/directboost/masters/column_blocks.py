@@ -7,12 +7,12 @@ import numpy as np
 
 from ..arrays import LEAST_SINGLE_WEIGHT, Array
 from ..column_bins import ColumnBins
-from ..columns import DenseColumns
-from ..feature_columns import FeatureColumns, Jumps
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import Objective, RestrictedProblem
+from ..problem.columns import DenseColumns
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem
 from .base import Master, MasterResult
 from .feature_blocks import FeatureBlocks
 from .smoothing import Smoothing

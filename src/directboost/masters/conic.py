@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .base import Master, MasterResult
 from .cones import LOSS_CONES, ConeProgram, Margins, add_weights
 from .interior_point import interior_point

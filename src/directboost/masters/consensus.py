@@ -13,7 +13,7 @@ from ..losses import Loss
 from ..losses.elementwise import ElementwiseLoss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .alternation import Alternation
 from .base import Master, MasterResult
 from .row_blocks import (

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.step_functions import has_weight
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import Objective, RestrictedProblem
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem
 from .base import Master, MasterResult
 from .line import AllRows, Line
 from .point import Point

@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .base import Master, MasterResult
 
 _RUNS = 30

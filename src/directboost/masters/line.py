@@ -4,10 +4,10 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.step_functions import apart
 from ..kernels.structs import LossPass, Way
-from ..problem import Objective, RestrictedProblem
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem
 from .point import Point
 from .quadratic import QuadraticModel
 from .row_sample import RowSample

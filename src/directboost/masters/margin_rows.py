@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array, Ints
-from ..columns import DenseColumns
 from ..losses import Rows
 from ..margins import Margin
-from ..problem import Objective, RestrictedProblem
+from ..problem.columns import DenseColumns
+from ..problem.objective import Objective, RestrictedProblem
 
 _DUST = 1e-9  # the size of weights that are only a solver's tolerance
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, Jumps
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array
-from ..feature_columns import FeatureColumns
 from ..kernels.step_functions import apart, tables_of
 from ..kernels.structs import ModelWork, Sweeps, padded_width
-from ..problem import Objective
+from ..problem.feature_columns import FeatureColumns
+from ..problem.objective import Objective
 from .point import Point
 from .row_sample import RowSample
 

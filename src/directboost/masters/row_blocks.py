@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..losses import Exponential, Rows
-from ..problem import RestrictedProblem
+from ..problem.objective import RestrictedProblem
 from .block_update import BlockLoss, BlockUpdate, LogSumBlock, SmoothUpdate
 from .hinge_update import HingeUpdate
 from .margin_rows import dense_columns

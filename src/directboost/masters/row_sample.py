@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..columns import Bins
-from ..problem import Objective
+from ..problem.columns import Bins
+from ..problem.objective import Objective
 from .point import Point
 
 _LEAST, _MOST = 8_000, 20_000  # rows of a sample

@@ -6,13 +6,13 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Scores
-from ..feature_columns import FeatureColumns, Jumps
 from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
 from ..kernels.threads import Team
 from ..losses import Loss
 from ..losses.hinge import SmoothedHinge
 from ..margins import OneVsAll
-from ..problem import Objective
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective
 from .feature_blocks import FeatureBlocks
 from .line import AllRows, moved, point_of
 from .point import Point

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Scores
-from ..feature_columns import FeatureColumns, Jumps
 from ..losses import Loss
 from ..losses.base import Rows
 from ..losses.hinge import SmoothedHinge
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem import Objective, RestrictedProblem
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem
 from .base import Master, MasterResult
 from .line import AllRows
 from .smoothed_blocks import SmoothedBlocks

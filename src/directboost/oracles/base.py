@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
-from ..columns import Costs, Proposals, Source
 from ..data.binning import Stumps
 from ..kernels import ranges
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
+from ..problem.columns import Costs, Proposals, Source
 
 
 @dataclass(frozen=True)

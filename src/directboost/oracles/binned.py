@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..columns import Bins, Proposals
 from ..kernels import edges, histograms, price
 from ..kernels.step_functions import edges_of
 from ..kernels.threads import Team
 from ..penalties import L1, Penalty
+from ..problem.columns import Bins, Proposals
 from .base import Oracle, Pricing
 from .ranking import best_by_edges, ranking, rounding_of, tie_width
 

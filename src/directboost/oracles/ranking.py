@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..columns import Costs, Proposals
 from ..penalties import L1, Penalty
+from ..problem.columns import Costs, Proposals
 from .base import Pricing
 
 _BLOCK = 4096  # rows that are summed together, so that they stay in the cache

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels
-from .arrays import Array, Scores
+from .. import kernels
+from ..arrays import Array, Scores
+from ..kernels.structs import LossPass, PassRows
+from ..kernels.threads import Team
+from ..losses import Loss, Rows
+from ..margins import Margin, OneVsAll
+from ..penalties import Penalty
 from .columns import Columns
-from .kernels.structs import LossPass, PassRows
-from .kernels.threads import Team
-from .losses import Loss, Rows
-from .margins import Margin, OneVsAll
-from .penalties import Penalty
 
 _BLOCK = 4096  # rows of which the intermediate results of a formula stay in the cache
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from .arrays import Array, Ints, Scores
+from ..arrays import Array, Ints, Scores
+from ..data.binning import Stumps
+from ..kernels import add_tables, histograms
+from ..kernels.step_functions import apart, has_weight, rows_with_any, tables_of
+from ..kernels.threads import Team
+from ..model.learners import WeakClassifier
+from ..penalties import Penalty
 from .columns import Bins, Columns, Costs, Proposals
-from .data.binning import Stumps
-from .kernels import add_tables, histograms
-from .kernels.step_functions import apart, has_weight, rows_with_any, tables_of
-from .kernels.threads import Team
-from .model.learners import WeakClassifier
-from .penalties import Penalty
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).
 Jumps: TypeAlias = list[Array]

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
-from .data.binning import Stumps
-from .kernels.structs import SparseCodes
-from .model.learners import WeakClassifier
-from .penalties import Penalty
+from ..arrays import Array, Bools, Ints, Scores
+from ..data.binning import Stumps
+from ..kernels.structs import SparseCodes
+from ..model.learners import WeakClassifier
+from ..penalties import Penalty
 
 #: Penalty weights by the first number of the name of a column; a sequence may grow.
 Costs: TypeAlias = Array | Sequence[float]

@@ -1,0 +1,1 @@
+"""The optimization problem: objective, restricted master problem, columns."""
