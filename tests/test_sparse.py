@@ -19,7 +19,7 @@ from directboost import (
     directboost_path,
 )
 from directboost.oracles import Oracle, PoolOracle
-from directboost.plotting.reading import read_rows
+from directboost.plotting.base import read_rows
 
 FORMATS = {
     "csr_matrix": sparse.csr_matrix,

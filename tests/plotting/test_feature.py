@@ -5,7 +5,7 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.plotting import plot_feature
-from directboost.plotting.canvas import COLOURS
+from directboost.plotting.base import COLOURS
 from tests.plotting.drawn import NAMES, WINE, height_at, lines_by_label
 
 

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV
 from directboost.plotting import plot_feature, plot_regions
-from directboost.plotting.regions import _cuts
+from directboost.plotting.predictions import _cuts
 from tests.plotting.drawn import NAMES, WINE
 
 

@@ -3,11 +3,9 @@
 Every function draws into the axes it is given, or into new ones, and returns them.
 """
 
-from .convergence import plot_convergence
+from .convergence import plot_convergence, plot_path
 from .feature import plot_feature
-from .margins import plot_margins
-from .path import plot_path
-from .regions import plot_regions
+from .predictions import plot_margins, plot_regions
 from .sharing import plot_sharing
 
 __all__ = [

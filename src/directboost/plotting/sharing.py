@@ -9,8 +9,7 @@ from ..arrays import Array
 from ..data.validation import check_count
 from ..model.names import class_names, class_noun
 from ..model.summary import describe_rule
-from .canvas import new_axes, pyplot
-from .reading import check_model, check_not_empty, check_sum
+from .base import check_model, check_not_empty, check_sum, new_axes, pyplot
 
 _LONGEST = 80  # characters of a rule: those of leaves far down a tree would fill the picture
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Numbers
 from ..data.frames import one_array, refuse_lazy
 from ..model.names import has_several_labels
-from ..plotting.reading import class_codes, label_signs
+from ..plotting.base import class_codes, label_signs
 
 
 @dataclass(frozen=True)
