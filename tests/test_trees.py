@@ -21,10 +21,10 @@ from directboost.masters import FeatureBlocks
 from directboost.model.ensemble import Ensemble
 from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
+from directboost.oracles.tree_growth import Grower, Shape
 from directboost.penalties import GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
-from directboost.tree_growth import Grower, Shape
 from tests.reference.twin import solve_twin
 
 K = 3

@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..data.binning import BinnedData
 from ..kernels.step_functions import rows_with_any
-from ..oracles.ranking import rounding_of_sums
+from ..oracles.base import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
 from ..problem.columns import Proposals

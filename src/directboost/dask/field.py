@@ -10,7 +10,7 @@ from ..arrays import Array, Ints
 from ..data.binning import BinnedData
 from ..kernels.step_functions import apart, edges_of
 from ..losses import Loss
-from ..oracles.ranking import best_by_edges
+from ..oracles.base import best_by_edges
 from ..penalties import Penalty
 from . import passes
 from .crew import Crew, Question

@@ -8,8 +8,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..history import OutOfReach
 from ..masters.row_sample import first_size
-from ..oracles.base import Pricing
-from ..oracles.ranking import ranking
+from ..oracles.base import Pricing, ranking
 from ..penalties import Penalty
 from ..problem.columns import Proposals
 from . import passes

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 
 from .base import Oracle, OracleData, Pricing
-from .binned import BinnedOracle
 from .catalogue import Catalogue
 from .classifier import ClassifierOracle
 from .pool import PoolOracle
-from .stump import StumpOracle, all_stumps
+from .stump import BinnedOracle, StumpOracle, all_stumps
 from .tree import TreeOracle, grown_trees
 
 #: From the name of a weak learner, and the rows of a fit, to an oracle at work.

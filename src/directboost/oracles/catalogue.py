@@ -9,8 +9,7 @@ import numpy.typing as npt
 from ..arrays import Array, Scores
 from ..model.learners import Constant, Opposite, WeakClassifier
 from ..penalties import Penalty
-from .base import OracleData, Pricing
-from .ranking import price_both_signs
+from .base import OracleData, Pricing, price_both_signs
 
 _BLOCK = 256  # columns that are turned into doubles together
 

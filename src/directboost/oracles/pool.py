@@ -9,8 +9,7 @@ from ..arrays import Array, Scores, column
 from ..data.binning import Stumps
 from ..model.learners import Constant, Opposite, PoolColumn, WeakClassifier
 from ..penalties import Penalty
-from .base import Oracle, OracleData, Pricing, column_ranges
-from .ranking import price_both_signs
+from .base import Oracle, OracleData, Pricing, column_ranges, price_both_signs
 
 
 class PoolOracle(Oracle):

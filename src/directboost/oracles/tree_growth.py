@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Bools, Ints, Scores
-from .data.binning import BinnedData
-from .kernels import histograms
-from .kernels.step_functions import GAPS, LEVELS
-from .kernels.threads import Team
-from .model.trees import Tree
+from ..arrays import Array, Bools, Ints, Scores
+from ..data.binning import BinnedData
+from ..kernels import histograms
+from ..kernels.step_functions import GAPS, LEVELS
+from ..kernels.threads import Team
+from ..model.trees import Tree
 
 _TIE = 1e-7  # relative difference of gains that is none: the first split wins
 _NOTHING = 1e-6  # share of the weight that rounding may leave in an empty bin
