@@ -20,7 +20,7 @@ import numpy as np
 from lightgbm_c import Tree, list_code, node_code
 
 from directboost import DirectBoostClassifier, datasets
-from directboost.export.c_export import c_header
+from directboost.export.c.header import c_header
 
 LEAVES, RATES, ROUNDS = (2, 3, 4, 6, 8, 16, 31), (0.1, 0.3), 200
 DTYPES = ("int16", "float32")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from directboost.export.c_export import c_header
-from directboost.export.c_rounding import rounded_down
-from directboost.export.c_text import CArray, smallest, smallest_signed
+from directboost.export.c.header import c_header
+from directboost.export.c.syntax import CArray, rounded_down, smallest, smallest_signed
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Constant, Stump
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from directboost.whole_files import replace_file
+from directboost.export.atomic_files import replace_file
 
 
 def test_a_file_keeps_its_mode(tmp_path):

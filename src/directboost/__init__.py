@@ -14,9 +14,9 @@ from . import (
 from .certificate import Certificate
 from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier
+from .export.model_file import ModelFileError
 from .history import Record, Status
 from .loading import load
-from .model_file import ModelFileError
 from .model_path import ModelPath, directboost_path
 from .multi_label import DirectBoostMultiLabelClassifier
 

@@ -7,9 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Array, Numbers, dense
 from .data.validation import refuse_infinite
+from .export.model_file import NotStored
 from .model.names import class_names, feature_names
 from .model.summary import describe
-from .model_file import NotStored
 from .penalties import penalty_name, resolve_penalty
 from .prediction import Predictor
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from .data.validation import check_count
 from .estimators import DirectBoostClassifier
-from .model_file import MAX_BYTES, KnownObject, ModelFileError, read_model
+from .export.model_file import MAX_BYTES, KnownObject, ModelFileError, read_model
 from .multi_label import DirectBoostMultiLabelClassifier
 from .oracles import PoolOracle, TreeOracle
 from .restoring import restore_baseline, restore_direct, restore_labels

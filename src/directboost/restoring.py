@@ -7,15 +7,15 @@ import numpy as np
 
 from .certificate import Certificate
 from .data.categories import Encoder
-from .history import Record, RoundRecord, Status
-from .model.ensemble import Ensemble
-from .model.names import feature_names
-from .model_file import (
+from .export.model_file import (
     labels_from_plain,
     learners_from_plain,
     rows_from_plain,
     weights_from_plain,
 )
+from .history import Record, RoundRecord, Status
+from .model.ensemble import Ensemble
+from .model.names import feature_names
 
 Plain = dict[str, Any]
 

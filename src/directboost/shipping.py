@@ -28,7 +28,7 @@ class Shipping:
         ModelFileError
             A ValueError, where the format cannot hold the model.
         """
-        from .model_file import write_model
+        from .export.model_file import write_model
 
         check_is_fitted(self)
         return write_model(self, Path(path))
@@ -102,7 +102,7 @@ class Shipping:
         -------
         Path
         """
-        from .report import write_report
+        from .export.report import write_report
 
         check_is_fitted(self)
         return write_report(self, Path(path), X, y, title=title)

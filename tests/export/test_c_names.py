@@ -2,7 +2,7 @@
 
 import pytest
 
-from directboost.export.c_text import check_name, name_of
+from directboost.export.c.syntax import check_name, name_of
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
-from directboost.export.c_rounding import rounded_down
-from directboost.export.c_text import string_literal
+from directboost.export.c.syntax import rounded_down, string_literal
 from tests.export.compiled import STRICT, fact, needs_gcc, run
 
 EVIL = [

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import directboost
-from directboost.model_file import writing
+from directboost.export.model_file import documents as writing
 from tests.model_file.models import fitted
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from directboost import ModelFileError
-from directboost.model_file.schema import schema
+from directboost.export.model_file.format import schema
 from tests.model_file.documents import NAMES, golden, loaded, signed
 from tests.model_file.mutations import mutated
 from tests.model_file.schema_walk import faults

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from directboost.report import page
-from directboost.report.rows import judge
+from directboost.export.report import page
+from directboost.export.report.row_data import judge
 
 
 class Page(HTMLParser):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.report.packing import safe_json
+from directboost.export.report.model_data import safe_json
 from tests.report.models import DIGITS, EVIL, WINE, WINE_NAMES
 from tests.report.reading import read_page
 

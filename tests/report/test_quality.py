@@ -13,7 +13,7 @@ from sklearn.metrics import (
 )
 
 from directboost import DirectBoostMultiLabelClassifier
-from directboost.report.quality import by_class, confusion
+from directboost.export.report.row_data import by_class, confusion
 from tests.report.models import DIGITS
 from tests.report.reading import page_data
 

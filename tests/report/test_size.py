@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.report import page
-from directboost.report.packing import level_name, written_bytes
-from directboost.report.sample import choose
+from directboost.export.report import page
+from directboost.export.report.model_data import level_name, written_bytes
+from directboost.export.report.row_data import choose
 from tests.report.models import DIGITS, large
 from tests.report.reading import page_data, read_page, sample_scores
 from tests.report.visiting import texts

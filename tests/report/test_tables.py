@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
-from directboost.report.sample import choose
+from directboost.export.report.row_data import choose
 from tests.report.models import DIGITS, WINE, WINE_NAMES, large
 from tests.report.reading import matrix, page_data, sample_scores, table_of, unpacked
 

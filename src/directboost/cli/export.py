@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..whole_files import replace_file
+from ..export.atomic_files import replace_file
 from . import options as o
 from .answering import read_model
 from .learning import refuse_no_folder

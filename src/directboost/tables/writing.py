@@ -9,7 +9,7 @@ from typing import BinaryIO, Protocol
 
 import polars as pl
 
-from ..whole_files import whole_file
+from ..export.atomic_files import whole_file
 from .reading import INPUT, is_parquet
 
 

@@ -1,12 +1,9 @@
 """The model file: written, and read strictly; see docs/model_file.md."""
 
-from .faults import ModelFileError
-from .labels import labels_from_plain
+from .documents import MAX_BYTES, read_model, write_model
 from .learners import learners_from_plain
-from .parameters import KnownObject, NotStored
-from .reading import MAX_BYTES, read_model
-from .weights import rows_from_plain, weights_from_plain
-from .writing import write_model
+from .schema_types import ModelFileError
+from .values import KnownObject, NotStored, labels_from_plain, rows_from_plain, weights_from_plain
 
 __all__ = [
     "MAX_BYTES",

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Ints
-from ..model.ensemble import Ensemble
-from ..model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
-from ..model.names import class_names, feature_names, has_several_labels
-from ..model.trees import Leaf
+from ...arrays import Array, Ints
+from ...model.ensemble import Ensemble
+from ...model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ...model.names import class_names, feature_names, has_several_labels
+from ...model.trees import Leaf
+from .syntax import CArray
 
 _TABLED = Stump | Level | Constant | Leaf
 
@@ -105,3 +106,34 @@ def _refuse_foreign(learner: WeakClassifier) -> None:
         f"to_c takes stumps, trees of learner='tree' and columns of a pool, but this model has "
         f"the weak classifier {type(own).__name__}, which C code cannot run"
     )
+
+
+#: Names of operations, in the order in which they are told.
+COMPARISONS, BITS, PRODUCTS, ADDITIONS = (
+    "comparisons of features", "tests of bits", "multiplications", "additions"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One function of the code, which adds to the scores.
+
+    In `code` "@" stands for the prefix of all names and "$" for the same in capitals.
+
+    Attributes
+    ----------
+    function : str
+        Its name behind the prefix.
+    arrays : list of CArray
+    code : str
+    operations : dict
+        What it does at most per prediction, and how often.
+    error : (k,) array
+        By how much the sum of what the tables hold may be off.
+    """
+
+    function: str
+    arrays: list[CArray]
+    code: str
+    operations: dict[str, int]
+    error: Array

@@ -9,15 +9,24 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..whole_files import replace_file
-from .convergence import certificate_of, history_of, proof_state, proof_words
-from .facts import facts_of, learner_noun
-from .packing import WHOLE, Room, safe_json, short_name
-from .quality import quality
-from .rows import JudgedRows, judge
-from .rules import rules_of
-from .sample import choose, sample_of
-from .tables import feature_tables, shown_features, why_no_tables
+from ..atomic_files import replace_file
+from .model_data import (
+    WHOLE,
+    Room,
+    certificate_of,
+    facts_of,
+    feature_tables,
+    history_of,
+    learner_noun,
+    proof_state,
+    proof_words,
+    rules_of,
+    safe_json,
+    short_name,
+    shown_features,
+    why_no_tables,
+)
+from .row_data import JudgedRows, choose, judge, quality, sample_of
 
 _STYLES = ("base", "controls", "cards", "choices", "pictures", "media")
 #: The parts of the script, in the order in which they need each other.

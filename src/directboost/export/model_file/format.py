@@ -2,14 +2,26 @@
 
 from typing import Any, ClassVar
 
-from ..history import Status
-from ..margins import MARGINS
-from .composites import Listing, Maybe, Named, Record, read_key
-from .faults import ModelFileError, shown
-from .kinds import Choice, Integer, Kind, Number, Schema, Text, Truth
-from .labels import LABELS
+from ...history import Status
+from ...margins import MARGINS
 from .learners import LEARNERS, MOST_FEATURES
-from .parameters import Value
+from .schema_types import (
+    Choice,
+    Integer,
+    Kind,
+    Listing,
+    Maybe,
+    ModelFileError,
+    Named,
+    Number,
+    Record,
+    Schema,
+    Text,
+    Truth,
+    read_key,
+    shown,
+)
+from .values import LABELS, Value, definition
 
 FORMAT = "directboost model"
 FORMAT_VERSION = 1
@@ -159,3 +171,17 @@ def form_of(kind: str) -> Record:
     """Return what the document of an estimator of that name looks like."""
     form = "classifier" if kind in DIRECT else "multi_label"
     return FORMS["baseline" if kind in BASELINES else form]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema, draft 2020-12, of a document."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"directboost model, format {FORMAT_VERSION}",
+        "oneOf": [{"$ref": f"#/$defs/{form}"} for form in FORMS],
+        "$defs": {
+            **{form: record.schema() for form, record in FORMS.items()},
+            **{named.name: named.definition() for named in NAMED},
+            "value": definition(),
+        },
+    }

@@ -4,17 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
-from ..model.learners import Constant, Stump
-from .c_jumps import jump_part
-from .c_model import CModel
-from .c_parts import Part
-from .c_pool import pool_part
-from .c_rounding import Precision, count_lost, in_steps, step_of
-from .c_tables import table_part
-from .c_text import CArray, smallest
-from .c_trees import Forest, forest_of, tree_part
-from .c_turns import turns_of
+from ...arrays import Array
+from ...model.learners import Constant, Stump
+from .model import CModel, Part
+from .scores import Forest, forest_of, jump_part, pool_part, table_part, tree_part, turns_of
+from .syntax import CArray, Precision, count_lost, in_steps, smallest, step_of
 
 _DOUBLE = float(np.finfo(np.float64).eps)
 

@@ -1,5 +1,8 @@
 """From a fitted estimator to a document, and to a file."""
 
+import hashlib
+import json
+from collections import Counter
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
@@ -7,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..whole_files import replace_file
-from .composites import Record
-from .faults import ModelFileError
-from .labels import labels_to_plain
-from .layout import (
+from ..atomic_files import replace_file
+from .consistency import check, check_form
+from .format import (
     BASELINES,
     CERTIFICATE,
     DIRECT,
@@ -20,12 +21,137 @@ from .layout import (
     HISTORY,
     MULTI_LABEL,
     ROUNDS,
+    form_of,
 )
 from .learners import learners_to_plain
-from .parameters import to_plain
-from .reading import checked_document
-from .text import checksum, to_text
-from .weights import rows_to_plain, weights_to_plain
+from .schema_types import Choice, ModelFileError, Record, read_key
+from .values import labels_to_plain, rows_to_plain, to_plain, weights_to_plain
+
+_INDENT = "  "
+
+
+def checksum(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of all keys but "checksum", whatever their order and the white space."""
+    content = {key: value for key, value in document.items() if key != "checksum"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def to_text(document: dict[str, Any]) -> str:
+    """Return a document as text: one line for every key, and for every list of plain values."""
+    return _laid_out(document, "") + "\n"
+
+
+def _laid_out(value: Any, indent: str) -> str:
+    inner = indent + _INDENT
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{_line(key)}: {_laid_out(v, inner)}" for key, v in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        return "[\n" + ",\n".join(inner + _line(item) for item in value) + f"\n{indent}]"
+    return _line(value)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def to_document(data: bytes) -> dict[str, Any]:
+    """Return the document of a text in UTF-8, or refuse what JSON does not have."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"byte {error.start} is not UTF-8") from None
+    try:
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise ModelFileError(f"it is not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise ModelFileError("it holds no JSON object")
+    return document
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, in which every key stands once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ModelFileError(f"the key {twice!r} stands there twice")
+    return found
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ModelFileError(f"it holds {name}, which is no number of JSON")
+
+
+MAX_BYTES = 2**28
+
+
+def read_model(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Return the checked document of a file.
+
+    Its parts have known keys, kinds and lengths; parameters are as an estimator takes them, and
+    lists are lists.
+    """
+    try:
+        return checked_document(_bytes_of(path, max_bytes))
+    except ModelFileError as fault:
+        raise fault.about(str(path)) from None
+
+
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    """Return what a file holds, or refuse a longer one before it fills the memory."""
+    with path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ModelFileError(
+            f"the file has more than max_bytes={max_bytes} bytes: where it can be trusted, load it "
+            "with a larger max_bytes"
+        )
+    return data
+
+
+def checked_document(data: bytes) -> dict[str, Any]:
+    """Return the checked document of a text."""
+    try:
+        document = to_document(data)
+        _check_version(document)
+        _check_sum(document)
+    except RecursionError:
+        raise ModelFileError("lists or objects are nested too deeply") from None
+    kinds = Choice((*DIRECT, *MULTI_LABEL, *BASELINES))
+    kind = read_key({"kind": document.get("kind")}, "kind", kinds)
+    known = form_of(kind).read(document)
+    check(known)
+    check_form(known)
+    return known
+
+
+def _check_sum(document: dict[str, Any]) -> None:
+    if document.get("checksum") != checksum(document):
+        raise ModelFileError(
+            "it does not fit the content: the file was damaged, or edited by hand", "checksum"
+        )
+
+
+def _check_version(document: dict[str, Any]) -> None:
+    """Refuse what is no model file, and those of later versions."""
+    if document.get("format") != FORMAT:
+        raise ModelFileError(f"it is no model file: it takes {FORMAT!r}", "format")
+    version = document.get("format_version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError("it takes a whole number of at least 1", "format_version")
+    if version > FORMAT_VERSION:
+        writer = document.get("directboost_version")
+        writer = writer[:40] if isinstance(writer, str) else "of an unknown version"
+        raise ModelFileError(
+            f"written by directboost {writer}, format {version}; this version reads up to "
+            f"{FORMAT_VERSION}: upgrade directboost",
+            "format_version",
+        )
+
 
 Plain = dict[str, Any]
 
