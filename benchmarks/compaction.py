@@ -8,7 +8,8 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from directboost import DirectBoostClassifier, datasets, walk
+from directboost import DirectBoostClassifier, datasets
+from directboost.training import regularization_path as walk
 
 
 def fit(data: Any, nu: float) -> tuple[DirectBoostClassifier, float]:

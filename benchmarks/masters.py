@@ -25,11 +25,11 @@ from directboost import DirectBoostClassifier
 from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import Pairwise
-from directboost.masters import MASTERS
 from directboost.oracles import StumpOracle
 from directboost.penalties import resolve_penalty
 from directboost.problem.columns import DenseColumns, Proposals
 from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers import MASTERS
 
 SOLVERS = ("blocks", "lp", "lbfgsb", "prox", "conic", "admm", "consensus")
 PROBLEMS = (

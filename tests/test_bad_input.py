@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier
 from directboost.data.memory import parse_bytes
-from directboost.masters import LinearProgram, Proximal
 from directboost.oracles import PoolOracle
+from directboost.solvers import LinearProgram, Proximal
 from tests.conftest import make_blobs
 
 DATA = make_blobs(3, m=24)

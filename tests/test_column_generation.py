@@ -7,22 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directboost.boosting_run import Plan
 from directboost.callbacks import TimeLimit
 from directboost.certificate import lower_bound
-from directboost.column_generation import run
 from directboost.data.binning import bin_features
 from directboost.history import Status
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
-from directboost.masters import LBFGSB, FeatureBlocks, LinearProgram, Proximal
-from directboost.masters.base import Master, MasterResult
 from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.columns import DenseColumns, Proposals
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers import LBFGSB, FeatureBlocks, LinearProgram, Proximal
+from directboost.solvers.base import Master, MasterResult
+from directboost.training.column_generation import Plan, run
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
-from directboost import DirectBoostClassifier, compaction, directboost_path, walk
+from directboost import DirectBoostClassifier, directboost_path
 from directboost.certificate import lower_bound
-from directboost.compaction import compact
 from directboost.history import Status
-from directboost.masters.moves import count_stumps
 from directboost.problem.objective import RestrictedProblem
+from directboost.training import compaction
+from directboost.training import regularization_path as walk
+from directboost.training.compaction import compact, count_stumps
 from tests.masters.problems import SMOOTH
 
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from directboost import DirectBoostClassifier, continuation, solving
+from directboost import DirectBoostClassifier
 from directboost.callbacks import TimeLimit
-from directboost.continuation import coarsened
 from directboost.data.binning import bin_features
 from directboost.history import Status
+from directboost.training import strategy as continuation
+from directboost.training import strategy as solving
+from directboost.training.strategy import coarsened
 from tests.masters.problems import SMOOTH
 
 
@@ -18,7 +20,7 @@ def small_starts(monkeypatch):
     monkeypatch.setattr(continuation, "_ENOUGH_ROWS", 400)
     monkeypatch.setattr(continuation, "_MANY_BINS", 16)
     monkeypatch.setattr(continuation, "_BINS", 8)
-    monkeypatch.setattr("directboost.masters.row_sample._RARE", 20)
+    monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 20)
 
 
 def draw(rng, m=600, missing=0.1):

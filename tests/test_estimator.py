@@ -13,12 +13,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost import Certificate, DirectBoostClassifier, Record, Status, task
+from directboost import Certificate, DirectBoostClassifier, Record, Status
 from directboost.callbacks import Progress, TimeLimit
 from directboost.losses import Logistic, SmoothLoss
-from directboost.masters import LinearProgram
 from directboost.model.learners import Constant, Stump
 from directboost.oracles import stump
+from directboost.solvers import LinearProgram
+from directboost.training import task
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 

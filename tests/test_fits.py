@@ -5,7 +5,7 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.data import binning
-from directboost.masters import Conic
+from directboost.solvers import Conic
 from tests.masters.problems import COMBINATIONS
 
 PENALTIES = (1.0, 2.0, 3.0, np.inf)

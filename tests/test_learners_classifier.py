@@ -21,10 +21,10 @@ from directboost import (
     directboost_path,
 )
 from directboost.callbacks import TimeLimit
-from directboost.masters import FeatureBlocks
 from directboost.model.learners import Constant, FittedClassifier, Opposite
 from directboost.oracles import Catalogue, ClassifierOracle, OracleData, PoolOracle
 from directboost.penalties import L1, GroupNorm
+from directboost.solvers import FeatureBlocks
 from tests.conftest import make_blobs
 from tests.reference import formulas
 from tests.reference.stumps import prices

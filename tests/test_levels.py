@@ -4,21 +4,20 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.boosting_run import Plan
-from directboost.column_generation import run
 from directboost.data.binning import bin_features
 from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
-from directboost.masters import FeatureBlocks
-from directboost.masters.moves import count_stumps
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Level, Stump
 from directboost.oracles import PoolOracle, StumpOracle
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
-from directboost.training import export
+from directboost.solvers import FeatureBlocks
+from directboost.training.column_generation import Plan, run
+from directboost.training.compaction import count_stumps
+from directboost.training.result import export
 from tests.masters.problems import SMOOTH
 from tests.reference.twin import solve_twin
 

@@ -5,16 +5,9 @@ import math
 import pytest
 
 from directboost.losses import LOSSES, SmoothLoss
-from directboost.masters import (
-    MASTERS,
-    ColumnBlocks,
-    Conic,
-    FeatureBlocks,
-    LinearProgram,
-    Proximal,
-)
 from directboost.penalties import L1, GroupNorm, resolve_penalty
-from directboost.settings import Parts, resolve_master, resolve_parts
+from directboost.solvers import MASTERS, ColumnBlocks, Conic, FeatureBlocks, LinearProgram, Proximal
+from directboost.training.settings import Parts, resolve_master, resolve_parts
 from tests.reference.formulas import LOSS_MARGINS
 
 

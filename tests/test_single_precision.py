@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.masters import ColumnBlocks, column_blocks
+from directboost.solvers import ColumnBlocks, column_blocks
 
 SIZES = {2: 2600, 3: 1700, 4: 1300}  # rows by classes: just enough scores for single precision
 LOSSES = ("logistic", "multinomial", "exponential", "squared_hinge")

@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from directboost import DirectBoostClassifier, continuation
-from directboost.continuation import coarsened
+from directboost import DirectBoostClassifier
 from directboost.data import sparse_binning as code_lists
 from directboost.data.binning import bin_features
-from directboost.masters.row_sample import RowSample
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Stump
 from directboost.oracles import StumpOracle
 from directboost.penalties import L1, GroupNorm
+from directboost.solvers.quadratic_model import RowSample
+from directboost.training import strategy as continuation
+from directboost.training.strategy import coarsened
 from tests.kernels.draws import native_test
 from tests.test_sparse import GAPS, WEIGHT, X, Y
 
@@ -216,7 +217,7 @@ def test_a_large_fit_starts_with_a_part_of_the_rows(monkeypatch):
     """The model is as good as the proof says, whatever the start."""
     for name, value in (("_ROWS", 80), ("_ENOUGH_ROWS", 200), ("_MANY_BINS", 16), ("_BINS", 8)):
         monkeypatch.setattr(continuation, name, value)
-    monkeypatch.setattr("directboost.masters.row_sample._RARE", 20)
+    monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 20)
     dense, model = (
         DirectBoostClassifier(nu=0.02, tol=1e-5).fit(numbers, Y)
         for numbers in (X, sparse.csr_array(X))

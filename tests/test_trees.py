@@ -11,13 +11,10 @@ from directboost import (
     DirectBoostClassifierCV,
     DirectBoostMultiLabelClassifier,
 )
-from directboost.boosting_run import Plan
-from directboost.column_generation import run
 from directboost.data.binning import bin_features
 from directboost.kernels.step_functions import answers
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
-from directboost.masters import FeatureBlocks
 from directboost.model.ensemble import Ensemble
 from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
@@ -25,6 +22,8 @@ from directboost.oracles.tree_growth import Grower, Shape
 from directboost.penalties import GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
+from directboost.solvers import FeatureBlocks
+from directboost.training.column_generation import Plan, run
 from tests.reference.twin import solve_twin
 
 K = 3

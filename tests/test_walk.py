@@ -8,13 +8,14 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost import DirectBoostClassifier, Status, directboost_path, walk
-from directboost.between import between, beyond, judged
+from directboost import DirectBoostClassifier, Status, directboost_path
 from directboost.certificate import lower_bound
 from directboost.data.validation import feature_costs
 from directboost.model.names import feature_names
 from directboost.model_path import nu_grid
-from directboost.solving import solve
+from directboost.training import regularization_path as walk
+from directboost.training.regularization_path import between, beyond, judged
+from directboost.training.strategy import solve
 from tests.conftest import make_blobs
 from tests.masters.problems import SMOOTH
 

@@ -1,16 +1,7 @@
 """Direct, fully-corrective multi-class boosting with a certificate of global optimality."""
 
-from . import (
-    callbacks,
-    datasets,
-    losses,
-    margins,
-    masters,
-    oracles,
-    penalties,
-    plotting,
-    presets,
-)
+from . import callbacks, datasets, losses, margins, oracles, penalties, plotting, presets
+from . import solvers as masters
 from .certificate import Certificate
 from .cross_validation import DirectBoostClassifierCV
 from .estimators import DirectBoostClassifier

@@ -10,7 +10,7 @@ from .arrays import Bools
 from .data.validation import check_count, check_number
 from .estimators import DirectBoostClassifier
 from .model_path import ModelPath
-from .solving import ENDED_BY_USER
+from .training.stopping import ENDED_BY_USER
 
 Models = Generator[DirectBoostClassifier, None, None]
 

@@ -9,7 +9,7 @@ from .data.validation import feature_costs
 from .fitting import Fitter
 from .kernels.threads import one_blas_thread
 from .model.names import feature_names
-from .settings import takes_missing, takes_sparse
+from .training.settings import takes_missing, takes_sparse
 
 
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):

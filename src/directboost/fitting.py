@@ -31,13 +31,11 @@ from .losses import Rows
 from .model.ensemble import Ensemble, fit_factor
 from .model.learners import WeakClassifier
 from .model.names import feature_names
-from .path import until_no_better, within
 from .problem.objective import Objective
-from .request import refuse_signs, request_of
-from .settings import refuse_sparse, resolve_parts
-from .task import Task
-from .training import Trained, task_of
-from .walk import Walk
+from .training.regularization_path import Walk, until_no_better, within
+from .training.result import Trained
+from .training.settings import refuse_signs, refuse_sparse, request_of, resolve_parts
+from .training.task import Task, task_of
 
 
 class Fitter(Explainer, BaseEstimator):

@@ -12,7 +12,7 @@ from .arrays import Array, Ints, Numbers
 from .budgets import walk_within
 from .estimators import DirectBoostClassifier
 from .fold_model import FoldModel
-from .training import outside_level
+from .training.result import outside_level
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from .data.validation import check_choice, check_count, check_number
 from .estimators import DirectBoostClassifier
 from .kernels.threads import one_blas_thread
 from .model.summary import describe_path
-from .path import relative_grid
+from .training.regularization_path import relative_grid
 
 
 @dataclass(frozen=True)

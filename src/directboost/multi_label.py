@@ -15,8 +15,8 @@ from .data.validation import TrainingRows, label_rows, label_values, with_levels
 from .estimators import DirectBoostClassifier
 from .losses import LOSSES
 from .margins import OneVsAll
-from .settings import resolve_parts
-from .training import Trained
+from .training.result import Trained
+from .training.settings import resolve_parts
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
 _RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores

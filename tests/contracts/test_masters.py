@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost import DirectBoostClassifier
 from directboost.losses import LOSSES, SmoothLoss
 from directboost.margins import MARGINS
-from directboost.masters import MASTERS
 from directboost.penalties import L1, GroupNorm
+from directboost.solvers import MASTERS
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin

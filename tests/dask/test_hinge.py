@@ -8,12 +8,14 @@ import pytest
 from distributed import Client, LocalCluster
 from scipy.special import softmax
 
-from directboost import DirectBoostClassifier, column_generation, solving, task
+from directboost import DirectBoostClassifier
 from directboost.dask import DaskDirectBoostClassifier
 from directboost.dask import task as far_task
 from directboost.dask.crew import Here
 from directboost.dask.task import ShardedTask
 from directboost.model.ensemble import fit_factor
+from directboost.training import column_generation, task
+from directboost.training import strategy as solving
 from tests.dask.dask_data import (
     GAPS,
     LABELS,

@@ -7,7 +7,7 @@ from directboost.dask import rows as far_rows
 from directboost.dask.columns import ShardedColumns
 from directboost.dask.rows import ShardedPoint, ShardedSample
 from directboost.dask.sampling import sample_rows
-from directboost.masters import row_sample
+from directboost.solvers import quadratic_model as row_sample
 from tests.dask.shard_data import KINDS, K, M, draw_place, draw_shards, loss_of
 
 NONE = np.zeros(0, dtype=np.int32)

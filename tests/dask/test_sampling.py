@@ -13,8 +13,8 @@ from directboost.dask.sampling import sample_rows, sampled_codes
 from directboost.dask.shards import ShardPlan
 from directboost.data.binning import bin_features
 from directboost.margins import Pairwise
-from directboost.masters import row_sample
-from directboost.masters.row_sample import RowSample
+from directboost.solvers import quadratic_model as row_sample
+from directboost.solvers.quadratic_model import RowSample
 
 
 def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):

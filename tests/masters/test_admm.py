@@ -5,12 +5,10 @@ import pytest
 
 from directboost.losses import LOSSES, SmoothLoss
 from directboost.margins import MARGINS, OneVsAll
-from directboost.masters.admm import ADMM
-from directboost.masters.alternation import Alternation
-from directboost.masters.consensus import Consensus
-from directboost.masters.proximal import Proximal
-from directboost.masters.row_blocks import LocalCrew, split_rows
 from directboost.penalties import L1
+from directboost.solvers.consensus import ADMM, Alternation, Consensus
+from directboost.solvers.proximal_gradient import Proximal
+from directboost.solvers.row_blocks import LocalCrew, split_rows
 from tests.masters.problems import (
     COMBINATIONS,
     SMOOTH,

@@ -8,11 +8,11 @@ import pytest
 
 from directboost.losses import LOSSES
 from directboost.margins import MARGINS
-from directboost.masters.conic import Conic
-from directboost.masters.lbfgsb import LBFGSB
-from directboost.masters.linear_program import LinearProgram
-from directboost.masters.proximal import Proximal
 from directboost.penalties import L1, GroupNorm
+from directboost.solvers.conic import Conic
+from directboost.solvers.lbfgsb import LBFGSB
+from directboost.solvers.linear_program import LinearProgram
+from directboost.solvers.proximal_gradient import Proximal
 from tests.masters.problems import (
     COMBINATIONS,
     in_dual_domain,

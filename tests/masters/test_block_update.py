@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from directboost.losses import Exponential, Rows, SmoothLoss
-from directboost.masters.block_update import BlockLoss, LogSumBlock, SmoothUpdate
-from directboost.masters.hinge_update import HingeUpdate
-from directboost.masters.row_blocks import deal_back, split_rows
+from directboost.solvers.admm_updates import BlockLoss, HingeUpdate, LogSumBlock, SmoothUpdate
+from directboost.solvers.row_blocks import deal_back, split_rows
 from tests.masters.problems import COMBINATIONS, SMOOTH, in_dual_domain, make_problem
 
 SHAPE = (18, 6, 3)
@@ -188,7 +187,7 @@ def test_many_variables_do_without_the_curvature(monkeypatch):
     problem = make_problem("logistic", shape=SHAPE)
     Z, M, U = drawn(problem)
     dense = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
-    monkeypatch.setattr("directboost.masters.block_update._DENSE", 0)
+    monkeypatch.setattr("directboost.solvers.admm_updates._DENSE", 0)
     plain = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
     assert plain == pytest.approx(dense, abs=1e-7)
 

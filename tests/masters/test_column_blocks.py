@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.column_bins import ColumnBins
-from directboost.masters import ColumnBlocks, column_blocks
-from directboost.masters.base import MasterResult
-from directboost.masters.proximal import Proximal
 from directboost.problem.columns import Proposals
+from directboost.solvers import ColumnBlocks, column_blocks
+from directboost.solvers.base import MasterResult
+from directboost.solvers.column_blocks import ColumnBins
+from directboost.solvers.proximal_gradient import Proximal
 from tests.conftest import make_blobs
 from tests.masters.problems import (
     SMOOTH,

@@ -9,13 +9,11 @@ import pytest
 from directboost.losses import Logistic, SmoothLoss
 from directboost.losses.multinomial import Multinomial
 from directboost.margins import Pairwise
-from directboost.masters.acceleration import Acceleration
-from directboost.masters.alternation import Alternation
-from directboost.masters.consensus import Consensus
-from directboost.masters.proximal import Proximal
-from directboost.masters.row_blocks import LocalCrew, split_rows
 from directboost.penalties import L1
 from directboost.problem.objective import RestrictedProblem
+from directboost.solvers.consensus import Acceleration, Alternation, Consensus
+from directboost.solvers.proximal_gradient import Proximal
+from directboost.solvers.row_blocks import LocalCrew, split_rows
 from tests.masters.problems import (
     COMBINATIONS,
     in_dual_domain,
@@ -70,7 +68,7 @@ def crew_of(problem, W, blocks):
 )
 def test_a_step_is_that_of_the_formulas(blocks, p, monkeypatch):
     """W_q, Z and M_q after one plain step, over-relaxed, written out."""
-    monkeypatch.setattr("directboost.masters.alternation._INEXACT", 1e-12)
+    monkeypatch.setattr("directboost.solvers.consensus._INEXACT", 1e-12)
     problem = make_problem("logistic", p=p, shape=SHAPE)
     walk = Alternation(problem, crew_of(problem, np.zeros((6, 3)), blocks), np.zeros((6, 3)), 0.05)
     Z, M, sigma = walk.Z, walk.M, walk.sigma
@@ -155,7 +153,7 @@ def test_processes_find_the_same():
 def test_large_blocks_run_in_threads(monkeypatch):
     problem = make_problem("logistic", "one-vs-all", nu=0.03, shape=SHAPE)
     serial = solve(Consensus(2), problem, ACCURACY)
-    monkeypatch.setattr("directboost.masters.consensus._LARGE", 0)
+    monkeypatch.setattr("directboost.solvers.consensus._LARGE", 0)
     assert np.array_equal(solve(Consensus(2), problem, ACCURACY).W, serial.W)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from directboost.kernels.structs import Way
 from directboost.losses import SmoothLoss
-from directboost.masters.line import AllRows, Line
+from directboost.solvers.line_search import AllRows, Line
 from tests.masters.problems import SMOOTH
 from tests.masters.test_quadratic import make_model
 

@@ -9,9 +9,9 @@ from sklearn.datasets import load_wine
 
 from directboost import DirectBoostClassifier
 from directboost.margins import MARGINS, OneVsAll
-from directboost.masters.linear_program import LinearProgram
-from directboost.masters.margin_rows import MarginRows
 from directboost.problem.objective import RestrictedProblem
+from directboost.solvers.linear_program import LinearProgram
+from directboost.solvers.margin_matrix import MarginRows
 from tests.masters.problems import (
     in_dual_domain,
     make_problem,
@@ -89,7 +89,7 @@ def test_a_failed_hot_run_is_followed_by_a_cold_one(monkeypatch, p):
     problem.columns.extend(named(range(12)))
     model = master._model
     monkeypatch.setattr(
-        "directboost.masters.linear_program._HOT",
+        "directboost.solvers.linear_program._HOT",
         {"solver": "simplex", "simplex_strategy": 4, "simplex_iteration_limit": 1},
     )
     first, runs = model.run, []
@@ -112,7 +112,7 @@ def test_a_simplex_that_does_not_end_is_ended(monkeypatch):
     settings = {"loss": "hinge", "penalty": "l1", "solver": "lp", "nu": 0.05, "tol": 1e-6}
     expected = DirectBoostClassifier(**settings).fit(X, y).certificate_
     for limit in ("_STEPS", "_HOT_STEPS"):
-        monkeypatch.setattr(f"directboost.masters.linear_program.{limit}", 0)
+        monkeypatch.setattr(f"directboost.solvers.linear_program.{limit}", 0)
     found = DirectBoostClassifier(**settings).fit(X, y).certificate_
     assert found.converged
     assert found.primal == pytest.approx(expected.primal, rel=1e-5)
@@ -125,7 +125,7 @@ def test_a_hot_start_that_cycles_is_solved_cold(monkeypatch):
     master = LinearProgram()
     solve(master, problem)
     problem.columns.extend(named(range(12)))
-    monkeypatch.setattr("directboost.masters.linear_program._HOT_STEPS", 0)
+    monkeypatch.setattr("directboost.solvers.linear_program._HOT_STEPS", 0)
     runs, run = [], master._model.run
     monkeypatch.setattr(master._model, "run", lambda options: runs.append(options) or run(options))
     result = solve(master, problem)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.masters.moves import Moves, all_moves, count_stumps
+from directboost.training.compaction import Moves, all_moves, count_stumps
 from tests.masters.problems import SMOOTH
 from tests.masters.test_quadratic import make_model
 

@@ -6,13 +6,12 @@ import pytest
 from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Rows
 from directboost.margins import MARGINS
-from directboost.masters import FeatureBlocks
-from directboost.masters.quadratic import QuadraticModel
-from directboost.masters.row_sample import RowSample, first_size
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.columns import Proposals
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers import FeatureBlocks
+from directboost.solvers.quadratic_model import QuadraticModel, RowSample, first_size
 from tests.conftest import make_blobs
 from tests.kernels.models import bin_answers, hessian, live_places, value_of
 from tests.masters.problems import SMOOTH
@@ -74,7 +73,7 @@ def test_gradient_and_curvature_are_those_of_the_loss(loss, margin, rng):
 @pytest.mark.parametrize("p", NORMS)
 @pytest.mark.parametrize("rows", [None, 20])
 def test_the_model_falls_by_at_least_what_is_said(loss, margin, p, rows, monkeypatch):
-    monkeypatch.setattr("directboost.masters.row_sample._RARE", 3)
+    monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 3)
     _, point, model = make_model(loss, margin, p, rows)
     before = value_of(model.work)
     assert model.penalty(model.work.jumps, 1.0) == pytest.approx(point.penalty, rel=1e-12)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from directboost.losses import SmoothLoss
-from directboost.masters.conic import Conic
-from directboost.masters.lbfgsb import LBFGSB
-from directboost.masters.proximal import Proximal
 from directboost.penalties import Penalty
 from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers.conic import Conic
+from directboost.solvers.lbfgsb import LBFGSB
+from directboost.solvers.proximal_gradient import Proximal
 from tests.masters.problems import SMOOTH, make_problem, relative_gap, solve
 
 BOTH = [LBFGSB, Proximal]

@@ -8,13 +8,12 @@ from directboost.kernels.structs import Way
 from directboost.losses import Rows
 from directboost.losses.hinge import SmoothedHinge
 from directboost.margins import OneVsAll, Pairwise
-from directboost.masters.line import AllRows
-from directboost.masters.quadratic import QuadraticModel
-from directboost.masters.row_sample import RowSample
-from directboost.masters.smoothed_blocks import SmoothedRows
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers.line_search import AllRows
+from directboost.solvers.quadratic_model import QuadraticModel, RowSample
+from directboost.solvers.smoothing import SmoothedRows
 
 
 def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):

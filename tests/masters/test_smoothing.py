@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost import DirectBoostClassifier
 from directboost.losses import LOSSES
 from directboost.margins import Pairwise
-from directboost.masters import FeatureBlocks, Smoothing
 from directboost.penalties import L1
+from directboost.solvers import FeatureBlocks, Smoothing
 
 
 def blobs(m=450, k=5, seed=0):
@@ -78,7 +78,7 @@ def test_a_penalty_that_empties_the_smoothed_model():
 )
 def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
     """No exact solver has to finish the work down to a thousandth."""
-    monkeypatch.setattr("directboost.solving._FINISHABLE", 0)
+    monkeypatch.setattr("directboost.training.strategy._FINISHABLE", 0)
     X, y = blobs()
     model = DirectBoostClassifier(
         loss="hinge", margin=margin, penalty=penalty, nu=0.05, tol=2e-3, max_bins=16,
@@ -91,7 +91,7 @@ def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
 def test_rows_of_hardly_any_weight_do_no_harm(margin, monkeypatch):
     """Their weights are small, not nothing: no bound may become NaN."""
-    monkeypatch.setattr("directboost.solving._FINISHABLE", 0)
+    monkeypatch.setattr("directboost.training.strategy._FINISHABLE", 0)
     X, y = blobs()
     weight = np.ones(len(y))
     weight[:5] = 1e-22

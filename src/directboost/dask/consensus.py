@@ -10,11 +10,11 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..losses import Loss, Rows
-from ..masters.block_update import BlockLoss, LogSumBlock, SmoothUpdate, Transform
-from ..masters.consensus import Consensus
-from ..masters.row_blocks import Crew as BlockCrew
-from ..masters.row_blocks import is_coupled
 from ..problem.objective import RestrictedProblem
+from ..solvers.admm_updates import BlockLoss, LogSumBlock, SmoothUpdate, Transform
+from ..solvers.consensus import Consensus
+from ..solvers.row_blocks import Crew as BlockCrew
+from ..solvers.row_blocks import is_coupled
 from .crew import Crew
 from .shards import Shard
 from .stumps import ShardedStumps, StumpMatrix

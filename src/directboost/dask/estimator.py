@@ -14,9 +14,8 @@ from ..estimators import DirectBoostClassifier
 from ..history import OutOfReach
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
-from ..request import Request, refuse_signs, request_of
-from ..settings import resolve_parts
-from ..training import Trained
+from ..training.result import Trained
+from ..training.settings import Request, refuse_signs, request_of, resolve_parts
 from .loading import Loaded, Wishes, load
 from .outcomes import FarRows, best_so_far, probability_factor
 from .partitions import Partitions, read_partitions

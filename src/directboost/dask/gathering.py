@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..boosting_run import Outcome
 from ..losses import Rows
 from ..oracles.stump import StumpOracle
 from ..problem.objective import Objective
-from ..task import Task
+from ..training.column_generation import Outcome
+from ..training.task import Task
 from . import kinks
 from .field import Field
 from .places import Place

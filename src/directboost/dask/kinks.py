@@ -15,9 +15,8 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..kernels.structs import Way
-from ..masters.smoothed_blocks import ShiftedHinge
-from ..masters.smoothing import in_domain
 from ..problem.objective import Objective, row_blocks
+from ..solvers.smoothing import ShiftedHinge, in_domain
 from .passes import LookMessage, WayMessage, bin_sums, sizes_of
 from .places import Place
 from .scratch import room

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..boosting_run import State
 from ..certificate import Certificate
 from ..data.validation import TrainingRows
 from ..history import Status
 from ..model.ensemble import fit_factor
-from ..training import Trained, export
+from ..training.column_generation import State
+from ..training.result import Trained, export
 from .columns import ShardedColumns
 from .rows import ShardedSample
 from .task import ShardedTask

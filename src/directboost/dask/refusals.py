@@ -3,8 +3,8 @@
 from typing import Any
 
 from ..losses import Exponential, Hinge
-from ..masters import Consensus, FeatureBlocks
-from ..request import Request
+from ..solvers import Consensus, FeatureBlocks
+from ..training.settings import Request
 
 
 def refuse_local_choices(estimator: Any, request: Request) -> None:

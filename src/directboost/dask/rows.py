@@ -8,12 +8,10 @@ from ..arrays import Array, Ints, Scores
 from ..kernels import add_tables
 from ..kernels.step_functions import apart, tables_of
 from ..losses import Rows
-from ..masters.line import AllRows, Line
-from ..masters.point import Point
-from ..masters.quadratic import QuadraticModel
-from ..masters.row_sample import RowSample
 from ..problem.feature_columns import FeatureColumns, Jumps
 from ..problem.objective import Objective
+from ..solvers.line_search import AllRows, Line
+from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
 from . import passes
 from .columns import ShardedColumns
 from .crew import Question

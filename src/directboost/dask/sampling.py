@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..data.binning import BinnedData
-from ..masters.row_sample import draw_by_class
+from ..solvers.quadratic_model import draw_by_class
 from .crew import Crew
 from .shards import Shard
 

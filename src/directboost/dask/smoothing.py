@@ -7,15 +7,12 @@ import numpy as np
 
 from ..arrays import Scores
 from ..losses.hinge import SmoothedHinge
-from ..masters.base import MasterResult
-from ..masters.line import Line, point_of
-from ..masters.point import Point
-from ..masters.quadratic import QuadraticModel
-from ..masters.row_sample import RowSample
-from ..masters.smoothed_blocks import ShiftedHinge
-from ..masters.smoothing import Answer, Smoothing
 from ..problem.feature_columns import FeatureColumns, Jumps
 from ..problem.objective import Objective, RestrictedProblem
+from ..solvers.base import MasterResult
+from ..solvers.line_search import Line, point_of
+from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
+from ..solvers.smoothing import Answer, ShiftedHinge, Smoothing
 from . import kinks
 from .columns import ShardedColumns
 from .crew import Question

@@ -7,18 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
-from ..boosting_run import Outcome
-from ..continuation import Part
 from ..history import OutOfReach, Status
 from ..kernels.threads import Team
 from ..losses import Rows
-from ..masters import Consensus, FeatureBlocks, Smoothing
-from ..masters.line import AllRows
 from ..problem.columns import DenseColumns
 from ..problem.feature_columns import FeatureColumns
 from ..problem.objective import Objective
-from ..request import Request
-from ..task import Task
+from ..solvers import Consensus, FeatureBlocks, Smoothing
+from ..solvers.line_search import AllRows
+from ..training.column_generation import Outcome
+from ..training.settings import Request
+from ..training.task import Part, Task
 from .columns import ShardedBins, ShardedColumns, ShardedOracle
 from .consensus import ShardedConsensus
 from .field import Field

@@ -7,10 +7,10 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints
 from ..history import OutOfReach
-from ..masters.row_sample import first_size
 from ..oracles.base import Pricing, ranking
 from ..penalties import Penalty
 from ..problem.columns import Proposals
+from ..solvers.quadratic_model import first_size
 from . import passes
 from .columns import ShardedOracle
 from .crew import tree_widths

@@ -1,10 +1,19 @@
 """When the boosting loop ends: within the tolerance, by a wish or limit, or without progress."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from .boosting_run import Plan, State
-from .callbacks import Callback
-from .history import Record, Status
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..callbacks import Callback
+from ..history import Record, Status
+
+if TYPE_CHECKING:
+    from .column_generation import Plan, State
+
+
+ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
+
 
 _STALL_ROUNDS = 60  # rounds without progress before block descent gives up
 PROGRESS = 1e-3  # share by which the gap has to fall to count as progress

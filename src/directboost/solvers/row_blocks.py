@@ -13,9 +13,8 @@ import numpy as np
 from ..arrays import Array
 from ..losses import Exponential, Rows
 from ..problem.objective import RestrictedProblem
-from .block_update import BlockLoss, BlockUpdate, LogSumBlock, SmoothUpdate
-from .hinge_update import HingeUpdate
-from .margin_rows import dense_columns
+from .admm_updates import BlockLoss, BlockUpdate, HingeUpdate, LogSumBlock, SmoothUpdate
+from .margin_matrix import dense_columns
 
 
 @dataclass(frozen=True)

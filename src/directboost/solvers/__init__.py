@@ -1,14 +1,13 @@
 """Masters by name, the fastest first: "auto" takes the first that fits."""
 
-from .admm import ADMM
 from .base import Master, MasterResult
+from .block_descent import FeatureBlocks
 from .column_blocks import ColumnBlocks
 from .conic import Conic
-from .consensus import Consensus
-from .feature_blocks import FeatureBlocks
+from .consensus import ADMM, Consensus
 from .lbfgsb import LBFGSB
 from .linear_program import LinearProgram
-from .proximal import Proximal
+from .proximal_gradient import Proximal
 from .smoothing import Smoothing
 
 MASTERS: dict[str, type[Master]] = {

@@ -6,23 +6,42 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
-from .boosting_run import Outcome, Plan
-from .continuation import Part
-from .data.binning import BinnedData
-from .data.memory import check_memory
-from .data.validation import TrainingRows
-from .kernels.threads import Team
-from .losses import Rows
-from .margins import OneVsAll
-from .masters import FeatureBlocks, Master, Smoothing
-from .masters.line import AllRows
-from .masters.row_sample import RowSample
-from .oracles import BinnedOracle, Oracle, OracleData
-from .problem.columns import Bins, DenseColumns
-from .problem.feature_columns import FeatureColumns
-from .problem.objective import Objective
-from .request import Request
+from .. import kernels
+from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
+from ..data.binning import BinnedData
+from ..data.memory import check_memory
+from ..data.validation import TrainingRows
+from ..kernels.threads import Team
+from ..losses import Rows
+from ..margins import OneVsAll
+from ..oracles import BinnedOracle, Oracle, OracleData
+from ..problem.columns import Bins, DenseColumns
+from ..problem.feature_columns import FeatureColumns
+from ..problem.objective import Objective
+from ..solvers import FeatureBlocks, Master, Smoothing
+from ..solvers.line_search import AllRows
+from ..solvers.quadratic_model import RowSample
+from .column_generation import Outcome, Plan
+from .settings import Request
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of the data, and the objective on them.
+
+    Attributes
+    ----------
+    binned : BinnedData
+    rows : int array
+        Which of its rows are meant.
+    objective : Objective
+        On those rows, whose weights make up for all others.
+    """
+
+    binned: BinnedData
+    rows: Ints
+    objective: Objective
+
 
 _AUTO_COLUMNS = 16
 _SMALL = 2_000  # (row, class) pairs up to which a conic solver may finish the work
@@ -190,3 +209,9 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
 def _largest_nu(objective: Objective, oracle: Oracle) -> float:
     A = objective.coefficients(objective.start(np.dtype(np.float64)))
     return oracle.price(A, objective.penalty).max_price
+
+
+def task_of(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Task:
+    """Return the task of a fit to rows with feature costs (d + 1,)."""
+    kernels.announce()
+    return prepare(request, rows, costs, team)

@@ -11,7 +11,7 @@ from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
 from .base import Master, MasterResult
-from .margin_rows import (
+from .margin_matrix import (
     MarginRows,
     dense_columns,
     feasible_weights,

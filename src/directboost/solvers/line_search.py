@@ -8,9 +8,7 @@ from ..kernels.step_functions import apart
 from ..kernels.structs import LossPass, Way
 from ..problem.feature_columns import FeatureColumns, Jumps
 from ..problem.objective import Objective, RestrictedProblem
-from .point import Point
-from .quadratic import QuadraticModel
-from .row_sample import RowSample
+from .quadratic_model import Point, QuadraticModel, RowSample
 
 
 class AllRows:

@@ -9,21 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from . import kernels
-from .arrays import Array, Bools
-from .boosting_run import Outcome, State
-from .certificate import Certificate
-from .data.validation import TrainingRows
-from .history import Record, Status
-from .kernels.threads import Team
-from .model.learners import WeakClassifier
-from .model.trees import pruned
-from .oracles import StumpOracle
-from .problem.columns import Columns
-from .problem.feature_columns import FeatureColumns
-from .request import Request
-from .solving import ENDED_BY_USER
-from .task import Task, prepare
+from ..arrays import Array, Bools
+from ..certificate import Certificate
+from ..history import Record, Status
+from ..model.learners import WeakClassifier
+from ..model.trees import pruned
+from ..oracles import StumpOracle
+from ..problem.columns import Columns
+from ..problem.feature_columns import FeatureColumns
+from .column_generation import Outcome, State
+from .stopping import ENDED_BY_USER
+from .task import Task
 
 _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
 
@@ -47,12 +43,6 @@ class Trained:
     nu_max: float
     stages: list[tuple[list[WeakClassifier], Array]] | None
     missing: Bools
-
-
-def task_of(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Task:
-    """Return the task of a fit to rows with feature costs (d + 1,)."""
-    kernels.announce()
-    return prepare(request, rows, costs, team)
 
 
 def trained(task: Task, outcome: Outcome) -> Trained:

@@ -12,10 +12,8 @@ from ..penalties import Penalty
 from ..problem.feature_columns import FeatureColumns, Jumps
 from ..problem.objective import Objective, RestrictedProblem
 from .base import Master, MasterResult
-from .line import AllRows, Line
-from .point import Point
-from .quadratic import QuadraticModel
-from .row_sample import RowSample, first_size
+from .line_search import AllRows, Line
+from .quadratic_model import Point, QuadraticModel, RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
 _FIRST_ITERATIONS, _ITERATIONS = 7, 14  # of conjugate gradients in a Newton step

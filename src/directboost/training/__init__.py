@@ -1,0 +1,1 @@
+"""From a problem to a fitted model: column generation and what surrounds it."""
