@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, Status
-from directboost.budgets import path_within, walk_within, within
+from directboost.estimators.budgets import path_within, walk_within, within
 
 WINE = load_wine(return_X_y=True)
 QUICK = {"nus": 8, "nu_min": 0.01, "cv": 3}

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV
-from directboost.fold_model import FoldModel
+from directboost.estimators.cross_validation import FoldModel
 
 QUICK = {"nus": 8, "nu_min": 0.01}
 

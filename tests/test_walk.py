@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost import DirectBoostClassifier, Status, directboost_path
 from directboost.certificate import lower_bound
 from directboost.data.validation import feature_costs
+from directboost.estimators.path import nu_grid
 from directboost.model.names import feature_names
-from directboost.model_path import nu_grid
 from directboost.training import regularization_path as walk
 from directboost.training.regularization_path import between, beyond, judged
 from directboost.training.strategy import solve

@@ -3,13 +3,13 @@
 from . import callbacks, datasets, losses, margins, oracles, penalties, plotting, presets
 from . import solvers as masters
 from .certificate import Certificate
-from .cross_validation import DirectBoostClassifierCV
-from .estimators import DirectBoostClassifier
+from .estimators.classifier import DirectBoostClassifier
+from .estimators.cross_validation import DirectBoostClassifierCV
+from .estimators.multi_label import DirectBoostMultiLabelClassifier
+from .estimators.path import ModelPath, directboost_path
 from .export.model_file import ModelFileError
 from .history import Record, Status
 from .loading import load
-from .model_path import ModelPath, directboost_path
-from .multi_label import DirectBoostMultiLabelClassifier
 
 __version__ = "0.1.0"
 

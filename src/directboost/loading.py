@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from .data.validation import check_count
-from .estimators import DirectBoostClassifier
+from .estimators.classifier import DirectBoostClassifier
+from .estimators.multi_label import DirectBoostMultiLabelClassifier
 from .export.model_file import MAX_BYTES, KnownObject, ModelFileError, read_model
-from .multi_label import DirectBoostMultiLabelClassifier
 from .oracles import PoolOracle, TreeOracle
 from .restoring import restore_baseline, restore_direct, restore_labels
 

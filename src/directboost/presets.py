@@ -9,7 +9,7 @@ classifiers. nu is a value from the middle of the paper's grid. Every parameter 
 
 from typing import Any
 
-from .estimators import DirectBoostClassifier
+from .estimators.classifier import DirectBoostClassifier
 
 __all__ = [
     "multiboost_fast",

@@ -26,12 +26,12 @@ from ..data.validation import (
     training_rows,
     with_levels,
 )
+from ..estimators.base import Predictor
 from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
 from ..model.ensemble import fit_factor
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
-from ..prediction import Predictor
 from .rounds import Problem, Round
 from .search import StumpSearch
 from .votes import VoteModel, ensemble_of

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from ..arrays import Array
 from ..callbacks import Progress
 from ..data.validation import TrainingRows, check_count, check_number, feature_costs
-from ..estimators import DirectBoostClassifier
+from ..estimators.classifier import DirectBoostClassifier
 from ..history import OutOfReach
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names

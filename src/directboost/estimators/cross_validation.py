@@ -1,13 +1,16 @@
 """The estimator that chooses nu itself: cross-validation down the path, within a budget."""
 
+import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -16,22 +19,147 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import _check_sample_weight
 
-from .arrays import Array, Bools
-from .budgets import budgets_of, path_within, within
-from .callbacks import close_fit, open_fit, round_callback, with_callbacks
-from .data.categories import Encoder
-from .data.monotone import by_index, names_class
-from .data.validation import feature_costs
-from .estimators import DirectBoostClassifier
-from .fold_scores import (
-    FoldScoring,
-    mean_and_error,
-    refuse_single_classes,
-    warn_of_refusals,
-)
-from .kernels.threads import one_blas_thread
-from .model.names import feature_names
-from .model_path import nu_grid
+from ..arrays import Array, Bools, Ints, Numbers
+from ..callbacks import close_fit, open_fit, round_callback, with_callbacks
+from ..data.categories import Encoder
+from ..data.monotone import by_index, names_class
+from ..data.validation import feature_costs
+from ..kernels.threads import one_blas_thread
+from ..model.names import feature_names
+from ..training.result import outside_level
+from .budgets import budgets_of, path_within, walk_within, within
+from .classifier import DirectBoostClassifier
+from .path import nu_grid
+
+
+class FoldModel(ClassifierMixin, BaseEstimator):
+    """A fitted model for a scorer that expects all classes, though its fold may have lacked some.
+
+    A class that was never seen has probability 0 and the lowest score.
+    """
+
+    def __init__(self, model: DirectBoostClassifier, classes: Any) -> None:
+        self.model = model
+        self.classes = classes
+        self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted classes, (m,)."""
+        return self.model.predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of all classes, (m, k)."""
+        return self._widened(self.model.predict_proba(X), 0.0)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of all classes, (m, k); for two classes (m,)."""
+        scores = self.model.decision_function(X)
+        if self.model.classes_.size == self.classes_.size:
+            return scores
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores]) / 2.0
+        return self._widened(scores, float(scores.min(initial=0.0)) - 1.0)
+
+    def _widened(self, values: Array, fill: float) -> Array:
+        if values.shape[1] == self.classes_.size:
+            return values
+        wide = np.full((values.shape[0], self.classes_.size), fill)
+        wide[:, np.searchsorted(self.classes_, self.model.classes_)] = values
+        return wide
+
+
+@dataclass(frozen=True)
+class FoldScoring:
+    """The rows, points and scorer of a cross-validation.
+
+    Attributes
+    ----------
+    X : (m, d) array or sparse matrix
+    y : (m,) array
+    weight : (m,) array or None
+    nus : (n,) array
+        The points of the path, falling.
+    budgets : dict
+        What the features of the models of every fold keep to, as those of all rows do.
+    scorer : callable
+    metadata : dict
+        What the scorer takes besides, by name: arrays with one entry per row, or None.
+    """
+
+    X: Numbers
+    y: Any
+    weight: Array | None
+    nus: Array
+    budgets: dict[str, float]
+    scorer: Any
+    metadata: dict[str, Any]
+
+    def scores(
+        self, estimator: DirectBoostClassifier, train: Ints, test: Ints
+    ) -> tuple[Array, ValueError | None]:
+        """Return the score of every point on the rows `test`, trained on the rows `train`, (n,).
+
+        It is NaN where the scorer refuses these rows; the second answer says why.
+        """
+        here = {
+            name: value if value is None else _safe_indexing(value, test)
+            for name, value in self.metadata.items()
+        }
+        weight = None if self.weight is None else self.weight[train]
+        classes = np.unique(self.y)
+        X_test, y_test = self.X[test], self.y[test]
+        scores = np.full(self.nus.size, np.nan)  # where the user ended a fit there are fewer
+        refusal = None
+        walk = partial(estimator._models, self.X[train], self.y[train], weight)
+        for place, model in enumerate(walk_within(walk, self.nus.tolist(), self.budgets)):
+            fold = FoldModel(model, classes)
+            try:
+                scores[place] = self.scorer(fold, X_test, y_test, **here)
+            except ValueError as error:
+                refusal = error
+        return scores, refusal
+
+
+def refuse_single_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
+    """Refuse folds that would train on rows of one class, though y (m,) has several."""
+    kept = np.ones(y.size, dtype=bool) if weight is None else weight > 0.0
+    several = np.unique(y[kept]).size > 1  # if not, that is said of y itself
+    for number, (train, _) in enumerate(splits):
+        classes = np.unique(y[train][kept[train]])
+        if several and classes.size < 2:
+            found = f"the class {classes.tolist()[0]!r} only" if classes.size else "no row at all"
+            raise ValueError(
+                f"fold {number} of cv would train on {found}: give a cv with several classes in "
+                "all folds, such as a number of them or StratifiedKFold(shuffle=True)"
+            )
+
+
+def warn_of_refusals(
+    y: Any, splits: list[Any], refusals: list[ValueError | None], scoring: Any
+) -> None:
+    """Say which folds a scorer has refused, with the classes that they lack, and why."""
+    for number, ((train, test), error) in enumerate(zip(splits, refusals, strict=True)):
+        if error is not None:
+            trained, scored = (np.setdiff1d(y, y[rows]).tolist() for rows in (train, test))
+            warnings.warn(
+                f"scoring={scoring!r} gives no number for fold {number}, which counts for nothing: "
+                f"{error} (classes without a row to train on: {trained}, to score: {scored})",
+                UserWarning,
+                stacklevel=outside_level(),
+            )
+
+
+def mean_and_error(scores: Array) -> tuple[Array, Array]:
+    """Return mean and standard error of every row over the folds that gave a number, (n,)."""
+    known = np.isfinite(scores)
+    count = np.maximum(known.sum(axis=1), 1)
+    mean = np.where(known, scores, 0.0).sum(axis=1) / count
+    squares = np.where(known, (scores - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    error = np.sqrt(squares / np.maximum(count - 1, 1) / count)
+    return np.where(known.any(axis=1), mean, np.nan), error
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, Ints
-from .certificate import Certificate
-from .data.validation import check_choice, check_count, check_number
-from .estimators import DirectBoostClassifier
-from .kernels.threads import one_blas_thread
-from .model.summary import describe_path
-from .training.regularization_path import relative_grid
+from ..arrays import Array, Ints
+from ..certificate import Certificate
+from ..data.validation import check_choice, check_count, check_number
+from ..kernels.threads import one_blas_thread
+from ..model.summary import describe_path
+from ..training.regularization_path import relative_grid
+from .classifier import DirectBoostClassifier
 
 
 @dataclass(frozen=True)

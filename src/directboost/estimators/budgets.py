@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrays import Bools
-from .data.validation import check_count, check_number
-from .estimators import DirectBoostClassifier
-from .model_path import ModelPath
-from .training.stopping import ENDED_BY_USER
+from ..arrays import Bools
+from ..data.validation import check_count, check_number
+from ..training.stopping import ENDED_BY_USER
+from .classifier import DirectBoostClassifier
+from .path import ModelPath
 
 Models = Generator[DirectBoostClassifier, None, None]
 

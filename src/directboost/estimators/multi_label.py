@@ -8,15 +8,15 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Array
-from .data.categories import Encoder
-from .data.frames import column_names, is_frame, one_array, refuse_lazy
-from .data.validation import TrainingRows, label_rows, label_values, with_levels
-from .estimators import DirectBoostClassifier
-from .losses import LOSSES
-from .margins import OneVsAll
-from .training.result import Trained
-from .training.settings import resolve_parts
+from ..arrays import Array
+from ..data.categories import Encoder
+from ..data.frames import column_names, is_frame, one_array, refuse_lazy
+from ..data.validation import TrainingRows, label_rows, label_values, with_levels
+from ..losses import LOSSES
+from ..margins import OneVsAll
+from ..training.result import Trained
+from ..training.settings import resolve_parts
+from .classifier import DirectBoostClassifier
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
 _RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores

@@ -1,0 +1,345 @@
+"""What a fitted model can do: predict."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Array, Ints, Numbers, dense
+from ..data.categories import Encoder
+from ..data.validation import read_rows, refuse_infinite
+from ..export.model_file import NotStored
+from ..kernels.threads import Team
+from ..model.ensemble import Ensemble, class_probabilities
+from ..model.learners import WeakClassifier
+from ..model.names import class_names, feature_names
+from ..model.summary import describe
+from ..penalties import penalty_name, resolve_penalty
+
+
+class Shipping:
+    """The part of an estimator that hands a fitted model on."""
+
+    def save(self, path: Any) -> Path:
+        """Write the fitted model to a JSON file, which `directboost.load` reads.
+
+        A file that is there is replaced at once. Models with weak classifiers of scikit-learn are
+        refused: they are kept by pickle or skops.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        ModelFileError
+            A ValueError, where the format cannot hold the model.
+        """
+        from ..export.model_file import write_model
+
+        check_is_fitted(self)
+        return write_model(self, Path(path))
+
+    def to_c(
+        self, path: Any, *, dtype: str = "float32", name: str | None = None, self_test: Any = None
+    ) -> Path:
+        """Write the fitted model as one C99 header, without heap, libm or other files.
+
+        `<name>_predict(x)` is the number of the class, in the order of `classes_`, and
+        `<name>_predict_used(x)` the same from the features that the model reads alone; the comment
+        at the top says what it costs and how exact it is. Models of several labels have
+        `<name>_predict_labels(x, has)`. Scikit-learn classifiers as weak learners, conjunctions
+        and decodings that are no sums of votes are refused.
+
+        Parameters
+        ----------
+        path : str or Path
+        dtype : {"float32", "float64", "int16"}, default="float32"
+            Type of the tables. "float64" adds up as Python does, to the bit, and is the fastest;
+            the others are lists of the least size. "int16" counts scores in steps of one size;
+            features and thresholds stay float32.
+        name : str, optional
+            Prefix of everything the header defines, a name in C; by default that of the file.
+        self_test : array-like (m, d), optional
+            Rows; the header then also holds a `main`, behind the macro `<NAME>_SELF_TEST`, that
+            predicts them and compares with what Python answers.
+
+        Returns
+        -------
+        Path
+        """
+        from ..export import write_c
+
+        check_is_fitted(self)
+        return write_c(self, Path(path), dtype=dtype, name=name, self_test=self_test)
+
+    def to_onnx(self) -> Any:
+        """Return the fitted model as an ONNX model of standard operators.
+
+        Needs the extra `onnx`. The input "X" (N, d) is float32, NaN where a value is missing; a
+        category is the number of its level in `categories_`. The outputs are "label", as `predict`
+        answers, "probabilities" (N, k), float32, and "scores" (N, k), double.
+
+        Returns
+        -------
+        onnx.ModelProto
+        """
+        from ..export import onnx_model
+
+        check_is_fitted(self)
+        return onnx_model(self)
+
+    def report(self, path: Any, X: Any, y: Any, *, title: str | None = None) -> Path:
+        """Write one HTML page about the model and how it does on some rows; it needs no network.
+
+        It shows the certificate, the quality by class, what every feature adds, which classes
+        share a rule, and rows to change. It stays below 5 MB and says what it leaves out.
+
+        Parameters
+        ----------
+        path : str or Path
+        X : array-like, sparse matrix or frame (m, d)
+            Rows to judge the model by, best those it was not fitted to.
+        y : array-like (m,) or (m, labels)
+            Their classes, or labels.
+        title : str, optional
+            Heading of the page, "Model report" by default.
+
+        Returns
+        -------
+        Path
+        """
+        from ..export.report import write_report
+
+        check_is_fitted(self)
+        return write_report(self, Path(path), X, y, title=title)
+
+
+_ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
+#: Starting threads takes 0.1 ms: rows x features x (8 for the code + one per class) in 0.5 ms.
+_ENOUGH_TO_SHARE_LOOK_UPS = 3_000_000
+
+
+class Predictor(Shipping):
+    """The half of an estimator that reads a fitted model."""
+
+    n_jobs: int | None
+    n_features_in_: int
+    classes_: Any
+    learners_: list[WeakClassifier]
+    ensemble_: Ensemble
+    _encoder: Encoder
+    _prior: Array
+    _factor: float
+    _stages: list[tuple[list[WeakClassifier], Array]] | None
+
+    def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
+        """Hand out threads for one public call, where there is enough to do for them."""
+        return Team(effective_n_jobs(self.n_jobs) if size >= enough else 1)
+
+    def _checked(self, X: Any) -> Numbers:
+        """Return X as the kernels read it; `_scores` refuses infinite values."""
+        check_is_fitted(self)
+        if self._is_plain(X):
+            return np.asarray(X)
+        return read_rows(self, X, self._encoder)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Tell whether X needs no conversion: the general check takes longer than 1000 rows."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in (np.float64, np.float32)
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.flags.aligned
+            and not hasattr(self, "feature_names_in_")
+            and not self._encoder.categorical.any()
+        )
+
+    def _scores(self, X: Numbers, ensemble: Ensemble) -> Array:
+        """Return the scores (m, k); those of the empty model are the logs of the prior."""
+        if not ensemble.learners:
+            refuse_infinite(X)
+            return np.tile(self._empty_scores(), (X.shape[0], 1))
+        work = X.shape[0] * ensemble.features.size * (8 + ensemble.k)
+        with self._team(work, _ENOUGH_TO_SHARE_LOOK_UPS) as team:
+            F, infinite = ensemble.checked_scores(X, team)
+        if infinite:
+            refuse_infinite(X)
+        return F
+
+    def _empty_scores(self) -> Array:
+        return np.log(self._prior)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores F, (m, k); for two classes F_1 - F_0, (m,)."""
+        X = self._checked(X)
+        return self._decision(self._scores(X, self.ensemble_))
+
+    def _decision(self, F: Array) -> Array:
+        return F[:, 1] - F[:, 0] if F.shape[1] == 2 else F
+
+    def predict(self, X: Any) -> Any:
+        """Return the class with the largest score for every row, (m,)."""
+        X = self._checked(X)
+        return self._answers(self._scores(X, self.ensemble_))
+
+    def _answers(self, F: Array) -> Any:
+        return self.classes_[F.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, (m, k), in the order of `classes_`.
+
+        softmax(F) for the logistic and multinomial losses and softmax(2 F) for the exponential
+        one: the odds these losses model. For the others softmax(F / T), with T fitted to the
+        likelihood of the training rows. The empty model gives the class frequencies.
+        """
+        X = self._checked(X)
+        F = self._scores(X, self.ensemble_)
+        if not self.learners_:
+            return np.tile(self._prior, (X.shape[0], 1))
+        return class_probabilities(F, self._factor)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities, (m, k)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the scores after every round; of `DirectBoostClassifier` as of its stages."""
+        X = self._checked(X)
+        for F in self._staged_scores(X):
+            yield self._decision(F)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predicted classes after every round."""
+        X = self._checked(X)
+        for F in self._staged_scores(X):
+            yield self._answers(F)
+
+    def staged_features_used(self) -> Iterator[Ints]:
+        """Yield the features the model reads after every round, ascending."""
+        check_is_fitted(self)
+        for learners in self._staged_learners():
+            read = {feature for learner in learners for feature in learner.features}
+            yield np.array(sorted(read), dtype=np.intp)
+
+    def _staged_learners(self) -> Iterator[list[WeakClassifier]]:
+        """Yield the weak classifiers with a weight after every round."""
+        for learners, W in self._kept_stages():
+            yield [learner for learner, row in zip(learners, W, strict=True) if row.any()]
+
+    def _staged_scores(self, X: Numbers) -> Iterator[Array]:
+        """Yield the scores after every round, (m, k)."""
+        for learners, W in self._kept_stages():
+            yield self._scores(X, Ensemble(learners, W))
+
+    def _kept_stages(self) -> list[tuple[list[WeakClassifier], Array]]:
+        if self._stages is None:
+            raise ValueError(
+                "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
+                "with a number, for example columns_per_round=1"
+            )
+        return self._stages
+
+
+def _shap_class() -> Any:
+    try:
+        from shap import Explanation
+    except ImportError as error:
+        raise ImportError(
+            "shap_explanation needs the package shap: pip install shap", name="shap"
+        ) from error
+    return Explanation
+
+
+def _loss_name(loss: Any) -> str:
+    if isinstance(loss, NotStored):
+        return loss.name
+    return loss if isinstance(loss, str) else type(loss).__name__
+
+
+def _penalty_name(penalty: Any) -> str:
+    return (
+        penalty.name if isinstance(penalty, NotStored) else penalty_name(resolve_penalty(penalty))
+    )
+
+
+def _with_levels(X: Numbers, categories: list[Any]) -> Any:
+    """Return X (m, d) with levels in the place of their numbers; None without categories."""
+    if all(levels is None for levels in categories):
+        return None
+    shown = X.astype(object)
+    for feature, levels in enumerate(categories):
+        if levels is not None:
+            names = np.array([*map(str, levels), "missing"], dtype=object)
+            codes = np.nan_to_num(X[:, feature], nan=len(levels))
+            shown[:, feature] = names[codes.astype(np.intp)]
+    return shown
+
+
+class Explainer(Predictor):
+    """The half of an estimator that reads a fitted model, and explains it."""
+
+    loss: Any
+    penalty: Any
+    intercept_: Array
+    categories_: list[Any]
+    mean_contributions_: Array
+
+    def explain(self, X: Any) -> Array:
+        """Return what every feature adds to every score, (m, d, k).
+
+        ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
+        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
+        weak classifiers that read several features at once is refused.
+        """
+        X = self._checked(X)
+        refuse_infinite(X)
+        return self.ensemble_.contributions(X)
+
+    def shap_explanation(self, X: Any) -> Any:
+        """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
+
+        `values` are what every feature adds less its mean over the training rows, (m, d, k); for
+        two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
+        are their Shapley values, exactly, where a feature that is not known takes the values of
+        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`. Where
+        there are categories, `data` has the numbers of their levels and `display_data`, which the
+        plots show, the levels.
+        """
+        explanation = _shap_class()
+        X = self._checked(X)
+        refuse_infinite(X)
+        values = self.ensemble_.contributions(X) - self.mean_contributions_
+        m, d, k = values.shape
+        base = self.intercept_ + self.mean_contributions_.sum(axis=0)
+        base = self._decision((base if self.learners_ else self._empty_scores()).reshape(1, k))
+        values = self._decision(values.reshape(m * d, k)).reshape(m, d, *base.shape[1:])
+        return explanation(
+            values,
+            base_values=np.repeat(base, m, axis=0),
+            data=dense(X),
+            display_data=_with_levels(dense(X), self.categories_),
+            feature_names=[str(name) for name in feature_names(self)],
+            output_names=class_names(self) if values.ndim > 2 else None,
+        )
+
+    def summary(self, max_rules: int = 12) -> str:
+        """Return the model in words a person can check.
+
+        Parameters
+        ----------
+        max_rules : int, default=12
+            How many of the strongest rules are listed.
+        """
+        check_is_fitted(self)
+        return describe(self, _loss_name(self.loss), _penalty_name(self.penalty), max_rules)
