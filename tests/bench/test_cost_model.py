@@ -20,7 +20,7 @@ from directboost.bench.cost_model import (
 )
 from directboost.bench.rates import overhead_of
 from directboost.bench.simulation import HOPS, Machines, Question, simulate
-from directboost.dask.workers import LARGE, NEAR
+from directboost.dask.cluster_executor import LARGE, NEAR
 
 OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
 ONE = Machines(1, 1, OVER, L, B)

@@ -5,10 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from directboost.dask.crew import Here
-from directboost.dask.field import Field
-from directboost.dask.places import JumpList, Place
-from directboost.dask.shards import Shard, ShardPlan
+from directboost.dask.executor import Here
+from directboost.dask.shard import JumpList, Place, Shard, ShardPlan
+from directboost.dask.statistics import Field
 from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
 from directboost.margins import MARGINS

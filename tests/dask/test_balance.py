@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.balance import moves
+from directboost.dask.cluster_executor import moves
 
 NAMES = "abcd"
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.bins import bins_of
-from directboost.dask.sketches import groups_for, merge_sketches, sketch
+from directboost.dask.binning import bins_of, groups_for, merge_sketches, sketch
 from directboost.data.binning import bin_features, coded
 from directboost.kernels.threads import Team
 

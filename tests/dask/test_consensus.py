@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
-from directboost.dask.crew import Here
-from directboost.dask.stumps import StumpMatrix
+from directboost.dask.executor import Here
+from directboost.dask.problem import StumpMatrix
 from tests.dask.dask_data import (
     LABELS,
     X,

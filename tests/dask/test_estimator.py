@@ -117,8 +117,8 @@ def test_certified_intervals_overlap(loss, tol):
 
 def sketched(monkeypatch):
     """Let summaries keep few groups, so that bins are not those of the plain fit."""
-    monkeypatch.setattr("directboost.dask.sketches._LEAST_GROUPS", 2)
-    monkeypatch.setattr("directboost.dask.sketches.GROUPS_PER_BIN", 3)
+    monkeypatch.setattr("directboost.dask.binning._LEAST_GROUPS", 2)
+    monkeypatch.setattr("directboost.dask.binning.GROUPS_PER_BIN", 3)
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-8])

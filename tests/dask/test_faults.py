@@ -18,9 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
 from directboost.dask.cluster import AnswerLost, Cluster
-from directboost.dask.shards import Shard
-from directboost.dask.sums import Sums
-from directboost.dask.workers import _SELDOM, Workers
+from directboost.dask.cluster_executor import _SELDOM, Workers
+from directboost.dask.shard import Shard, Sums
 from directboost.history import Status
 
 pytestmark = pytest.mark.timeout(240)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("distributed")
 
-from directboost.dask.groups import Group, ask_each, in_order, together
+from directboost.dask.executor import Group, ask_each, in_order, together
 
 NAMES = "abcd"
 

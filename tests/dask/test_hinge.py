@@ -11,7 +11,7 @@ from scipy.special import softmax
 from directboost import DirectBoostClassifier
 from directboost.dask import DaskDirectBoostClassifier
 from directboost.dask import task as far_task
-from directboost.dask.crew import Here
+from directboost.dask.executor import Here
 from directboost.dask.task import ShardedTask
 from directboost.model.ensemble import fit_factor
 from directboost.training import column_generation, task
@@ -202,14 +202,14 @@ class Forgetful(Here):
 @every_margin
 def test_lost_shards_change_nothing(margin, smoothing, monkeypatch):
     expected = hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3)
-    monkeypatch.setattr("directboost.dask.site.Here", Forgetful)
+    monkeypatch.setattr("directboost.dask.cluster_executor.Here", Forgetful)
     assert_same_bits(hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3), expected)
 
 
 def test_features_in_several_blocks(smoothing, monkeypatch):
     """Where the sums of all features do not travel at once."""
     expected = hinge(fit_far, GAPS, LABELS, WEIGHTS)
-    monkeypatch.setattr("directboost.dask.field._BLOCK_BYTES", 1 << 11)
+    monkeypatch.setattr("directboost.dask.statistics._BLOCK_BYTES", 1 << 11)
     far = hinge(fit_far, GAPS, LABELS, WEIGHTS)
     assert far.certificate_.converged
     assert far.certificate_.primal == pytest.approx(expected.certificate_.primal, rel=1e-9)
@@ -229,7 +229,7 @@ def test_the_model_of_two_processes(margin, exactly, client, monkeypatch):
 
 def test_sums_that_stay_on_the_workers(client, smoothing, monkeypatch):
     """What is known of a place is read there, where answers are too large to come here."""
-    monkeypatch.setattr("directboost.dask.workers.NEAR", 0)
+    monkeypatch.setattr("directboost.dask.cluster_executor.NEAR", 0)
     rows, choices = (GAPS[:FEW], LABELS[:FEW]), {"ends": FEW_ENDS}
     far = hinge(fit_far, *rows, client=client, **choices)
     assert_same_bits(far, hinge(fit_far, *rows, **choices))

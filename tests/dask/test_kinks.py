@@ -5,11 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from directboost.dask import kinks
-from directboost.dask.hinge import HingeField, HingeObjective
+from directboost.dask import hinge as kinks
+from directboost.dask.hinge import HingeField, HingeObjective, Softening
 from directboost.dask.passes import LookMessage, WayMessage
-from directboost.dask.places import JumpList, Place
-from directboost.dask.softening import Softening
+from directboost.dask.shard import JumpList, Place
 from directboost.losses import Hinge, Rows
 from directboost.losses.hinge import SmoothedHinge
 from directboost.margins import MARGINS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost.dask import task
-from directboost.dask.sampling import sample_rows
+from directboost.dask.statistics import sample_rows
 from tests.dask.dask_data import assert_overlap, assert_same_bits, fit_far, fit_near
 
 pytestmark = pytest.mark.timeout(120)
@@ -56,7 +56,7 @@ def test_precision_and_samples(monkeypatch):
         seen.append(1.0 if size is None else size / M)
         return sample_rows(crew, has, size, features)
 
-    monkeypatch.setattr("directboost.dask.rows.sample_rows", watched)
+    monkeypatch.setattr("directboost.dask.block_descent.sample_rows", watched)
     monkeypatch.setattr(task, "_LARGE", 10 * M * K * (D + 1))
     double = fit_far(X, LABELS, ends=ENDS, nu=0.01)
     single = fitted(True, "logistic")

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask import field as fields
 from directboost.dask import passes
-from directboost.dask.columns import ShardedBins, ShardedOracle
-from directboost.dask.objective import ShardedObjective
+from directboost.dask import statistics as fields
 from directboost.dask.passes import LookMessage, WayMessage
+from directboost.dask.problem import ShardedBins, ShardedObjective, ShardedOracle
 from directboost.losses import Rows
 from directboost.oracles.stump import StumpOracle
 from directboost.penalties import L1, GroupNorm

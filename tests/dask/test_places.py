@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.dask import field as fields
-from directboost.dask.turns import FieldInTurns
+from directboost.dask import statistics as fields
+from directboost.dask.partial_pricing import FieldInTurns
 from directboost.losses import Logistic
 from directboost.penalties import L1
 from tests.dask.shard_data import K, draw_jumps, draw_shards

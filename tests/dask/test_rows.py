@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.dask import rows as far_rows
-from directboost.dask.columns import ShardedColumns
-from directboost.dask.rows import ShardedPoint, ShardedSample
-from directboost.dask.sampling import sample_rows
+from directboost.dask import block_descent as far_rows
+from directboost.dask.block_descent import ShardedPoint, ShardedSample
+from directboost.dask.problem import ShardedColumns
+from directboost.dask.statistics import sample_rows
 from directboost.solvers import quadratic_model as row_sample
 from tests.dask.shard_data import KINDS, K, M, draw_place, draw_shards, loss_of
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.crew import Here
+from directboost.dask.executor import Here
 from directboost.dask.loading import _facts
-from directboost.dask.sampling import sample_rows, sampled_codes
-from directboost.dask.shards import ShardPlan
+from directboost.dask.shard import ShardPlan
+from directboost.dask.statistics import sample_rows, sampled_codes
 from directboost.data.binning import bin_features
 from directboost.margins import Pairwise
 from directboost.solvers import quadratic_model as row_sample

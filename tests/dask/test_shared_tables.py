@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from directboost.dask import shards
+from directboost.dask import shard as shards
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.sketches import GROUPS_PER_BIN, groups_for, merge_sketches, sketch
+from directboost.dask.binning import GROUPS_PER_BIN, groups_for, merge_sketches, sketch
 
 NAN = np.nan
 numbers = st.one_of(
@@ -65,7 +65,7 @@ def test_many_features_go_in_groups(monkeypatch):
     rng = np.random.default_rng(1)
     X, weight = rng.normal(size=(50, 41)), rng.uniform(0.5, 2.0, 50)
     whole = sketch(X, weight, 7)
-    monkeypatch.setattr("directboost.dask.sketches._ROOM", 1)
+    monkeypatch.setattr("directboost.dask.binning._ROOM", 1)
     apart = sketch(X, weight, 7)
     for name in ("values", "weights", "exact", "missing", "least"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(apart, name))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost.dask import ClusterLostError, DaskDirectBoostClassifier, field
-from directboost.dask.crew import Here
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
+from directboost.dask import statistics as field
+from directboost.dask.executor import Here
 from directboost.history import Status
 from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.crew import Here, tree_widths
-from directboost.dask.sums import FAN_IN, Sums, add_up
+from directboost.dask.executor import Here, tree_widths
+from directboost.dask.shard import FAN_IN, Sums, add_up
 
 cuts = st.lists(st.integers(1, 29), max_size=12, unique=True).map(sorted)
 seeds = st.integers(0, 2**32 - 1)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_sample_weight
 
 from directboost import DirectBoostClassifier
-from directboost.dask.coding import class_weights_of, coding_of, prepare_rows
 from directboost.dask.partitions import read_partitions
-from directboost.dask.survey import merge_surveys, survey
+from directboost.dask.survey import class_weights_of, coding_of, merge_surveys, prepare_rows, survey
 from directboost.model.names import default_names
 
 RNG = np.random.default_rng(8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.dask import DaskDirectBoostClassifier
-from directboost.dask.turns import TrafficLimitError
+from directboost.dask.partial_pricing import TrafficLimitError
 from tests.dask.dask_data import assert_overlap, fit_far, fit_near, in_parts
 
 M, D, K = 600, 120, 3

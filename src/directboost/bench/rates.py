@@ -13,14 +13,12 @@ from dask.delayed import delayed
 from ..arrays import Array
 from ..dask import passes
 from ..dask.cluster import Cluster
-from ..dask.field import PriceList, price_features
+from ..dask.cluster_executor import ThisProcess, Workers
 from ..dask.loading import Loaded, Wishes, load
 from ..dask.partitions import read_partitions
 from ..dask.passes import DualMessage, LookMessage, WayMessage
-from ..dask.places import JumpList, Place
-from ..dask.site import ThisProcess
-from ..dask.sums import FAN_IN, Sums, add_up
-from ..dask.workers import Workers
+from ..dask.shard import FAN_IN, JumpList, Place, Sums, add_up
+from ..dask.statistics import PriceList, price_features
 from ..losses import LOSSES, Loss
 from ..margins import MARGINS
 from ..penalties import GroupNorm

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from ..dask.crew import tree_widths
-from ..dask.groups import together
-from ..dask.sums import FAN_IN
-from ..dask.workers import LARGE, NEAR
+from ..dask.cluster_executor import LARGE, NEAR
+from ..dask.executor import together, tree_widths
+from ..dask.shard import FAN_IN
 
 HOPS = 4  # from the driver to the scheduler and back, and the same for the answer
 

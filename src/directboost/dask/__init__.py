@@ -2,6 +2,6 @@
 
 from .cluster import ClusterLostError
 from .estimator import DaskDirectBoostClassifier
-from .turns import TrafficLimitError
+from .partial_pricing import TrafficLimitError
 
 __all__ = ["ClusterLostError", "DaskDirectBoostClassifier", "TrafficLimitError"]

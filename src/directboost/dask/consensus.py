@@ -15,9 +15,9 @@ from ..solvers.admm_updates import BlockLoss, LogSumBlock, SmoothUpdate, Transfo
 from ..solvers.consensus import Consensus
 from ..solvers.row_blocks import Crew as BlockCrew
 from ..solvers.row_blocks import is_coupled
-from .crew import Crew
-from .shards import Shard
-from .stumps import ShardedStumps, StumpMatrix
+from .executor import Crew
+from .problem import ShardedStumps, StumpMatrix
+from .shard import Shard
 
 _ROWS = 4096  # of a shard, from which the curvature is known that L-BFGS starts with
 

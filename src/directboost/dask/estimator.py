@@ -1,28 +1,171 @@
 """The estimator on Dask."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import dask
 import numpy as np
 from dask.base import is_dask_collection
+from dask.delayed import delayed
 from sklearn.base import clone
 
 from ..arrays import Array
 from ..callbacks import Progress
+from ..certificate import Certificate
 from ..data.validation import TrainingRows, check_count, check_number, feature_costs
 from ..estimators.classifier import DirectBoostClassifier
-from ..history import OutOfReach
+from ..history import OutOfReach, Status
 from ..kernels.threads import one_blas_thread
-from ..model.names import feature_names
-from ..training.result import Trained
+from ..losses import Exponential, Hinge
+from ..model.ensemble import fit_factor
+from ..model.names import class_names, feature_names
+from ..solvers import Consensus, FeatureBlocks
+from ..training.column_generation import State
+from ..training.result import Trained, export
 from ..training.settings import Request, refuse_signs, request_of, resolve_parts
+from .block_descent import ShardedSample
+from .cluster_executor import site_of
 from .loading import Loaded, Wishes, load
-from .outcomes import FarRows, best_so_far, probability_factor
-from .partitions import Partitions, read_partitions
-from .prediction import accuracy, lazily
-from .refusals import refuse_local_choices
-from .site import site_of
-from .task import prepare
+from .partitions import Partitions, labels_of, read_partitions, rows_of, weights_of
+from .problem import ShardedColumns
+from .task import ShardedTask, prepare
+
+_FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
+
+
+@dataclass(frozen=True)
+class FarRows(TrainingRows):
+    """What an estimator keeps of rows that are elsewhere."""
+
+    shares: Array | None = None
+    factor: float = 1.0
+
+    @property
+    def prior(self) -> Array:
+        """Share of the rows, by weight, that have each class, (k,)."""
+        assert self.shares is not None
+        return self.shares
+
+
+def probability_factor(task: ShardedTask, trained: Trained) -> float:
+    """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
+    if task.request.parts.loss.temper is not None or not trained.learners:
+        return 1.0
+    place: Any = trained.F
+    sample = ShardedSample(task.objective, task.rows, _FACTOR_ROWS)
+    return fit_factor(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
+
+
+def best_so_far(task: ShardedTask, state: State) -> Trained:
+    """Return the best model before the rows got out of reach, with what is proved of it."""
+    # Columns may have come in whose weights were never found.
+    stumps = state.columns.stumps(state.columns.grow(state.W))
+    columns = ShardedColumns(task.rows)
+    W = columns.adopt(stumps)
+    learners, coef = export(columns, W)
+    objective, last = task.objective, state.history[-1] if state.history else None
+    gap = state.primal - state.best_dual
+    certificate = Certificate(
+        state.primal, state.best_dual, gap, objective.relative(gap, state.primal),
+        np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
+    )  # fmt: skip
+    means = columns.means(W, task.weight)[:-1]
+    return Trained(
+        learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
+        objective.nu, task.nu_max, None, task.oracle.missing,
+    )  # fmt: skip
+
+
+def refuse_local_choices(estimator: Any, request: Request) -> None:
+    """Refuse parameters that need all rows in one place."""
+    loss = request.parts.loss
+    if not request.all_stumps:
+        _refuse("learner", estimator.learner, "'stump'")
+    if request.columns_per_round is not None:
+        _refuse("columns_per_round", estimator.columns_per_round, "'auto'")
+    if request.rule != "exact":
+        _refuse("pricing", estimator.pricing, "'exact'")
+    if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
+        what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
+        _refuse("loss", estimator.loss, what)
+    if request.master not in (FeatureBlocks, Consensus):
+        _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
+    if not loss.smooth:
+        _refuse_with_kinks(estimator, request)
+
+
+def _refuse_with_kinks(estimator: Any, request: Request) -> None:
+    """Refuse what does not go with a loss that has to be smoothed."""
+    if request.master is not FeatureBlocks:
+        _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
+    if estimator.max_round_bytes is not None:
+        raise ValueError(
+            f"max_round_bytes={estimator.max_round_bytes!r} does not go with loss="
+            f"{estimator.loss!r}: leave it out, or take a smooth loss such as 'squared_hinge'"
+        )
+
+
+def _refuse(name: str, value: Any, what: str) -> None:
+    raise ValueError(
+        f"{name}={value!r} does not fit DaskDirectBoostClassifier, which takes {what}: use "
+        "that, or fit the plain DirectBoostClassifier"
+    )
+
+
+def lazily(estimator: Any, method: str, X: Any) -> Any:
+    """Call a method of the plain model: on rows in memory at once, on those of Dask lazily.
+
+    Of an array comes an array, of a frame a Series or a frame with the same index.
+    """
+    local = estimator.to_local()
+    if not is_dask_collection(X):
+        return getattr(local, method)(X)
+    if hasattr(X, "map_partitions"):
+        meta = _of_frame(X._meta_nonempty, local, method)[:0]
+        return X.map_partitions(_of_frame, local, method, meta=meta)
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    example = _of_array(np.zeros((0, X.shape[1])), local, method)
+    if example.ndim == 1:
+        return X.map_blocks(_of_array, local, method, dtype=example.dtype, drop_axis=1)
+    chunks = X.chunks[0], (example.shape[1],)
+    return X.map_blocks(_of_array, local, method, dtype=example.dtype, chunks=chunks)
+
+
+def _of_array(block: Any, local: Any, method: str) -> Any:
+    rows = rows_of(block)
+    some = rows if rows.shape[0] else np.zeros((1, rows.shape[1]))
+    return getattr(local, method)(some)[: rows.shape[0]]
+
+
+def _of_frame(part: Any, local: Any, method: str) -> Any:
+    from pandas import DataFrame, Series
+
+    rows = part if len(part) else part.reindex([0])  # one row of missing values
+    found = getattr(local, method)(rows)
+    if found.ndim == 1:
+        return Series(found, index=rows.index)[: len(part)]
+    return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
+
+
+def accuracy(local: Any, partitions: Partitions, client: Any) -> float:
+    """Return the share of the rows, by weight, whose class is predicted.
+
+    The client computes it; without one, the scheduler that Dask uses.
+    """
+    parts = [delayed(_hits, pure=False)(p.X, p.y, p.weight, local) for p in partitions.parts]
+    found = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
+    hits, total = np.sum(found, axis=0)
+    return float(hits / total)
+
+
+def _hits(X: Any, y: Any, weight: Any, local: Any) -> tuple[float, float]:
+    labels = labels_of(y)
+    weights = weights_of(weight, labels.size)
+    if not labels.size:
+        return 0.0, 0.0
+    found = local.predict(rows_of(X)) == labels
+    return float(weights[found].sum()), float(weights.sum())
+
 
 _OWN = ("client", "task_timeout", "patience", "max_round_bytes")
 

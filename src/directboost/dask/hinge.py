@@ -1,24 +1,231 @@
-"""Field and objective of a fit with the hinge, whose dual points are those of smoothed ones."""
+"""What a shard is asked where the loss has kinks: questions about the hinge and a smoothed one.
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+The weights U of the smoothed hinge are a point of the dual domain of the hinge itself, and the
+dual objective of the hinge is linear in them: so a look at a place tells, besides the sums over
+bins, all that a lower bound takes, whatever U is shrunk by.
+"""
 
-from ..arrays import Array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import fsum, log
+from typing import Any, ClassVar, cast
+from uuid import uuid4
+
+import numpy as np
+from scipy.special import log_softmax
+
+from .. import kernels
+from ..arrays import Array, Scores
+from ..data.binning import Stumps
+from ..kernels.structs import Way
 from ..kernels.threads import Team
-from . import kinks
-from .crew import Question
-from .field import Field, values_of
-from .kinks import FACTS
-from .objective import ShardedObjective
-from .places import Place
-from .softening import SoftPlace
+from ..losses import Rows
+from ..losses.hinge import LEAST, SmoothedHinge
+from ..margins import Margin
+from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.objective import Objective, RestrictedProblem, row_blocks
+from ..solvers.base import MasterResult
+from ..solvers.line_search import Line, point_of
+from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
+from ..solvers.smoothing import Answer, ShiftedHinge, Smoothing, in_domain
+from .block_descent import ShardedLine, ShardedRows, ShardedSample
+from .executor import Question
+from .passes import LookMessage, WayMessage, bin_sums, sizes_of
+from .problem import ShardedColumns, ShardedObjective
+from .shard import JumpList, Place, Shard, Sums, room
+from .statistics import Field, values_of
+
+
+@dataclass(frozen=True, eq=False)
+class Softening:
+    """A `SmoothedHinge` without rows.
+
+    Attributes
+    ----------
+    mu : float
+        The temperature.
+    centre : JumpList or None
+        Sum of the weights of the answers it is smoothed around, each over its temperature.
+    pull : float
+        Sum of the inverse temperatures of these answers.
+    key : str
+        Names it, for shards that keep what they made of it.
+    """
+
+    mu: float
+    centre: JumpList | None = None
+    pull: float = 0.0
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+    def around(self, weights: JumpList, mu: float) -> "Softening":
+        """Return the loss of temperature mu whose prior is what this one gives at weights."""
+        parts = [(weights, 1.0 / self.mu)]
+        if self.centre is not None:
+            parts.append((self.centre, 1.0))
+        return Softening(mu, _added(parts), self.pull + 1.0 / self.mu)
+
+    def on_rows(
+        self, scores: Callable[[JumpList], Scores], margin: Margin, rows: Rows
+    ) -> SmoothedHinge:
+        """Return the loss of some rows, which have the scores (m, k) at weights."""
+        if self.centre is None:
+            return SmoothedHinge(self.mu)
+        F = scores(self.centre).astype(np.float64, copy=False)
+        prior = SmoothedHinge(1.0 / self.pull).offset(rows) - margin.forward(F)
+        if rows.own is not None:
+            prior = log_softmax(prior, axis=1)
+        return SmoothedHinge(self.mu, prior.clip(log(LEAST), -log(LEAST)))
+
+    def at(self, place: Place) -> "SoftPlace":
+        """Return the place where the weights of rows are those of this loss."""
+        if isinstance(place, SoftPlace) and place.soft is self:
+            return place
+        return SoftPlace(place.weights, place.dtype, place.key, soft=self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return 16 + (0 if self.centre is None else self.centre.nbytes)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPlace(Place):
+    """A place where U, A and C are those of the smoothed hinge; of the hinge itself U is a point.
+
+    The scores are those of the plain place, and so is their key: what is known is not.
+    """
+
+    soft: Softening = field(kw_only=True)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return self.weights.nbytes + self.soft.nbytes
+
+    def alone(self) -> "SoftPlace":
+        """Return the place without what is known of it."""
+        return SoftPlace(self.weights, self.dtype, self.key, soft=self.soft)
+
+    def astype(self, dtype: Any, copy: bool = False) -> "SoftPlace":
+        """Return the place of the same weights in another precision."""
+        del copy
+        if np.dtype(dtype) == self.dtype:
+            return self
+        return SoftPlace(self.weights, np.dtype(dtype), soft=self.soft)
+
+
+def _added(parts: list[tuple[JumpList, float]]) -> JumpList:
+    """Return the sum of weights, each times a factor."""
+    features = np.concatenate([np.repeat(part.features, part.counts) for part, _ in parts])
+    jumps = np.concatenate([part.jumps for part, _ in parts])
+    rows = np.concatenate([factor * part.rows for part, factor in parts])
+    names = np.column_stack([features, jumps, np.ones_like(jumps)]).astype(np.int64)
+    return JumpList.of_stumps(Stumps(names, rows))
+
+
+FACTS = 4  # first values of a look: smoothed loss, loss, <U, rho> and D(U)
+
+
+def look(shard: Shard, message: LookMessage) -> Sums:
+    """Return the facts of a place, sums of A over the bins of features, and of |A|, (k,).
+
+    Facts are the smoothed loss, the loss, <U, rho> and D(U); where nothing is smoothed the first
+    two are the same.
+    """
+    objective, F = shard.objective(message.loss), shard.scores(message.place)
+    value, U = _soft_weights(shard, message.place, F)
+    A, parts = room("A", F), [(0.0, 0.0, 0.0)]  # a shard may have no rows
+    for part, on_part, rho in _parts(objective, F):
+        own = on_part.loss.weights(rho, on_part.rows) if U is None else U[part]
+        inside = in_domain(own, on_part.rows)
+        A[part] = on_part.margin.adjoint(inside)
+        parts.append((on_part.loss.value(rho, on_part.rows), float((inside * rho).sum()),
+            on_part.loss.dual_value(inside, on_part.rows)))  # fmt: skip
+    loss, inner, dual = (fsum(values) for values in zip(*parts, strict=True))
+    facts = np.array([loss if value is None else value, loss, inner, dual])
+    return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(shard, A)))
+
+
+def bend(shard: Shard, message: LookMessage) -> Sums:
+    """Return the smoothed loss, and sums of its diagonal curvature over the bins of features."""
+    place = message.place
+    assert isinstance(place, SoftPlace)
+    found = _shifted(shard, place.soft, place.dtype).evaluate(shard.scores(place), "C")
+    assert found.C is not None
+    return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
+
+
+def search(shard: Shard, message: WayMessage) -> Sums:
+    """Return the smoothed loss after every step of a way."""
+    place = message.place
+    assert isinstance(place, SoftPlace)
+    shifted = _shifted(shard, place.soft, place.dtype)
+    F = shard.scores(place)
+    change = np.subtract(shard.scores(message.end), F, out=room("change", F))
+    change *= change.dtype.type(1.0 / shifted.mu)
+    start = shifted.scores(F)
+    found = [
+        kernels.loss_pass(shifted.rows, start, "", None, Way(change, step)).value
+        for step in message.steps
+    ]
+    return Sums(np.array([shifted.value(value) for value in found]))
+
+
+def stride(shard: Shard, message: WayMessage) -> Sums:
+    """Return what a `look` at the end gives, which is the first step; then the other steps."""
+    further = search(shard, replace(message, steps=message.steps[1:]))
+    there = look(shard, LookMessage(message.end, message.loss, message.features))
+    return Sums(np.concatenate([there.values, further.values]), there.arrays)
+
+
+def weights(shard: Shard, place: SoftPlace) -> Array:
+    """Return the weights U of the smoothed hinge, in the dual domain of the hinge, (m, k)."""
+    _, U = _soft_weights(shard, place, shard.scores(place))
+    assert U is not None
+    return in_domain(U, shard.rows)
+
+
+def _soft_weights(shard: Shard, place: Place, F: Scores) -> tuple[float | None, Scores | None]:
+    """Return the smoothed loss and its weights; nothing at a place where nothing is smoothed."""
+    if not isinstance(place, SoftPlace):
+        return None, None
+    found = _shifted(shard, place.soft, place.dtype).evaluate(F, "U")
+    return found.value, found.U
+
+
+def _parts(objective: Objective, F: Scores) -> Iterator[tuple[slice, Objective, Array]]:
+    """Yield blocks of rows, the objective on them, and their margins in double precision."""
+    for part in row_blocks(F.shape[0]):
+        margin = objective.margin.take(part)
+        on_part = Objective(
+            margin, objective.loss, objective.penalty, objective.nu, objective.rows.take(part)
+        )
+        yield part, on_part, margin.forward(F[part].astype(np.float64))
+
+
+def _shifted(shard: Shard, soft: Softening, precision: Any) -> ShiftedHinge:
+    """Return the smoothed hinge of the rows; that of the last question where it is the same.
+
+    It is made from nothing, whatever was there before: so a shard that had to be made anew gives
+    the same, to the bit.
+    """
+    key, kept = (soft.key, precision), shard.notes.get("shifted")
+    if kept is None or kept[0] != key:
+        shard.notes.pop("shifted", None)  # before there is another one
+        loss = soft.on_rows(
+            lambda centre: shard.added(centre, np.float64), shard.margin, shard.rows
+        )
+        kept = (key, ShiftedHinge(shard.objective(loss), precision))
+        shard.notes["shifted"] = kept
+    found: ShiftedHinge = kept[1]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class HingeField(Field):
     """`Field` of a loss with kinks: at a `SoftPlace` it is the smoothed one that is asked for."""
 
-    questions: ClassVar[tuple[Question, Question]] = (kinks.look, kinks.bend)
+    questions: ClassVar[tuple[Question, Question]] = (look, bend)
 
     def facts(self, place: Place) -> Array:
         """Return the smoothed loss at a place, the loss, <U, rho> and D(U)."""
@@ -52,3 +259,97 @@ class HingeObjective(ShardedObjective):
     def proof(self, U: Any) -> Any:
         """Return the point itself: in double precision it is made anew, inside the domain."""
         return U
+
+
+class ShardedSmoothing(Smoothing):
+    """`Smoothing` where a `Softening` stands for the smoothed loss, a `SoftPlace` for its U.
+
+    Parameters
+    ----------
+    precision : numpy dtype
+        Precision of scores and histograms.
+    """
+
+    def __init__(self, precision: Any) -> None:
+        super().__init__(all_rows=SoftRows(np.dtype(precision)))
+
+    def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
+        """Return an answer of the smoothed problem as one of the problem itself."""
+        objective, point = problem.objective, self._blocks.answer
+        assert isinstance(objective, HingeObjective)
+        assert isinstance(objective.field, HingeField)
+        place: Any = result.U
+        _, loss, inner, D = objective.field.facts(place).tolist()
+        return Answer(place, loss + point.penalty, loss + inner - D)
+
+    def _cold(self, mu: float) -> Softening:
+        """Return the smoothed loss of temperature mu."""
+        return Softening(mu)
+
+    def _around(self, answer: Answer, mu: float, objective: Objective) -> Softening:
+        """Return the loss of temperature mu that is smoothed around the last answer."""
+        del objective
+        place: Any = answer.U
+        soft: Softening = place.soft
+        return soft.around(place.weights, mu)
+
+
+class SoftRows(ShardedRows):
+    """Evaluates points of the smoothed hinge on the rows of all shards."""
+
+    def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
+        """Return a sample of so many rows, or all of them."""
+        assert isinstance(columns, ShardedColumns)
+        return SoftSample(objective, columns.field, columns.field.sampled(size))
+
+    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
+        """Return the objective along the way to the minimum of a model."""
+        return SoftLine(self, objective, columns, model)
+
+    def point(
+        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Any, penalty: float
+    ) -> Point:
+        """Return the point with jumps W, at the place F, and that penalty."""
+        soft: Any = objective.loss
+        return super().point(objective, columns, W, soft.at(F), penalty)
+
+
+class SoftLine(ShardedLine):
+    """The smoothed objective along a way, asked of all shards for several steps at once."""
+
+    questions: ClassVar[tuple[Question, Question]] = (search, stride)
+    facts: ClassVar[int] = FACTS
+
+    def _place(self, step: float) -> Place:
+        soft: Any = self._objective.loss
+        place: SoftPlace = soft.at(super()._place(step))
+        return place
+
+
+class SoftSample(ShardedSample):
+    """Some rows of all shards in this process, at places of the smoothed hinge."""
+
+    _shifted: tuple[tuple[str, Any], ShiftedHinge] | None = None
+
+    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+        """Return how the classes of a row couple, and the second derivatives of the rows."""
+        smooth = SmoothedHinge(cast(SoftPlace, point.F).soft.mu)
+        on_sample = replace(self._objective, loss=smooth)
+        return RowSample.curvature(self, on_sample, self._at(point))
+
+    def _evaluated(self, point: Point) -> Point:
+        place = cast(SoftPlace, point.F)
+        F = self.scores(place)
+        return point_of(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
+
+    def _of(self, place: SoftPlace) -> ShiftedHinge:
+        """Return the smoothed hinge of the sampled rows; the last one where it is the same."""
+        soft, key = place.soft, (place.soft.key, place.dtype)
+        if self._shifted is None or self._shifted[0] != key:
+            objective = self._objective
+            loss = soft.on_rows(
+                lambda centre: self.scores(Place(centre, np.dtype(np.float64))),
+                objective.margin, objective.rows,
+            )  # fmt: skip
+            self._shifted = (key, ShiftedHinge(replace(objective, loss=loss), place.dtype))
+        return self._shifted[1]

@@ -10,14 +10,12 @@ from dask.delayed import Delayed, delayed
 from ..arrays import Array, Ints
 from ..data.validation import read_part, refuse_many_levels
 from ..margins import Margin
-from .bins import bins_of
-from .coding import Coding, coding_of, prepare_rows
-from .crew import Crew
+from .binning import Sketch, bins_of, groups_for, merge_sketches, sketch
+from .cluster_executor import Site
+from .executor import Crew
 from .partitions import Partition, Partitions, rows_of, weights_of
-from .shards import Shard, ShardPlan
-from .site import Site
-from .sketches import Sketch, groups_for, merge_sketches, sketch
-from .survey import Survey, merge_surveys, survey
+from .shard import Shard, ShardPlan
+from .survey import Coding, Survey, coding_of, merge_surveys, prepare_rows, survey
 
 _SMALL = 16_384  # rows up to which neighbouring partitions share a shard
 

@@ -14,10 +14,7 @@ from ..arrays import Array, Ints, Scores
 from ..kernels.structs import LossPass, Way
 from ..losses import Exponential, Loss
 from ..problem.objective import Objective
-from .places import Place
-from .scratch import room
-from .shards import Shard
-from .sums import Sums
+from .shard import Place, Shard, Sums, room
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
 from ..history import OutOfReach, Status
 from ..kernels.threads import Team
 from ..losses import Rows
+from ..oracles.stump import StumpOracle
 from ..problem.columns import DenseColumns
 from ..problem.feature_columns import FeatureColumns
 from ..problem.objective import Objective
@@ -18,18 +19,70 @@ from ..solvers.line_search import AllRows
 from ..training.column_generation import Outcome
 from ..training.settings import Request
 from ..training.task import Part, Task
-from .columns import ShardedBins, ShardedColumns, ShardedOracle
+from . import hinge as kinks
+from .block_descent import ShardedRows
 from .consensus import ShardedConsensus
-from .field import Field
-from .gathering import Gathered
-from .hinge import HingeField, HingeObjective
+from .hinge import HingeField, HingeObjective, ShardedSmoothing, SoftPlace
 from .loading import Loaded
-from .objective import ShardedObjective
-from .rows import ShardedRows
-from .sampling import sample_rows
-from .smoothing import ShardedSmoothing
-from .stumps import ShardedStumps
-from .turns import FieldInTurns, OracleInTurns
+from .partial_pricing import FieldInTurns, OracleInTurns
+from .problem import ShardedBins, ShardedColumns, ShardedObjective, ShardedOracle, ShardedStumps
+from .shard import Place, Shard
+from .statistics import Field, sample_rows
+
+
+class Gathered:
+    """A task whose rows are on shards, with all of them in this process as well.
+
+    They come one shard after the other, in their order: so what is made of them does not depend
+    on the workers.
+
+    Parameters
+    ----------
+    task : Task
+    field : Field
+        Where its rows are.
+
+    Attributes
+    ----------
+    task : Task
+        The plain task of the same rows, with the weights they have on their shards.
+    """
+
+    def __init__(self, task: Task, field: Field) -> None:
+        self._field = field
+        taken = field.all_rows
+        margin = type(task.objective.margin).from_codes(taken.labels, field.k)
+        rows = Rows(taken.c, field.k, margin.own)
+        self._shard = Shard(taken.binned(field.bins), margin, rows, taken.labels)
+        far = task.objective
+        self.task = Task(
+            task.request, Objective(margin, far.loss, far.penalty, far.nu, rows),
+            StumpOracle(self._shard.binned, task.costs, task.team, field.signs), task.costs,
+            task.team, taken.labels, taken.c, task.nu_max, task.total_weight, task.keep_dual,
+        )  # fmt: skip
+
+    def brought(self, outcome: Outcome) -> Outcome:
+        """Return an answer of the rows on shards with its dual points in this process."""
+        state = outcome.state
+        assert state.best_U is None or isinstance(state.best_U, Place)
+        proof = None if state.best_U is None else self._weights(state.best_U)
+        return replace(outcome, state=replace(state, U=None, A=None, best_U=proof))
+
+    def returned(self, outcome: Outcome) -> Outcome:
+        """Return an answer of this process, on single columns, as one of the rows on shards."""
+        state, columns = outcome.state, ShardedStumps(self._field, forget=True)
+        W = columns.adopt(state.columns.stumps(state.W))
+        back = replace(state, columns=columns, W=W, U=columns.scores(W), A=None, best_U=None)
+        return replace(outcome, state=back)
+
+    def _weights(self, place: Place) -> Array:
+        """Return the weights U of all rows at a place, (m, k)."""
+        double = place.astype(np.float64)
+        if isinstance(double, SoftPlace):
+            return kinks.weights(self._shard, double)
+        scores: Any = self._shard.scores(double)
+        return self.task.objective.weights(scores)
+
 
 _LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 

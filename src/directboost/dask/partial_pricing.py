@@ -12,11 +12,11 @@ from ..penalties import Penalty
 from ..problem.columns import Proposals
 from ..solvers.quadratic_model import first_size
 from . import passes
-from .columns import ShardedOracle
-from .crew import tree_widths
-from .field import Field, Prices, pick, price_features
+from .executor import tree_widths
 from .passes import LookMessage
-from .places import JumpList, Place
+from .problem import ShardedOracle
+from .shard import JumpList, Place
+from .statistics import Field, Prices, pick, price_features
 
 _MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
 _JUMPS = 16  # that a new feature may get in one round

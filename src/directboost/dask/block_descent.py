@@ -13,12 +13,11 @@ from ..problem.objective import Objective
 from ..solvers.line_search import AllRows, Line
 from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
 from . import passes
-from .columns import ShardedColumns
-from .crew import Question
-from .field import Field, values_of
+from .executor import Question
 from .passes import WayMessage
-from .places import Place
-from .sampling import sample_rows, sampled_codes
+from .problem import ShardedColumns
+from .shard import Place
+from .statistics import Field, sample_rows, sampled_codes, values_of
 
 _ALL = 0.7  # share of the rows from which on a sample takes all
 _CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once

@@ -1,6 +1,7 @@
 """The crew on a cluster: plain tasks on shards that stay where they are."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -8,14 +9,53 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
 
+import dask
 from dask.delayed import Delayed
-from distributed import Future
+from distributed import Client, Future, get_client
 
-from .balance import moves
 from .cluster import AnswerLost, Cluster, release
-from .crew import Crew, Question, Reader
-from .groups import Group, ask_each, ask_together, in_order, together
-from .sums import FAN_IN, Sums, add_up, add_up_all
+from .executor import (
+    Crew,
+    Group,
+    Here,
+    Question,
+    Reader,
+    ask_each,
+    ask_together,
+    in_order,
+    together,
+)
+from .shard import FAN_IN, Sums, add_up, add_up_all
+
+
+def moves(holders: Sequence[str], threads: Mapping[str, int]) -> dict[int, str]:
+    """Return which shards should go to which worker.
+
+    Parameters
+    ----------
+    holders : sequence of str
+        The worker of every shard; shards are about equally large.
+    threads : mapping of str to int
+        The threads of every worker.
+
+    Returns
+    -------
+    dict of int to str
+        As few as possible: a shard goes only where that lowers the load of the busiest worker.
+    """
+    held: dict[str, list[int]] = {worker: [] for worker in threads}
+    for shard, worker in enumerate(holders):
+        held.setdefault(worker, []).append(shard)
+    moved: dict[int, str] = {}
+    while True:
+        busiest = max(threads, key=lambda w: (len(held[w]) / threads[w], w))
+        idlest = min(threads, key=lambda w: ((len(held[w]) + 1) / threads[w], w))
+        if (len(held[idlest]) + 1) / threads[idlest] >= len(held[busiest]) / threads[busiest]:
+            return moved
+        shard = held[busiest].pop()
+        held[idlest].append(shard)
+        moved[shard] = idlest
+
 
 LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
 NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
@@ -268,3 +308,89 @@ def _same(what: Any) -> Any:
 def _read_sum(sums: Sums, reader: Reader, arguments: tuple[Any, ...]) -> tuple[Any, int]:
     """Return what the reader gives, and the bytes of the sum."""
     return reader(sums, *arguments), sums.nbytes
+
+
+Join = Callable[..., Any]
+
+
+class Site(ABC):
+    """Computes what is delayed, and keeps shards."""
+
+    @abstractmethod
+    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
+        """Compute all parts and join them, eight at once, by join(list, *arguments)."""
+
+    @abstractmethod
+    def crew(self, shards: Sequence[Delayed]) -> Crew:
+        """Compute shards, and keep them where they are."""
+
+
+class ThisProcess(Site):
+    """Computes one part after the other, so that one is in memory at a time."""
+
+    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
+        """Compute all parts and join them."""
+        level = [_computed(part) for part in parts]
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [join(group, *arguments) for group in groups]
+        return level[0]
+
+    def crew(self, shards: Sequence[Delayed]) -> Crew:
+        """Compute shards one after the other."""
+        return Here([_computed(shard) for shard in shards])
+
+
+class OnCluster(Site):
+    """Computes on the workers of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
+        """Compute all parts and join them."""
+        tasks: list[Future] = []
+        try:
+            for _ in self._cluster.attempts():
+                tasks = self._tree(self._cluster.compute(parts), join, arguments)
+                with suppress(AnswerLost):
+                    return self._cluster.finish(tasks[-1:], tasks)[0]
+        finally:
+            release(tasks)
+        raise AssertionError
+
+    def _tree(self, level: list[Future], join: Join, arguments: tuple[Any, ...]) -> list[Future]:
+        tasks, name = list(level), f"directboost-join-{uuid4().hex[:12]}"
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [
+                self._cluster.submit(join, group, *arguments, key=f"{name}-{len(tasks)}-{place}")
+                for place, group in enumerate(groups)
+            ]
+            tasks += level
+        return tasks
+
+    def crew(self, shards: Sequence[Delayed]) -> Crew:
+        """Compute shards, and keep them on the workers."""
+        return Workers(self._cluster, shards)
+
+
+def _computed(part: Delayed) -> Any:
+    return dask.compute(part, scheduler="synchronous")[0]
+
+
+def site_of(client: Any, task_timeout: float, patience: float) -> Site:
+    """Return the cluster of a client, or of the current one; without any, this process."""
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            return ThisProcess()
+    if not isinstance(client, Client) or client.asynchronous:
+        kind = (
+            "an asynchronous client" if isinstance(client, Client) else f"a {type(client).__name__}"
+        )
+        raise TypeError(
+            f"client is {kind}; it takes a distributed.Client that is not asynchronous, or None"
+        )
+    return OnCluster(Cluster(client, task_timeout, patience))
