@@ -73,8 +73,7 @@ def restore_labels(model: Any, labels: Plain) -> None:
 
 def restore_baseline(model: Any, document: Plain) -> None:
     """Set the fitted attributes of a baseline."""
-    from .baselines.decoding import DECODINGS
-    from .baselines.votes import ensemble_of
+    from .baselines.votes import DECODINGS, ensemble_of
 
     _restore(model, document)
     model.ensemble_ = ensemble_of(model.learners_, model.coef_, np.array(document["common"]))

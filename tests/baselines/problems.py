@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from directboost.baselines.rounds import Problem
-from directboost.baselines.search import StumpSearch
+from directboost.baselines.stump_search import Problem, StumpSearch
 from directboost.data.binning import bin_features
 from tests.baselines.brute_force import all_stumps
 from tests.baselines.rows import noisy

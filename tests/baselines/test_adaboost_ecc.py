@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.adaboost_ecc import AdaBoostECC
+from directboost.baselines.adaboost_oc import AdaBoostECC
 from tests.baselines.brute_force import with_sign
 from tests.baselines.pairs import (
     all_colourings,

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost.baselines import AdaBoostMH, AdaBoostMO
-from directboost.baselines.codes import row_distance
+from directboost.baselines.adaboost_mo import row_distance
 from directboost.baselines.one_vs_all import OneVsAllBoost
 from directboost.history import Status
 from directboost.model.learners import Level

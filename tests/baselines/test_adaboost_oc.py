@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.adaboost_ecc import AdaBoostECC
-from directboost.baselines.adaboost_oc import AdaBoostOC
+from directboost.baselines.adaboost_oc import AdaBoostECC, AdaBoostOC
 from tests.baselines.pairs import (
     best_stump,
     drawn,

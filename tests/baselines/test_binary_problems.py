@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.binary_boosters import BinaryBooster, kept
-from directboost.baselines.binary_problems import LockStep
-from directboost.baselines.distinct_rows import DistinctRows
+from directboost.baselines.one_vs_all import BinaryBooster, DistinctRows, LockStep, kept
 from directboost.history import Status
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy

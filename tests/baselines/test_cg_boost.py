@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 
 from directboost import DirectBoostClassifier
 from directboost.baselines import CGBoost, LPBoost
-from directboost.baselines.corrective_boosters import Priced
-from directboost.baselines.corrective_solvers import (
+from directboost.baselines.cg_boost import (
+    Priced,
     constrained,
     exponential,
     log_exponential,

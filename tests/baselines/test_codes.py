@@ -5,7 +5,7 @@ from math import ceil, log2
 import numpy as np
 import pytest
 
-from directboost.baselines.codes import check_code, code_matrix, row_distance
+from directboost.baselines.adaboost_mo import check_code, code_matrix, row_distance
 
 
 def code(kind, k, seed=0):

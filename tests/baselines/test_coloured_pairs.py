@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.coloured_pairs import ColouredPairs, colours_of
-from directboost.baselines.rounds import Problem
+from directboost.baselines.colouring import ColouredPairs, colours_of
+from directboost.baselines.stump_search import Problem
 from tests.baselines.pairs import all_colourings, gradient, pair_weights, two_colours
 
 

@@ -5,8 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from directboost.baselines.adaboost_ecc import AdaBoostECC
-from directboost.baselines.colourings import coin, half, max_cut
+from directboost.baselines.adaboost_oc import AdaBoostECC
+from directboost.baselines.colouring import coin, half, max_cut
 from directboost.history import Status
 from tests.baselines.pairs import all_colourings, rounds_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from directboost.baselines.decoding import DECODINGS, hamming_scores, linear_scores, loss_scores
+from directboost.baselines.votes import DECODINGS, hamming_scores, linear_scores, loss_scores
 
 
 def example(scale, m=50, k=5, L=8):

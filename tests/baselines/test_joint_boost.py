@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost.baselines import JointBoost
-from directboost.baselines.sharing_search import ClassSums, exhaustive, greedy
+from directboost.baselines.joint_boost import ClassSums, exhaustive, greedy
 from directboost.history import Status
 from directboost.model.learners import Stump
 from tests.baselines.brute_force import all_stumps, first_largest

@@ -10,8 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
-from directboost.baselines.adaboost_m1 import AdaBoostM1
-from directboost.baselines.samme import SAMME
+from directboost.baselines.samme import SAMME, AdaBoostM1
 from directboost.history import Status
 from directboost.model.learners import ClassAnswer
 from tests.baselines.brute_force import all_stumps, first_largest

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linprog
 
 from directboost import DirectBoostClassifier
-from directboost.baselines import LPBoost, edge_program
-from directboost.baselines.edge_program import EdgeProgram
-from directboost.baselines.lp_boost import Hinge, HingeOnSimplex, SoftMargin
+from directboost.baselines import LPBoost
+from directboost.baselines import lp_boost as edge_program
+from directboost.baselines.lp_boost import EdgeProgram, Hinge, HingeOnSimplex, SoftMargin
 from directboost.history import Status
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.problems import binary

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.pair_weights import PairWeights
-from directboost.baselines.rounds import Problem
-from directboost.baselines.search import StumpSearch
+from directboost.baselines.multiboost_cw import PairWeights
+from directboost.baselines.stump_search import Problem, StumpSearch
 from directboost.data.binning import bin_features
 from tests.baselines.rows import noisy
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csc_array
 from scipy.stats import entropy
 
-from directboost.baselines.pattern_mining import _gains, mined
+from directboost.baselines.adaboost_sip import _gains, mined
 from directboost.model.learners import Level, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
@@ -81,7 +81,7 @@ def test_only_the_best_are_kept_and_extended(monkeypatch):
     X, y, weight = noisy(m=90, d=3, weighted=True)
     problem = problem_of(X, y, weight)
     every = mined(problem, 2)
-    monkeypatch.setattr("directboost.baselines.pattern_mining.MOST", 5)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip.MOST", 5)
     assert mined(problem, 2).items == every.items[:5]
     triples = [items for items in mined(problem, 3).items if len(items) == 3]
     assert len(mined(problem, 3).items) == 5
@@ -94,7 +94,7 @@ def test_blocks_change_nothing(monkeypatch):
     X, y, weight = noisy(m=90, d=3, weighted=True)
     problem = problem_of(X, y, weight)
     whole = mined(problem, 3)
-    monkeypatch.setattr("directboost.baselines.pattern_mining._TOGETHER", 300)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip._TOGETHER", 300)
     assert mined(problem, 3).items == whole.items
 
 

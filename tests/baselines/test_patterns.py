@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from directboost.baselines.patterns import with_conjunctions
+from directboost.baselines.adaboost_sip import with_conjunctions
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Conjunction, Level, Stump
 from tests.baselines.problems import problem_of
@@ -83,5 +83,5 @@ def test_many_rows_are_summed_part_by_part(monkeypatch):
     pool = with_conjunctions(problem_of(rows, y, weight), 2)
     G = np.random.default_rng(0).normal(size=(90, 3))
     whole = pool.edges(G)
-    monkeypatch.setattr("directboost.baselines.patterns._TOGETHER", 200)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip._PATTERNS_TOGETHER", 200)
     np.testing.assert_allclose(pool.edges(G), whole, atol=1e-13)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from directboost.baselines.running_losses import LOSSES
+from directboost.baselines.grad_boost import LOSSES
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 

@@ -6,8 +6,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
-from directboost.baselines.adaboost_m1 import AdaBoostM1
-from directboost.baselines.samme import SAMME
+from directboost.baselines.samme import SAMME, AdaBoostM1
 from directboost.history import Status
 from tests.baselines.rows import errors_by_round, noisy, split
 

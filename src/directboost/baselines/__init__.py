@@ -1,10 +1,8 @@
 """The competitors of the paper, on the binned data and tables of the main estimator."""
 
-from .adaboost_ecc import AdaBoostECC
-from .adaboost_m1 import AdaBoostM1
 from .adaboost_mh import AdaBoostMH
 from .adaboost_mo import AdaBoostMO
-from .adaboost_oc import AdaBoostOC
+from .adaboost_oc import AdaBoostECC, AdaBoostOC
 from .adaboost_sip import AdaBoostSIP
 from .cg_boost import CGBoost
 from .grad_boost import GradBoost
@@ -12,7 +10,7 @@ from .joint_boost import JointBoost
 from .lp_boost import LPBoost
 from .multiboost_cw import MultiBoostCW
 from .one_vs_all import OneVsAllBoost
-from .samme import SAMME
+from .samme import SAMME, AdaBoostM1
 
 __all__ = [
     "SAMME",

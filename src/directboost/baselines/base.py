@@ -32,8 +32,7 @@ from ..kernels.threads import Team, one_blas_thread
 from ..model.ensemble import fit_factor
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
-from .rounds import Problem, Round
-from .search import StumpSearch
+from .stump_search import Problem, Round, StumpSearch
 from .votes import VoteModel, ensemble_of
 
 _MOST_ROWS = 1e12  # that weights may stand for

@@ -1,18 +1,249 @@
-"""GradBoost: boosting with votes that come and go in groups."""
+"""Steps on single rows of votes for a smooth loss plus a sum of norms of the rows."""
 
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Bools, Ints
 from ..data.validation import check_choice, check_count, check_number
 from ..history import Status
-from ..penalties import PENALTIES
+from ..penalties import PENALTIES, Penalty
 from .base import Baseline, Rounds
-from .group_steps import GroupModel
-from .rounds import Problem, Round
-from .running_losses import LOSSES
-from .search import first_best
+from .stump_search import Problem, Round, answers, first_best
+
+_STEPS = 50  # after which exponentials are scaled again; a step changes them by less than e^6
+
+
+class RunningLoss(ABC):
+    """A smooth loss of scores F (m, k) with the gradient v_i (p_i - o_i), o the unit vector of y_i.
+
+    Changing the votes of one stump by delta raises it by no more than g . delta + (L / 2)
+    ||delta||^2 for the gradient g of the votes and L the `curvature`.
+    """
+
+    curvature: ClassVar[float]
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+
+    @abstractmethod
+    def start(self, F: Array) -> float:
+        """Begin anew from scores F; return the loss."""
+
+    @abstractmethod
+    def p(self) -> Array:
+        """Return p at the scores now, (m, k)."""
+
+    @abstractmethod
+    def mean(self, right: Bools) -> Array:
+        """Return sum_i v_i h(x_i) p_i for a stump by the rows on its right, (k,)."""
+
+    @abstractmethod
+    def add(self, right: Bools, delta: Array) -> None:
+        """Add delta (k,) to the scores of the rows on the right, and take it from the others."""
+
+
+class MultinomialLoss(RunningLoss):
+    """sum_i v_i log(1 + sum_{r != y_i} exp(F_ir - F_iy_i)); p = softmax(F).
+
+    Since diag(p) - p p^T <= I / 2, L = 1/2.
+    """
+
+    curvature: ClassVar[float] = 0.5
+
+    def start(self, F: Array) -> float:
+        """Keep exp(F), each row divided by its largest entry, and the sums of the rows."""
+        below = F - F.max(axis=1, keepdims=True)
+        own = below.ravel()[self._problem.own_places]
+        self._exp = np.exp(below)
+        self._one = np.ones(F.shape[1])
+        self._sums, self._count = self._exp @ self._one, 0
+        return float(self._problem.v @ (np.log(self._sums) - own))
+
+    def p(self) -> Array:
+        """Return softmax(F)."""
+        return np.asarray(self._exp / self._sums[:, None])
+
+    def mean(self, right: Bools) -> Array:
+        """Return the sum in one pass over exp(F)."""
+        share = self._problem.v / self._sums
+        return np.asarray(np.where(right, share, -share) @ self._exp)
+
+    def add(self, right: Bools, delta: Array) -> None:
+        """Multiply exp(F) by exponentials of the votes, not of the rows."""
+        factors = np.exp(delta)
+        self._exp *= answers(right, 1.0 / factors, factors)
+        self._sums, self._count = self._exp @ self._one, self._count + 1
+        if self._count % _STEPS == 0:
+            self._exp /= self._sums[:, None]
+            self._sums = self._exp @ self._one
+
+
+class MultitaskLoss(RunningLoss):
+    """sum_i v_i sum_r log(1 + exp(-Y_ir F_ir)); p = 1 / (1 + exp(-F)), so that L = 1/4."""
+
+    curvature: ClassVar[float] = 0.25
+
+    def start(self, F: Array) -> float:
+        """Keep exp(-F): neither zero nor infinity in it does any harm to p."""
+        with np.errstate(over="ignore"):
+            self._exp = np.exp(-F)
+        losses = np.logaddexp(0.0, -self._problem.targets * F)
+        return float(self._problem.v @ losses.sum(axis=1))
+
+    def p(self) -> Array:
+        """Return 1 / (1 + exp(-F))."""
+        return np.asarray(1.0 / (1.0 + self._exp))
+
+    def mean(self, right: Bools) -> Array:
+        """Return the sum in two passes over exp(-F)."""
+        v = self._problem.v
+        return np.asarray(np.where(right, v, -v) @ self.p())
+
+    def add(self, right: Bools, delta: Array) -> None:
+        """Multiply exp(-F) by exponentials of the votes, not of the rows."""
+        factors = np.exp(delta)
+        with np.errstate(over="ignore"):
+            self._exp *= answers(right, factors, 1.0 / factors)
+
+
+LOSSES: dict[str, type[RunningLoss]] = {
+    "multinomial": MultinomialLoss,
+    "multitask": MultitaskLoss,
+}
+
+
+_AT_ONCE = 64  # stumps whose answers are made numbers together
+_TIE = 1e-9  # share within which a bound and a decrease may be equal but for rounding
+
+
+@dataclass(frozen=True)
+class _Stump:
+    """The rows that a stump answers +1, (m,), and sum_i v_i h(x_i) o_i, (k,)."""
+
+    right: Bools
+    own: Array
+
+
+class GroupModel:
+    """F = H W with the votes W (n, k) of all stumps, most of them zero, and Q = loss + lam Omega.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : RunningLoss
+    penalty : Penalty
+        A norm of the rows; it looks at absolute values, as W has both signs.
+    lam : float
+    """
+
+    def __init__(self, problem: Problem, loss: RunningLoss, penalty: Penalty, lam: float) -> None:
+        self._problem, self._loss, self._penalty, self._lam = problem, loss, penalty, lam
+        self._W = np.zeros((len(problem.search), problem.k))
+        #: Places of the stumps that ever had votes, in the order in which they came.
+        self.places: list[int] = []
+        self._stumps: dict[int, _Stump] = {}  # those that have votes
+        self.objective = loss.start(np.zeros(problem.own.shape))
+
+    @property
+    def active(self) -> list[int]:
+        """Places of the stumps that have votes, in the order in which they came."""
+        return [place for place in self.places if place in self._stumps]
+
+    @property
+    def votes(self) -> Array:
+        """Votes of the stumps that ever had some, (n, k)."""
+        return self._W[self.places]
+
+    def gradients(self) -> Array:
+        """Return the gradients g of all rows of W, (n, k), in one pass over the data."""
+        residuals = self._loss.p() - self._problem.own
+        return self._problem.search.edges(self._problem.v[:, None] * residuals)
+
+    def dual_norms(self, g: Array) -> Array:
+        """Return the dual norms of rows, (n,)."""
+        return self._penalty.dual_norm(np.abs(g))
+
+    def promising(self, g: Array, norms: Array, places: Ints, count: int) -> Ints:
+        """Return those of the places, of rows of zeros, that may have the `count` best decreases.
+
+        g (n, k) are the gradients of all rows, their dual norms (n,) above lam at the places. New
+        votes are g / L less its projection on the ball of radius lam / L of the dual norm, which
+        is no further away than g / L scaled into it: a decrease is at most
+        ||g||^2 (1 - lam / norm)^2 / (2 L), and just that for l1,2.
+        """
+        shares = 1.0 - self._lam / norms[places]
+        bounds = np.einsum("ij,ij->i", g, g)[places] * shares**2 / (2.0 * self._loss.curvature)
+        count = min(count, places.size)
+        some = np.argpartition(bounds, -count)[-count:]
+        least = self.decreases(g, places[some]).min()
+        return np.asarray(places[bounds >= (1.0 - _TIE) * least])
+
+    def decreases(self, g: Array, places: Ints) -> Array:
+        """Return what a step on each of the rows takes off its bound of Q, (n,).
+
+        (L/2) ||delta||^2 + lam N(w) - s . w, with s the part of the row that the penalty takes;
+        for a row of zeros that is (L/2) ||w||^2 of its new votes.
+        """
+        L, w = self._loss.curvature, self._W[places]
+        if not w.any():
+            after = self._prox(g[places] / L)
+            return np.asarray(0.5 * L * np.einsum("ij,ij->i", after, after))
+        target = w - g[places] / L
+        after = self._prox(target)
+        kept = self._lam * self._penalty.norms(np.abs(w)) - (L * (target - after) * w).sum(axis=1)
+        return np.asarray(0.5 * L * ((after - w) ** 2).sum(axis=1) + kept)
+
+    def _prox(self, V: Array) -> Array:
+        """Return argmin_W (L/2) ||W - V||^2 + lam Omega(W) for rows V of any signs, (n, k)."""
+        shrunk = self._penalty.prox(np.abs(V), self._lam / self._loss.curvature)
+        return np.copysign(shrunk, V)
+
+    def step(self, place: int) -> Array:
+        """Minimise the bound of Q in one row of W at the gradient now; return its change, (k,)."""
+        stump, w = self._stumps.get(place) or self._stump(place), self._W[place]
+        g = self._loss.mean(stump.right) - stump.own
+        after = self._prox((w - g / self._loss.curvature)[None])[0]
+        delta = after - w
+        if delta.any():
+            self._loss.add(stump.right, delta)
+            self._keep(place, stump, after)
+        return np.asarray(delta)
+
+    def _stump(self, place: int) -> _Stump:
+        right, v = self._problem.search.right(place), self._problem.v
+        return _Stump(right, np.where(right, v, -v) @ self._problem.own)
+
+    def _keep(self, place: int, stump: _Stump, votes: Array) -> None:
+        """Put votes into W; a stump without any leaves the model."""
+        self._W[place] = votes
+        if not votes.any():
+            del self._stumps[place]
+        elif place not in self._stumps:
+            self._stumps[place] = stump
+            if place not in self.places:
+                self.places.append(place)
+
+    def renew(self) -> float:
+        """Compute F and Q from W, free of the rounding of many steps; return how far Q fell."""
+        before = self.objective
+        loss = self._loss.start(self._scores())
+        norms = self._penalty.norms(np.abs(self.votes))
+        self.objective = loss + self._lam * float(norms.sum())
+        return before - self.objective
+
+    def _scores(self) -> Array:
+        """Return F, (m, k): twice the votes of the stumps that answer +1 less those of all."""
+        active = self.active
+        F = np.tile(-self._W[active].sum(axis=0), (self._problem.labels.size, 1))
+        for first in range(0, len(active), _AT_ONCE):
+            some = active[first : first + _AT_ONCE]
+            answers = np.stack([self._stumps[place].right for place in some]).astype(np.float64)
+            F += answers.T @ (2.0 * self._W[some])
+        return F
+
 
 _OVER = 1e-6  # share of lam by which a gradient may be beyond it at the end
 _FLAT = 1e-9  # fall of the objective in a round that counts as none
