@@ -20,15 +20,15 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from directboost import datasets, directboost_path
-from directboost.experiments import methods
-from directboost.experiments.base import Effort
-from directboost.experiments.kernel_machines import (
+from directboost.research.experiments import methods
+from directboost.research.experiments.base import Effort
+from directboost.research.experiments.measuring import choose, unconverged
+from directboost.research.experiments.methods import (
     intersection_kernel,
     linear_kernel,
     machine_error,
 )
-from directboost.experiments.measuring import choose, unconverged
-from directboost.experiments.uci_setting import nus
+from directboost.research.experiments.uci import nus
 
 NUS, SPLITS = (1e-5, 1e-4, 1e-3, 1e-2), 4
 GLASS, TENS, FOLDS = (methods.ECC, methods.EXPONENTIAL), 10, 5  # the hinge takes hours

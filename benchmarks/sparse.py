@@ -16,10 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from directboost import DirectBoostClassifier
-from directboost.bench.measure import peak_bytes
 from directboost.data.binning import bin_features
 from directboost.oracles import StumpOracle
 from directboost.penalties import GroupNorm
+from directboost.research.bench.measure import peak_bytes
 
 CLASSES, TOPIC = 8, 300  # classes, and words that each prefers
 

@@ -3,8 +3,8 @@
 import pytest
 
 from directboost import datasets
-from directboost.bench import Terms, growth, speed
-from directboost.bench.measure import parts_of
+from directboost.research.bench import Terms, growth, speed
+from directboost.research.bench.measure import parts_of
 
 
 @pytest.fixture(scope="session")

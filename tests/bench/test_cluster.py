@@ -5,9 +5,10 @@ import pytest
 pytest.importorskip("distributed")
 
 from directboost import cli
-from directboost.bench import Results, Run, Suite, check, cluster, cluster_sizes, suite
-from directboost.bench.cluster_sizes import Fit, Plan
-from directboost.bench.rates import measure_rates
+from directboost.research.bench import Results, Run, Suite, check, cluster, suite
+from directboost.research.bench import cluster as cluster_sizes
+from directboost.research.bench.cluster import Fit, Plan
+from directboost.research.bench.forecast import measure_rates
 
 TINY = Plan(Fit(400, 3, 2, nu=0.1), (), Fit(200, 2, 2, nu=0.2))
 

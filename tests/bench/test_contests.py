@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from directboost.bench import growth, quality, speed
-from directboost.bench.contest import hold_contest
-from directboost.bench.growth import Plan, Size
-from directboost.bench.methods import DirectBoost, Method
-from directboost.bench.peers import LightGBM
+from directboost.research.bench import growth, quality, speed
+from directboost.research.bench.growth import Plan, Size
+from directboost.research.bench.measure import hold_contest
+from directboost.research.bench.methods import DirectBoost, LightGBM, Method
 
 
 @pytest.fixture

@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 
 pytest.importorskip("distributed")
 
-from directboost.bench.cost_model import (
+from directboost.dask.cluster_executor import LARGE, NEAR
+from directboost.research.bench.cost_model import (
+    HOPS,
     Line,
+    Machines,
+    Question,
     Rates,
     Rounds,
     Work,
@@ -17,10 +21,9 @@ from directboost.bench.cost_model import (
     fit_seconds,
     round_bytes,
     round_seconds,
+    simulate,
 )
-from directboost.bench.rates import overhead_of
-from directboost.bench.simulation import HOPS, Machines, Question, simulate
-from directboost.dask.cluster_executor import LARGE, NEAR
+from directboost.research.bench.forecast import overhead_of
 
 OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
 ONE = Machines(1, 1, OVER, L, B)

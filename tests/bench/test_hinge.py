@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from directboost.bench import hinge
-from directboost.bench.methods import DirectBoost
+from directboost.research.bench import speed as hinge
+from directboost.research.bench.methods import DirectBoost
 
 
 def test_the_program_on_all_columns_has_the_value_of_the_model(iris):

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.bench import measure
-from directboost.bench.methods import DirectBoost
-from directboost.bench.peers import AdaBoost
+from directboost.research.bench import measure
+from directboost.research.bench.methods import AdaBoost, DirectBoost
 
 
 def test_calls_take_turns_and_the_least_time_counts():

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from directboost.bench import peers
-from directboost.bench.methods import DirectBoost, Method
+from directboost.research.bench import methods as peers
+from directboost.research.bench.methods import DirectBoost, Method
 
 
 def installed(method: type[Method]):

@@ -4,9 +4,15 @@ import csv
 
 import pytest
 
-from directboost.bench.plots import plot_errors, plot_gaps
-from directboost.bench.report import Results, surroundings, write_csv
-from directboost.bench.tables import Column, Table
+from directboost.research.bench.report import (
+    Column,
+    Results,
+    Table,
+    plot_errors,
+    plot_gaps,
+    surroundings,
+    write_csv,
+)
 
 TABLE = Table("speed", "Speed", (Column("s", "s", ".1f"),), [{"s": 0.123456}])
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from directboost.bench import Results, Run, Suite, check, growth, hinge, quality, suite
-from directboost.bench.growth import Plan, Size
+from directboost.research.bench import Results, Run, Suite, check, growth, quality, suite
+from directboost.research.bench import speed as hinge
+from directboost.research.bench.growth import Plan, Size
 
 
 @pytest.fixture

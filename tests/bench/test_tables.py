@@ -2,7 +2,7 @@
 
 import pytest
 
-from directboost.bench.tables import Column, Table, to_markdown, with_prefix
+from directboost.research.bench.report import Column, Table, to_markdown, with_prefix
 
 
 @pytest.mark.parametrize(

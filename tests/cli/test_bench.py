@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from directboost import cli
-from directboost.bench import Table, growth, quality, speed, suite
-from directboost.bench.growth import Plan, Size
-from directboost.bench.tables import Column
 from directboost.cli.bench import _command, show
+from directboost.research.bench import Table, growth, quality, speed, suite
+from directboost.research.bench.growth import Plan, Size
+from directboost.research.bench.report import Column
 
 
 @pytest.fixture

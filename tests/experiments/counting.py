@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from directboost.experiments.base import Effort, Experiment, Outcome, Table, Trial
+from directboost.research.experiments.base import Effort, Experiment, Outcome, Table, Trial
 
 
 class Counting(Experiment):

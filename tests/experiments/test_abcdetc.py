@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.experiments import Effort, abcdetc
-from directboost.experiments.abcdetc import Abcdetc
-from directboost.experiments.base import Trial
+from directboost.research.experiments import Effort
+from directboost.research.experiments import characters as abcdetc
+from directboost.research.experiments.base import Trial
+from directboost.research.experiments.characters import Abcdetc
 
 from .small_images import write_strokes
 

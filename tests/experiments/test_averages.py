@@ -3,8 +3,9 @@
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from directboost.experiments import Effort, methods
-from directboost.experiments.averages import (
+from directboost.research.experiments import Effort, methods
+from directboost.research.experiments.base import Results, TrueRule, draw_of_each
+from directboost.research.experiments.measuring import (
     deviation,
     in_per_cent,
     mean,
@@ -13,10 +14,8 @@ from directboost.experiments.averages import (
     per_cent,
     with_spread,
 )
-from directboost.experiments.base import Results
-from directboost.experiments.grids import grid_for
-from directboost.experiments.sampling import TrueRule, draw_of_each
-from directboost.experiments.uci_setting import nus, splits
+from directboost.research.experiments.methods import grid_for
+from directboost.research.experiments.uci import nus, splits
 
 RESULTS = Results(
     [

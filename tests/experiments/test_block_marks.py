@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from directboost.baselines import AdaBoostECC
-from directboost.experiments import block_marks
-from directboost.experiments.block_marks import draw_models, ends, in_words, marks, width
 from directboost.model.learners import Constant, Stump
+from directboost.research.experiments import digit_blocks as block_marks
+from directboost.research.experiments.digit_blocks import draw_models, ends, in_words, marks, width
 
 
 @pytest.fixture(scope="module")

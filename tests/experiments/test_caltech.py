@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from directboost.experiments import Effort, caltech
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.caltech import Caltech
+from directboost.research.experiments import Effort, caltech
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.caltech import Caltech
 
 from .small_images import write_strokes
 

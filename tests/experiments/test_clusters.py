@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.experiments import Effort
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.clusters import Clusters
-from directboost.experiments.drawing import count_regions
+from directboost.research.experiments import Effort
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.clusters import Clusters
+from directboost.research.experiments.drawing import count_regions
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 
 from directboost import datasets
 from directboost.datasets.base import Dataset
-from directboost.experiments import Effort
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.digit_blocks import DigitBlocks
+from directboost.research.experiments import Effort
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.digit_blocks import DigitBlocks
 
 
 def small(name):

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from directboost.experiments.base import Results
-from directboost.experiments.drawing import new_figure
-from directboost.experiments.error_curves import (
+from directboost.research.experiments.base import Results
+from directboost.research.experiments.drawing import new_figure
+from directboost.research.experiments.measuring import Stage
+from directboost.research.experiments.recognition import (
     counts_up_to,
     draw_curves,
     error_curve,
     first_below,
     mean_curve,
 )
-from directboost.experiments.measuring import Stage
 
 
 def test_counts():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from directboost.experiments.error_dots import Pairs, draw_pairs
+from directboost.research.experiments.uci import Pairs, draw_pairs
 
 
 @pytest.mark.parametrize("panels", [1, 3, 4, 7])

@@ -6,12 +6,17 @@ from sklearn.datasets import make_classification
 
 from directboost import datasets
 from directboost.datasets.base import Dataset
-from directboost.experiments import Effort
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.feature_share import FeatureShare
-from directboost.experiments.many_classes import SETS, split, with_products
-from directboost.experiments.measuring import Stage
-from directboost.experiments.share_curves import SHARES, by_share
+from directboost.research.experiments import Effort
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.feature_share import (
+    SETS,
+    SHARES,
+    FeatureShare,
+    by_share,
+    split,
+    with_products,
+)
+from directboost.research.experiments.measuring import Stage
 
 
 def small(name):

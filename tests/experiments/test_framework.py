@@ -8,10 +8,9 @@ import os
 import numpy as np
 import pytest
 
-from directboost.experiments import EXPERIMENTS, Effort, Plan, duration, methods, run
-from directboost.experiments.base import Outcome, Table, Trial
-from directboost.experiments.report import markdown, write_csv
-from directboost.experiments.store import Store
+from directboost.research.experiments import EXPERIMENTS, Effort, Plan, duration, methods, run
+from directboost.research.experiments.base import Outcome, Table, Trial
+from directboost.research.experiments.runner import Store, markdown, write_csv
 from tests.experiments.counting import Counting
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from skimage.io import imsave
 
-from directboost.experiments.image_folders import (
+from directboost.research.experiments.images import (
     draw_files,
     enough,
     image_files,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.experiments.images import (
+from directboost.research.experiments.images import (
     LEVELS,
     block_starts,
     colour_histograms,

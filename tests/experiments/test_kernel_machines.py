@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.experiments.kernel_machines import (
+from directboost.research.experiments.methods import (
     intersection_kernel,
     linear_kernel,
     machine_error,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.experiments import measuring, methods
+from directboost.research.experiments import measuring, methods
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort, mnist, sharing_figure
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.characters import METHODS
-from directboost.experiments.mnist import Mnist
+from directboost.research.experiments import Effort
+from directboost.research.experiments import characters as mnist
+from directboost.research.experiments import characters as sharing_figure
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.characters import METHODS, Mnist
 
 from .small_images import strokes
 

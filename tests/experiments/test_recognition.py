@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort, methods
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.kernel_machines import intersection_kernel, linear_kernel
-from directboost.experiments.recognition import Recognition
-from directboost.experiments.recognition_setting import Setting
+from directboost.research.experiments import Effort, methods
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.methods import intersection_kernel, linear_kernel
+from directboost.research.experiments.recognition import Recognition, Setting
 
 
 class Digits(Recognition):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort, rings
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.rings import Rings
+from directboost.research.experiments import Effort, rings
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.rings import Rings
 
 
 def test_rings_are_those_of_the_paper():

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from directboost import datasets
-from directboost.experiments import Effort, scene
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.scene import Scene
+from directboost.research.experiments import Effort
+from directboost.research.experiments import recognition as scene
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.recognition import Scene
 
 
 @pytest.fixture(scope="module")

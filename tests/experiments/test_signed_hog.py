@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from skimage.feature import hog as hog_of_skimage
 
-from directboost.experiments.signed_hog import hog
+from directboost.research.experiments.images import hog
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_whole_turn_tells_opposite_gradients_apart():
 
 def test_a_whole_turn_folded_is_half_a_turn(rng):
     """Cells of 16 bins of a whole turn, added to their opposites, are those of 8 bins of a half."""
-    from directboost.experiments.signed_hog import _cells
+    from directboost.research.experiments.images import _cells
 
     images = rng.random((2, 20, 20))
     whole, half = _cells(images, 16, 5, True), _cells(images, 8, 5, False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from directboost.experiments.stopping import stopped_by_signals
+from directboost.research.experiments.runner import stopped_by_signals
 
 _ROOT = Path(__file__).parents[2]
 #: Runs three trials that never end, two of them at a time or one; each says who works on it.

@@ -5,9 +5,10 @@ import pytest
 from skimage.feature import hog as hog_of_skimage
 
 from directboost import datasets
-from directboost.experiments import Effort, traffic_signs
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.traffic_signs import TrafficSigns
+from directboost.research.experiments import Effort
+from directboost.research.experiments import recognition as traffic_signs
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.recognition import TrafficSigns
 
 from .small_images import strokes
 

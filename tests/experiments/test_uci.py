@@ -5,9 +5,9 @@ import pytest
 
 from directboost import datasets
 from directboost.datasets.base import Dataset
-from directboost.experiments import Effort, uci
-from directboost.experiments.base import Results, Trial
-from directboost.experiments.uci import Uci
+from directboost.research.experiments import Effort, uci
+from directboost.research.experiments.base import Results, Trial
+from directboost.research.experiments.uci import Uci
 
 
 def small(name):

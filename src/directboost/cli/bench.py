@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
-from ..bench import ALL_PARTS, Results, Run, Suite, Table, Terms, check
+from ..research.bench import ALL_PARTS, Results, Run, Suite, Table, Terms, check
 
 
 def bench(

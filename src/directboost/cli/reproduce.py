@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..experiments import EXPERIMENTS, Done, Effort, Experiment, Plan, duration, run
+from ..research.experiments import EXPERIMENTS, Done, Effort, Experiment, Plan, duration, run
 
 _HOME = Path("experiments")
 

@@ -1,0 +1,1 @@
+"""Benchmarks and the experiments of the paper."""

@@ -1,0 +1,7 @@
+"""Time and quality beside other methods, measured in one run; needs the extra `bench`."""
+
+from .measure import Terms
+from .report import Results, Table
+from .suite import ALL_PARTS, Run, Suite, check
+
+__all__ = ["ALL_PARTS", "Results", "Run", "Suite", "Table", "Terms", "check"]

@@ -1,0 +1,283 @@
+"""The fit on Dask beside the plain one, with one worker and with two."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+from distributed import Client, LocalCluster, get_task_stream
+
+from ... import DirectBoostClassifier
+from ...callbacks import TimeLimit
+from ...dask import DaskDirectBoostClassifier
+from ...datasets.generated import additive
+from .forecast import Around, measure_around
+from .measure import Terms
+from .report import Column, Row, Table
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Generated data of m rows, d features and k classes, and how they are fitted."""
+
+    m: int
+    d: int
+    k: int
+    bins: int = 255
+    nu: float = 0.01
+    solver: str = "auto"
+
+    @property
+    def shape(self) -> str:
+        """The size in words."""
+        size = f"{self.m:,} x {self.d}, {self.k}"
+        bins = "" if self.bins == Fit.bins else f", {self.bins} bins"
+        nu = "" if self.nu == Fit.nu else f", nu {self.nu:g}"
+        return size.replace(",", " ", size.count(",") - 1) + bins + nu
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is fitted.
+
+    Attributes
+    ----------
+    beside : Fit
+        Beside the plain fit.
+    more : fits
+        Other sizes, for the cost model.
+    consensus : Fit
+        By consensus and by the default solver, on two workers; at a larger nu, since consensus
+        adds few stumps a round.
+    """
+
+    beside: Fit
+    more: tuple[Fit, ...]
+    consensus: Fit
+
+
+_BASE = Fit(200_000, 50, 7)
+FULL = Plan(
+    Fit(1_000_000, 50, 7),
+    (
+        _BASE,
+        replace(_BASE, m=400_000, d=25),
+        replace(_BASE, k=14),
+        replace(_BASE, bins=63),
+        replace(_BASE, m=50_000),
+    ),
+    Fit(50_000, 20, 4, nu=0.1),
+)
+QUICK = Plan(Fit(20_000, 10, 3), (Fit(40_000, 10, 3),), Fit(3_000, 5, 3, nu=0.1))
+
+
+TOL, PARTITIONS, WORKERS = 0.01, 8, (1, 2)
+LIMIT = 900.0  # seconds for consensus
+_QUESTIONS = "stride", "dual", "look", "search"
+_OTHERS = "value", "bend", "each", "bin_weights"
+
+
+_COLUMNS = (
+    Column("shape", "m x d, k"),
+    Column("method", "method"),
+    Column("workers", "workers", "d"),
+    Column("driver_threads", "driver threads", "d"),
+    Column("seconds", "seconds", ".2f"),
+    Column("ratio", "to plain", ".2f"),
+    Column("speedup", "to 1 worker", ".2f"),
+    Column("rounds", "rounds", "d"),
+    Column("gap", "gap", ".4f"),
+    Column("megabytes", "MB per round", ".1f"),
+    Column("objective", "objective", ".6f"),
+)
+
+
+def cluster_table(rows: list[Row]) -> Table:
+    """Return the table of the fits."""
+    note = (
+        f"Generated data, nu = {Fit.nu:g} nu_max where nothing else stands, to a gap of {TOL:g}; "
+        "the plain fit with one thread, workers of one thread each with the rows in "
+        f"{PARTITIONS} partitions on them; consensus is ended after {LIMIT:g} s. The driver works "
+        "while the workers wait: with as many threads as there are workers, a fit takes as many "
+        "cores. The fastest of some fits counts. To plain: seconds over those of the plain fit. "
+        "To 1 worker: how many times faster than one worker and a driver of one thread, that is "
+        "than one core."
+    )
+    return Table("dask", "On Dask", _COLUMNS, rows, note)
+
+
+@dataclass
+class Measured:
+    """The rows of the table, and what lies around the work for every number of workers."""
+
+    rows: list[dict[str, Any]]
+    around: dict[int, Around]
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """A cluster, how many workers it has, and the threads of the driver."""
+
+    client: Client
+    workers: int
+    threads: int
+
+
+def measure_cluster(plan: Plan, terms: Terms) -> Measured:
+    """Fit all sizes of a plan, plainly and on clusters of one and two workers.
+
+    One cluster after the other: those of one process share the thread of its messages.
+    """
+    found = Measured([_plain(plan.beside, terms)], {})
+    for workers in WORKERS:
+        with started(workers) as client:
+            found.around[workers] = measure_around(client, workers)
+            found.rows += _plan_on(plan, _Crew(client, workers, workers), terms)
+    drawn.cache_clear()
+    return Measured(_compared(found.rows), found.around)
+
+
+def _plan_on(plan: Plan, crew: _Crew, terms: Terms) -> list[dict[str, Any]]:
+    """Fit the sizes of a plan on a cluster; consensus on the one with most workers, and once."""
+    rows = [on_cluster(plan.beside, crew, terms)]
+    if crew.workers < WORKERS[-1]:  # what more threads of the driver alone bring
+        rows.append(on_cluster(plan.beside, replace(crew, threads=WORKERS[-1]), terms))
+    rows += [on_cluster(fit, crew, terms) for fit in plan.more]
+    if crew.workers == WORKERS[-1]:
+        rows.append(on_cluster(plan.consensus, crew, terms))
+        paper = replace(plan.consensus, solver="consensus")
+        rows.append(on_cluster(paper, crew, replace(terms, repeats=1)))
+    return rows
+
+
+@contextmanager
+def started(workers: int) -> Iterator[Client]:
+    """Start workers of one thread each, which have done a fit of few rows."""
+    choices = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=workers, **choices) as cluster, Client(cluster) as client:
+        X, y = drawn(200, 3, 2)
+        DaskDirectBoostClassifier(client=client).fit(*_spread(X, y, client))
+        yield client
+
+
+@lru_cache(maxsize=1)
+def drawn(m: int, d: int, k: int) -> tuple[Any, Any]:
+    """Return m rows of generated data in single precision."""
+    X, y = additive(-(-4 * m // 3), d, k).train
+    return X.astype(np.float32), y
+
+
+def _spread(X: Any, y: Any, client: Client) -> tuple[Any, Any]:
+    """Return Dask arrays whose partitions are on the workers."""
+    cuts = [X.shape[0] * q // PARTITIONS for q in range(1, PARTITIONS)]
+    return _sent(np.split(X, cuts), client), _sent(np.split(y, cuts), client)
+
+
+def _sent(parts: list[Any], client: Client) -> Any:
+    pairs = zip(client.scatter(parts, hash=False), parts, strict=True)
+    return da.concatenate([da.from_delayed(delayed(f), p.shape, p.dtype) for f, p in pairs])
+
+
+def _choices(fit: Fit) -> dict[str, Any]:
+    choices = {"nu": fit.nu, "tol": TOL, "max_bins": fit.bins, "solver": fit.solver}
+    return choices | ({"callbacks": [TimeLimit(LIMIT)]} if fit.solver == "consensus" else {})
+
+
+def _plain(fit: Fit, terms: Terms) -> dict[str, Any]:
+    terms.say(f"plain fit of {fit.shape}")
+    rows, choices = drawn(fit.m, fit.d, fit.k), {**_choices(fit), "n_jobs": 1}
+    fits = [_once(DirectBoostClassifier(**choices), rows, fit) for _ in range(terms.repeats)]
+    return {**_fastest(fits), "method": "plain"}
+
+
+def on_cluster(fit: Fit, crew: _Crew, terms: Terms) -> dict[str, Any]:
+    """Fit on a cluster some times."""
+    terms.say(f"{fit.solver} fit of {fit.shape}, workers: {crew.workers}")
+    rows = _spread(*drawn(fit.m, fit.d, fit.k), crew.client)
+    return _fastest([_once_on(crew, rows, fit) for _ in range(terms.repeats)])
+
+
+def _once_on(crew: _Crew, rows: Any, fit: Fit) -> dict[str, Any]:
+    """Fit on a cluster; count the questions on the way."""
+    clf = DaskDirectBoostClassifier(**_choices(fit), n_jobs=crew.threads, client=crew.client)
+    with get_task_stream(client=crew.client) as stream:
+        row = _once(clf, rows, fit)
+    where = {"workers": crew.workers, "driver_threads": crew.threads}
+    return {**row, "method": fit.solver, **where, **_asked(stream.data)}
+
+
+def _fastest(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fastest of some fits, of those within the tolerance if there are any."""
+    return min(rows, key=lambda row: (row["gap"] > TOL, row["seconds"]))
+
+
+def _once(clf: Any, rows: Any, fit: Fit) -> dict[str, Any]:
+    clock, before = time.perf_counter(), _busy(clf)
+    clf.fit(*rows)
+    seconds, driver = time.perf_counter() - clock, _busy(clf) - before
+    moved = sum(record.bytes_moved for record in clf.history_)
+    return {
+        "shape": fit.shape,
+        "fit": fit,
+        "seconds": seconds,
+        "driver": driver,
+        "rounds": clf.n_iter_,
+        "gap": clf.certificate_.relative_gap,
+        "megabytes": moved / clf.n_iter_ / 1e6 if moved else None,
+        "objective": clf.certificate_.primal,
+        "features": clf.n_features_used_,
+        "jumps": clf.n_learners_,
+    }
+
+
+def _busy(clf: Any) -> float:
+    """Return the seconds this process was at work on a fit, but not on tasks and messages.
+
+    Those are those of the calling thread, and of all others on the average, without the thread
+    in which client and scheduler live.
+    """
+    client, here = getattr(clf, "client", None), time.thread_time()
+    if client is None:
+        return here
+    others = time.process_time() - here - client.sync(_thread_time)
+    return float(here + others / clf.n_jobs)
+
+
+async def _thread_time() -> float:
+    return time.thread_time()
+
+
+def _asked(stream: Any) -> dict[str, Any]:
+    """Return how many shards and tasks a fit had, and how often every question was asked.
+
+    A task of a question has its name, a number all its tasks share, and a number of its own.
+    """
+    keys = [str(task["key"]) for task in stream]
+    names = [key.split("-") for key in keys]
+    own = [name for name in names if name[0] == "directboost" and name[1] != "join"]
+    counts = Counter(name for name, _ in {(name[2], name[3]) for name in own})
+    found = {name: counts[name] for name in (*_QUESTIONS, "pick")}
+    found["value"] = sum(counts[name] for name in _OTHERS)
+    shards = sum(key.startswith("_make_shard-") for key in keys)
+    return {**found, "tasks": len(own), "shards": shards}
+
+
+def _compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add the ratios to the plain fit and to one core, where there is one."""
+    plain = {row["shape"]: row["seconds"] for row in rows if row["method"] == "plain"}
+    one = {
+        row["shape"]: row["seconds"]
+        for row in rows
+        if row.get("workers") == row.get("driver_threads") == 1
+    }
+    for row in rows:
+        row["ratio"] = row["seconds"] / plain[row["shape"]] if row["shape"] in plain else None
+        beside = one.get(row["shape"]) if row.get("workers") else None
+        row["speedup"] = beside / row["seconds"] if beside else None
+    return rows

@@ -1,0 +1,335 @@
+"""What the pieces of a fit on a cluster take, each measured by itself."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+
+from ...arrays import Array
+from ...dask import passes
+from ...dask.cluster import Cluster
+from ...dask.cluster_executor import ThisProcess, Workers
+from ...dask.loading import Loaded, Wishes, load
+from ...dask.partitions import read_partitions
+from ...dask.passes import DualMessage, LookMessage, WayMessage
+from ...dask.shard import FAN_IN, JumpList, Place, Sums, add_up
+from ...dask.statistics import PriceList, price_features
+from ...losses import LOSSES, Loss
+from ...margins import MARGINS
+from ...penalties import GroupNorm
+from .cost_model import (
+    HOPS,
+    Line,
+    Machines,
+    Rates,
+    Rounds,
+    Work,
+    busy,
+    fit_seconds,
+    round_bytes,
+    round_seconds,
+)
+from .report import Column, Row, Table
+
+RATE_ROWS, FEATURES = 250_000, 16  # of the shard that is timed; it is larger than a cache
+QUICK_ROWS = 40_000
+_CLASSES = 3, 7  # not 8: its rows fill a register, and take half of what their neighbours do
+_BINS, _TIMES, _MANY = 255, 5, FAN_IN**2
+_ARRAY = 2_000_000  # numbers that are sent to know how fast
+
+
+def measure_rates(m: int = RATE_ROWS, d: int = FEATURES) -> Rates:
+    """Time every question on one shard of m rows and d features in this process."""
+    few, many = (_Pieces(m, d, k) for k in _CLASSES)
+    losses = {name: _line(few.loss[name], many.loss[name]) for name in few.loss}
+    return Rates(
+        losses, _line(few.scores, many.scores), _line(few.sums, many.sums),
+        min(few.reading, many.reading), many.adding, many.pricing,
+    )  # fmt: skip
+
+
+def _line(few: float, many: float) -> Line:
+    """Return the line through the seconds at both numbers of classes; neither part is negative."""
+    beta = (many - few) / (_CLASSES[1] - _CLASSES[0])
+    beta = min(max(beta, 0.0), many / _CLASSES[1])
+    return Line(max(many - beta * _CLASSES[1], 0.0), beta)
+
+
+def least(call: Callable[[], Any], times: int = _TIMES) -> float:
+    """Return the least seconds of some calls."""
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+class _Pieces:
+    """The seconds of the pieces at k classes: of a row, of a row and feature, of a number."""
+
+    def __init__(self, m: int, d: int, k: int) -> None:
+        started = time.perf_counter()
+        loaded = _loaded(m, d, k)
+        self.reading = (time.perf_counter() - started) / (m * d)
+        n_bins = loaded.plan.bins.n_bins
+        whole, none = np.arange(d, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        empty = Place(JumpList.of([], [], k), np.dtype(np.float32))
+        full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.crew.ask
+        look = LookMessage(empty, loss, none)
+        alone = {name: least(partial(ask, q, look)) for name, q in _LOOKS.items()}
+        dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5, none)))
+        scores = least(
+            lambda: ask(passes.value, LookMessage(Place(full, empty.dtype), loss, none))
+        ) - alone["value"]  # fmt: skip
+        ways = {
+            name: least(partial(_go, ask, q, (empty, full, loss))) - scores
+            for name, q in (("search", passes.search), ("stride", passes.stride))
+        }
+        seconds = {**alone, "dual": dual, **ways}
+        self.loss = {name: max(t, 0.0) / m for name, t in seconds.items()}
+        looked = LookMessage(empty, loss, whole)
+        sums = least(lambda: ask(passes.look, looked)) - alone["look"]
+        self.scores, self.sums = max(scores, 0.0) / (m * d), max(sums, 0.0) / (m * d)
+        self._later_pieces(ask(passes.look, looked), loaded, d)
+
+    def _later_pieces(self, sums: Sums, loaded: Loaded, d: int) -> None:
+        """Time what is done with the sums over the bins of d features."""
+        bins = loaded.plan.bins
+        prices = PriceList(
+            bins.n_bins[:d], bins.kinds[:d], np.ones(d), None, GroupNorm(2.0), 1e-6
+        )  # fmt: skip
+        self.pricing = least(lambda: price_features(sums, prices)) / sums.arrays[0].size
+        self.adding = least(lambda: add_up([sums] * FAN_IN)) / ((FAN_IN - 1) * sums.nbytes)
+
+
+_LOOKS = {"look": passes.look, "value": passes.value}
+
+
+def _go(ask: Any, question: Any, way: tuple[Place, JumpList, Loss]) -> None:
+    """Ask for a way to a place that no shard has seen, without sums there."""
+    place, weights, loss = way
+    end, none = Place(weights, place.dtype), np.zeros(0, dtype=np.int32)
+    ask(question, WayMessage(place, loss, end, (1.0, 1.5), none))
+
+
+def _loaded(m: int, d: int, k: int) -> Loaded:
+    """Return even random rows as one shard in this process."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((m, d), dtype=np.float32), np.arange(m) % k
+    parts = read_partitions(da.from_array(X, chunks=(m, d)), da.from_array(y, chunks=m), None)
+    names = [f"x{f}" for f in range(d)]
+    return load(parts, Wishes(MARGINS["pairwise"], _BINS, None, None, names), ThisProcess())
+
+
+def _jumps(counts: Any, k: int) -> JumpList:
+    """Return weights on a few jumps of every feature."""
+    features = list(range(len(counts)))
+    W: list[Array] = [np.zeros((int(n), k)) for n in counts]
+    for jumps in W:
+        jumps[:: max(len(jumps) // 8, 1)] = 0.01
+    return JumpList.of(features, W, k)
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a cluster takes beside the work itself: its machines, and the driver per task."""
+
+    machines: Machines
+    submitting: float
+
+
+def measure_around(client: Any, workers: int) -> Around:
+    """Time questions without work on the workers, and an array on its way from one of them."""
+    one, _ = _asking(client, 1)
+    many, submitting = _asking(client, _MANY)
+    overhead, latency = overhead_of(one, many)
+    array = client.submit(np.zeros, _ARRAY, pure=False)
+    client.gather(array)
+    bandwidth = 8.0 * _ARRAY / least(lambda: client.gather(array))
+    return Around(Machines(workers, 1, overhead, latency, bandwidth), submitting)
+
+
+def overhead_of(one: float, many: float) -> tuple[float, float]:
+    """Return overhead o and latency l, from the seconds of an empty question of 1 and 64 tasks.
+
+    One task takes o + 6 l: to the scheduler, to a worker and back, to the driver, and there and
+    back for the answer. Of 64 the last one is handed out after 64 o.
+    """
+    overhead = max((many - one) / (_MANY - 1), 0.0)
+    return overhead, max(one - overhead, 0.0) / (HOPS + 2)
+
+
+def _asking(client: Any, shards: int) -> tuple[float, float]:
+    """Return the seconds of an empty task for every shard, and the driver's own per task."""
+    crew = Workers(
+        Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
+    )
+    ask = partial(crew.each, _nothing, [None] * shards, range(shards))  # a task for each
+    ask()
+    started = time.thread_time()
+    seconds = least(ask)
+    busy = (time.thread_time() - started) / _TIMES / shards
+    crew.release()
+    return seconds, busy
+
+
+def _nothing(shard: Any, message: None) -> Sums:
+    """Answer at once."""
+    del shard, message
+    return Sums(np.zeros(1))
+
+
+#: The cluster that is foretold.
+ROWS, WORKERS, SHARDS, THREADS, BANDWIDTH = 1_000_000_000, 100, 800, (1, 4), 1.25e9
+_QUESTIONS = "stride", "dual", "look", "search", "value"
+_SHARED = "shape", "workers", "driver_threads", "seconds", "megabytes"  # with the measured row
+
+_SIMULATED = (
+    Column("shape", "m x d, k"),
+    Column("workers", "workers", "d"),
+    Column("driver_threads", "driver threads", "d"),
+    Column("seconds", "measured s", ".2f"),
+    Column("simulated", "simulated s", ".2f"),
+    Column("ratio", "ratio", ".2f"),
+    Column("megabytes", "MB per round", ".1f"),
+    Column("model_megabytes", "model MB", ".1f"),
+)
+_FORECAST = (
+    Column("shape", "m x d, k"),
+    Column("workers", "workers", "d"),
+    Column("threads", "threads", "d"),
+    Column("round", "s per round", ".2f"),
+    Column("busy_workers", "workers busy", ".2f"),
+    Column("busy_scheduler", "scheduler busy", ".2f"),
+    Column("busy_driver", "driver busy", ".2f"),
+    Column("rounds", "rounds", "d"),
+    Column("seconds", "fit s", ".0f"),
+    Column("gigabytes", "GB per round", ".2f"),
+    Column("memory", "GB per worker", ".2f"),
+)
+_RATES = (
+    Column("piece", "piece"),
+    Column("unit", "unit"),
+    Column("value", "value", ".3g"),
+)
+
+
+def simulated_table(rows: list[Row]) -> Table:
+    """Return the table of simulated fits beside the measured ones."""
+    note = (
+        "Seconds of the passes, of empty tasks and of transfers are measured by themselves; "
+        "rounds, questions and the seconds of the driver's thread are those of the fit. "
+        "Ratio: simulated over measured."
+    )
+    return Table("dask-simulated", "Simulated beside measured", _SIMULATED, rows, note)
+
+
+def forecast_table(rows: list[Row]) -> Table:
+    """Return the table of what is foretold."""
+    note = (
+        "Rounds, questions, weights and the driver's seconds are those of the largest fit, "
+        "overhead and latency those of its cluster; the network is taken to carry "
+        f"{BANDWIDTH / 1e9:g} GB per second. Busy: seconds per round; they overlap."
+    )
+    return Table("dask-forecast", "A forecast", _FORECAST, rows, note)
+
+
+def rates_table(rows: list[Row]) -> Table:
+    """Return the table of the measured pieces."""
+    return Table("dask-rates", "Measured pieces", _RATES, rows)
+
+
+def rate_rows(rates: Rates, around: Mapping[int, Around]) -> list[dict[str, Any]]:
+    """Return the pieces in nanoseconds, those around the work in milliseconds."""
+    lines = {f"loss, {name}": line for name, line in rates.loss.items()}
+    lines |= {"scores from a feature": rates.scores, "sums over bins of a feature": rates.sums}
+    rows: list[dict[str, Any]] = [
+        {"piece": name, "unit": f"ns per row{what}", "value": 1e9 * value}
+        for name, line in lines.items()
+        for what, value in (("", line.alpha), (" and class", line.beta))
+    ]
+    single = ("reading and coding", "value", rates.reading), ("adding", "byte", rates.adding)
+    for name, unit, value in (*single, ("pricing", "bin and class", rates.pricing)):
+        rows.append({"piece": name, "unit": f"ns per {unit}", "value": 1e9 * value})
+    for workers, found in around.items():
+        machines = found.machines
+        for name, value in (("overhead", machines.overhead), ("latency", machines.latency)):
+            row = {"piece": f"{name}, workers: {workers}", "unit": "ms", "value": 1e3 * value}
+            rows.append(row)
+        transfer = {"piece": f"transfer, workers: {workers}", "unit": "GB per s"}
+        rows.append({**transfer, "value": machines.bandwidth / 1e9})
+    return rows
+
+
+def simulated_rows(
+    measured: Sequence[Row], rates: Rates, around: Mapping[int, Around]
+) -> list[dict[str, Any]]:
+    """Simulate every fit of the default solver on a cluster."""
+    return [
+        _beside(row, rates, around[row["workers"]])
+        for row in measured
+        if row["method"] == "auto" and row.get("shards")
+    ]
+
+
+def _beside(row: Row, rates: Rates, around: Around) -> dict[str, Any]:
+    work, rounds = work_of(row), rounds_of(row, around)
+    seconds = fit_seconds(work, rates, rounds, around.machines)
+    return {
+        **{key: row[key] for key in _SHARED},
+        "simulated": seconds,
+        "ratio": seconds / row["seconds"],
+        "model_megabytes": round_bytes(work, rates, rounds) / 1e6,
+    }
+
+
+def work_of(row: Row) -> Work:
+    """Return the size of a measured fit."""
+    fit = row["fit"]
+    shape = fit.m, fit.d, fit.k, fit.bins
+    return Work(*shape, row["features"], row["jumps"], int(row["shards"]))
+
+
+def rounds_of(row: Row, around: Around) -> Rounds:
+    """Return how often a measured fit asked; the driver's seconds without those for tasks."""
+    asked = {name: row[name] for name in (*_QUESTIONS, "pick")}
+    driver = max(row["driver"] - row["tasks"] * around.submitting, 0.0)
+    return Rounds(row["rounds"], asked, driver)
+
+
+def forecast_rows(
+    measured: Sequence[Row], rates: Rates, around: Mapping[int, Around]
+) -> list[dict[str, Any]]:
+    """Foretell a fit of many rows on many workers from the largest measured one."""
+    fits = [row for row in measured if row["method"] == "auto" and row.get("shards")]
+    row = max(fits, key=lambda row: (row["fit"].m * row["fit"].d, row["workers"]))
+    near, rounds = around[row["workers"]].machines, rounds_of(row, around[row["workers"]])
+    shape = {"d": 50, "k": 7, "bins": 255, "m": ROWS, "shards": SHARDS}
+    work = replace(work_of(row), **shape)
+    return [
+        _foretold(
+            work, rates, rounds, replace(near, workers=WORKERS, threads=n, bandwidth=BANDWIDTH)
+        )
+        for n in THREADS
+    ]
+
+
+def _foretold(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> dict[str, Any]:
+    parts = busy(work, rates, rounds, machines)
+    return {
+        "shape": f"{work.m:.0e} x {work.d}, {work.k}".replace("e+0", "e"),
+        "workers": machines.workers,
+        "threads": machines.threads,
+        "round": round_seconds(work, rates, rounds, machines),
+        **{f"busy_{name}": seconds for name, seconds in parts.items()},
+        "rounds": rounds.rounds,
+        "seconds": fit_seconds(work, rates, rounds, machines),
+        "gigabytes": round_bytes(work, rates, rounds) / 1e9,
+        "memory": work.memory(machines.workers, machines.threads) / 1e9,
+    }

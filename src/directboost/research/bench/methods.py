@@ -1,0 +1,291 @@
+"""The peers; docs/benchmarks.md says why their settings are fair."""
+
+import json
+import pickle
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ... import DirectBoostClassifier
+
+
+class Method(ABC):
+    """A classifier under test; `model` is there after `fit`.
+
+    Parameters
+    ----------
+    threads : int
+    **choices
+        Settings; with them a process of its own can build the method again.
+    """
+
+    name: str
+    package: ClassVar[str] = "sklearn"
+    model: Any
+
+    def __init__(self, threads: int, **choices: Any) -> None:
+        self.threads = threads
+        self.choices = choices
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Return why the method cannot run, or None."""
+        return None if find_spec(cls.package) else f"{cls.package} is not installed"
+
+    @abstractmethod
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+
+    @abstractmethod
+    def shape(self) -> tuple[list[int], int]:
+        """Return the feature of every split, and the stored numbers."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on the given arrays."""
+        self.model = self.build().fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the classes of the rows."""
+        return self.model.predict(X)
+
+    def texts(self) -> dict[str, bytes]:
+        """Return the model in the formats of its own, by name."""
+        return {}
+
+    def size(self) -> tuple[int, str]:
+        """Return the bytes of the shortest format, and which it is."""
+        forms = {"pickle": pickle.dumps(self.model), **self.texts()}
+        form = min(forms, key=lambda name: len(forms[name]))
+        return len(forms[form]), form
+
+    def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
+        """Yield numbers of splits and the answers of the model cut off there."""
+        yield len(self.shape()[0]), self.predict(X)
+
+    def figures(self) -> dict[str, Any]:
+        """Return what the tables show of a fitted model."""
+        features, stored = self.shape()
+        size, form = self.size()
+        return {
+            "splits": len(features),
+            "features": len(set(features)),
+            "stored": stored,
+            "bytes": size,
+            "bytes_form": form,
+        }
+
+
+class DirectBoost(Method):
+    """Ours: defaults, but for nu, the gap and the loss that are asked for."""
+
+    package = "directboost"
+
+    def __init__(self, threads: int, nu: float = 0.01, tol: float = 0.01, **choices: Any) -> None:
+        super().__init__(threads, nu=nu, tol=tol, **choices)
+        self.name = f"directboost, gap {100.0 * tol:g} %"
+
+    def build(self) -> DirectBoostClassifier:
+        """Return the estimator, not fitted."""
+        return DirectBoostClassifier(n_jobs=self.threads, **self.choices)
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count threshold and feature of every stump and the weights that are not zero.
+
+        The constant classifier counts as a split too, without a feature: -1.
+        """
+        features = [getattr(learner, "feature", -1) for learner in self.model.learners_]
+        stumps = sum(feature >= 0 for feature in features)
+        return features, 2 * stumps + int(np.count_nonzero(self.model.coef_))
+
+    def figures(self) -> dict[str, Any]:
+        """Return what the tables show, with the certified gap."""
+        certificate = self.model.certificate_
+        return {
+            **super().figures(),
+            "features": self.model.n_features_used_,
+            "gap": certificate.relative_gap,
+            "converged": certificate.converged,
+        }
+
+
+class LightGBM(Method):
+    """LightGBM: stumps with rate 0.3, or its defaults where `rounds` is None."""
+
+    package = "lightgbm"
+
+    def __init__(self, threads: int, rounds: int | None = 100) -> None:
+        super().__init__(threads, rounds=rounds)
+        self.rounds = rounds
+        self.name = "LightGBM default" if rounds is None else f"LightGBM stumps {rounds}"
+
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+        import lightgbm
+
+        stumps = {"n_estimators": self.rounds, "num_leaves": 2, "learning_rate": 0.3}
+        choices = {} if self.rounds is None else stumps
+        return lightgbm.LGBMClassifier(n_jobs=self.threads, verbose=-1, **choices)
+
+    def texts(self) -> dict[str, bytes]:
+        """Return the text that LightGBM writes."""
+        return {"text": self.model.booster_.model_to_string().encode()}
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count thresholds, features and leaf values of all trees."""
+        text = self.texts()["text"].decode()
+        features = [int(f) for line in _lines(text, "split_feature") for f in line.split()]
+        leaves = sum(len(line.split()) for line in _lines(text, "leaf_value"))
+        return features, 2 * len(features) + leaves
+
+    def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
+        """Cut the model off after growing numbers of rounds."""
+        for rounds, splits in _rounds(self, self.model.n_estimators):
+            yield splits, self.model.predict(X, num_iteration=rounds)
+
+
+class XGBoost(Method):
+    """XGBoost with trees of depth 1, else its defaults."""
+
+    package = "xgboost"
+
+    def __init__(self, threads: int, rounds: int = 100) -> None:
+        super().__init__(threads, rounds=rounds)
+        self.rounds = rounds
+        self.name = f"XGBoost depth 1, {rounds}"
+
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+        import xgboost
+
+        return xgboost.XGBClassifier(n_estimators=self.rounds, max_depth=1, n_jobs=self.threads)
+
+    def texts(self) -> dict[str, bytes]:
+        """Return the binary form that XGBoost writes."""
+        return {"ubj": bytes(self.model.get_booster().save_raw("ubj"))}
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count thresholds, features and leaf values of all trees."""
+        model = json.loads(bytes(self.model.get_booster().save_raw("json")))
+        features, leaves = [], 0
+        for tree in model["learner"]["gradient_booster"]["model"]["trees"]:
+            inner = [left >= 0 for left in tree["left_children"]]
+            features += [
+                f for f, is_inner in zip(tree["split_indices"], inner, strict=True) if is_inner
+            ]
+            leaves += inner.count(False)
+        return features, 2 * len(features) + leaves
+
+    def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
+        """Cut the model off after growing numbers of rounds."""
+        for rounds, splits in _rounds(self, self.rounds):
+            yield splits, self.model.predict(X, iteration_range=(0, rounds))
+
+
+class HistGradientBoosting(Method):
+    """scikit-learn's gradient boosting with two leaves per tree, else its defaults."""
+
+    name = "HistGradientBoosting stumps"
+
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(max_leaf_nodes=2, random_state=0)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit with so many threads of OpenMP, the only way to tell it."""
+        with threadpool_limits(self.threads, "openmp"):
+            return super().fit(X, y)
+
+    def predict(self, X: Any) -> Any:
+        """Return the classes of the rows, by as many threads."""
+        with threadpool_limits(self.threads, "openmp"):
+            return super().predict(X)
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count thresholds, features and leaf values of all trees."""
+        trees = [tree.nodes for stage in self.model._predictors for tree in stage]
+        inner = [nodes[nodes["is_leaf"] == 0]["feature_idx"] for nodes in trees]
+        features = [int(feature) for nodes in inner for feature in nodes]
+        leaves = sum(int(nodes["is_leaf"].sum()) for nodes in trees)
+        return features, 2 * len(features) + leaves
+
+    def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
+        """Cut the model off after growing numbers of rounds."""
+        return _staged(self, X)
+
+
+class AdaBoost(Method):
+    """scikit-learn's AdaBoost (SAMME) with 500 stumps, else its defaults."""
+
+    name = "AdaBoost stumps 500"
+
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+        from sklearn.ensemble import AdaBoostClassifier
+
+        return AdaBoostClassifier(n_estimators=500, random_state=0)
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count threshold, feature, the classes of the two leaves and the weight of a stump."""
+        features = [int(stump.tree_.feature[0]) for stump in self.model.estimators_]
+        return features, 5 * len(features)
+
+    def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
+        """Cut the model off after growing numbers of rounds."""
+        return _staged(self, X)
+
+
+class ExplainableBoosting(Method):
+    """EBM without interactions, else its defaults."""
+
+    name = "EBM, no interactions"
+    package = "interpret"
+
+    def build(self) -> Any:
+        """Return the estimator, not fitted."""
+        from interpret.glassbox import ExplainableBoostingClassifier
+
+        return ExplainableBoostingClassifier(interactions=0, n_jobs=self.threads)
+
+    def shape(self) -> tuple[list[int], int]:
+        """Count the cuts between bins of different scores, and one row of scores per bin."""
+        features, stored = [], 0
+        for (feature,), scores in zip(
+            self.model.term_features_, self.model.term_scores_, strict=True
+        ):
+            inner = scores[1:-1].reshape(scores.shape[0] - 2, -1)  # without missing and unknown
+            cuts = int(np.any(np.diff(inner, axis=0) != 0.0, axis=1).sum())
+            features += [int(feature)] * cuts
+            stored += 1 + cuts + (cuts + 1) * inner.shape[1] if cuts else 0
+        return features, stored
+
+
+def _lines(text: str, key: str) -> list[str]:
+    """Return what stands after "key=" in the lines of a text."""
+    return re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
+
+
+def _rounds(method: Method, last: int) -> list[tuple[int, int]]:
+    """Return about a dozen numbers of rounds up to the last, each with its share of the splits."""
+    total = len(method.shape()[0])
+    rounds = sorted({int(r) for r in np.geomspace(min(5, last), last, 12).round()})
+    return [(r, round(total * r / last)) for r in rounds]
+
+
+def _staged(method: Method, X: Any) -> Iterator[tuple[int, Any]]:
+    answers = list(method.model.staged_predict(X))
+    for rounds, splits in _rounds(method, len(answers)):
+        yield splits, answers[rounds - 1]
+
+
+METHODS: dict[str, type[Method]] = {
+    cls.__name__: cls
+    for cls in (DirectBoost, LightGBM, XGBoost, HistGradientBoosting, AdaBoost, ExplainableBoosting)
+}

@@ -1,0 +1,167 @@
+"""The whole benchmark: which data sets, which parts, in which order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from ...datasets import available, load
+from . import growth
+from .measure import Terms, parts_of
+from .quality import equal_table, measure_quality, quality_table
+from .report import Results, Row, Table, plot_errors, plot_gaps, write_csv
+from .speed import hinge_table, measure_hinge, measure_speed, speed_table
+
+PARTS = ("speed", "quality", "growth", "hinge", "memory")
+QUICK_PARTS = ("speed", "quality", "growth")
+ALL_PARTS = (*PARTS, "dask")  # the last one only where it is asked for: it needs its own extra
+_DEFAULT = (
+    *("digits", "satimage", "pendigits", "letter", "optdigits"),
+    *("usps", "isolet", "mnist", "covtype"),
+)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What is asked for.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Data sets; where there are none, those of the usual list that are at hand.
+    parts : sequence of str
+        Some of "speed", "quality", "growth", "hinge", "memory", "dask"; none means all but "dask".
+    threads : int
+        For everyone.
+    repeats : int
+        Fits of small data, for everyone; the fastest counts.
+    quick : bool
+        Digits and small generated data only, without hinge, memory and EBM.
+    limit : float
+        Seconds that an EBM gets per data set.
+    """
+
+    names: Sequence[str] = ()
+    parts: Sequence[str] = ()
+    threads: int = 2
+    repeats: int = 5
+    quick: bool = False
+    limit: float = 120.0
+
+    def chosen_names(self) -> list[str]:
+        """Return the data sets to run on."""
+        if self.names:
+            return list(self.names)
+        here = available()
+        return [name for name in _DEFAULT[: 1 if self.quick else None] if name in here]
+
+    def chosen_parts(self) -> Sequence[str]:
+        """Return the parts to run."""
+        return self.parts or (QUICK_PARTS if self.quick else PARTS)
+
+
+@dataclass
+class Run:
+    """A suite under way."""
+
+    suite: Suite
+    results: Results
+    terms: Terms
+    curves: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+    def all(self) -> None:
+        """Measure every part, then draw."""
+        parts = self.suite.chosen_parts()
+        if "speed" in parts or "quality" in parts:
+            for name in self.suite.chosen_names():
+                self._data_set(name, parts)
+        if "hinge" in parts:
+            self._put(hinge_table, measure_hinge(_digits(), self.terms))
+        if "growth" in parts:
+            plan = growth.QUICK if self.suite.quick else growth.FULL
+            rows = growth.measure_growth(plan, self.terms)
+            self._put(growth.growth_table, rows)
+            self._put(growth.exponent_table, rows)
+        if "memory" in parts:
+            rows = growth.measure_memory(growth.MEMORY, self.terms)
+            self._put(growth.memory_table, rows)
+        if "dask" in parts:
+            self._dask()
+        self._draw()
+
+    def _data_set(self, name: str, parts: Sequence[str]) -> None:
+        """Measure speed and quality on one set."""
+        data = parts_of(load(name))
+        if "speed" in parts:
+            self._put(speed_table, measure_speed(data, self.terms))
+        if "quality" in parts:
+            limit = 0.0 if self.suite.quick else self.suite.limit
+            found = measure_quality(data, limit, self.terms)
+            self._put(quality_table, found.rows)
+            self._put(equal_table, [found.equal])
+            self.curves[name] = found.curves
+
+    def _dask(self) -> None:
+        """Measure fits on Dask, and the cost model beside them."""
+        from . import cluster, forecast
+        from . import cluster as cluster_sizes
+        from . import forecast as rates
+
+        plan = cluster_sizes.QUICK if self.suite.quick else cluster_sizes.FULL
+        pieces = rates.measure_rates(rates.QUICK_ROWS if self.suite.quick else rates.ROWS)
+        found = cluster.measure_cluster(plan, self.terms)
+        self._put(cluster.cluster_table, found.rows)
+        known = found.rows, pieces, found.around
+        self._put(forecast.simulated_table, forecast.simulated_rows(*known))
+        self._put(forecast.forecast_table, forecast.forecast_rows(*known))
+        self._put(forecast.rates_table, forecast.rate_rows(pieces, found.around))
+
+    def _put(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
+        """Add rows to those of earlier data sets and write the table anew."""
+        so_far = self.rows.setdefault(form.__name__, [])
+        so_far += rows
+        self.results.put(form(so_far))
+
+    def _draw(self) -> None:
+        folder, plots = self.results.folder, self.results.plots
+        if self.curves:
+            write_csv(folder / "curves.csv", _points(self.curves))
+            rows = self.rows["quality_table"]
+            plots.append(plot_errors(self.curves, rows, folder / "error-splits.png"))
+        if "speed_table" in self.rows:
+            plots.append(plot_gaps(self.rows["speed_table"], folder / "time-gap.png"))
+
+
+def check(suite: Suite) -> None:
+    """Refuse what cannot be run, before anything is."""
+    here = available()
+    for name in suite.names:
+        if name not in here:
+            raise ValueError(f"{name!r} is no data set; there are {', '.join(here)}")
+    for argument in ("threads", "repeats"):
+        if getattr(suite, argument) < 1:
+            raise ValueError(f"{argument}={getattr(suite, argument)} is too small, the least is 1")
+    for part in suite.parts:
+        if part not in ALL_PARTS:
+            there = ", ".join(ALL_PARTS)
+            raise ValueError(f"{part!r} is no part of the benchmark; there are {there}")
+    parts = set(suite.chosen_parts())
+    needed = [(package, "bench") for package in ("lightgbm", "matplotlib") if parts - {"dask"}]
+    needed += [(package, "dask") for package in ("dask", "distributed") if "dask" in parts]
+    for package, extra in needed:
+        if find_spec(package) is None:
+            raise RuntimeError(f"{package} is not installed: pip install 'directboost[{extra}]'")
+
+
+def _digits() -> Any:
+    return parts_of(load("digits"))
+
+
+def _points(curves: dict[str, Any]) -> list[Row]:
+    return [
+        {"dataset": name, "method": method, "splits": splits, "error": error}
+        for name, methods in curves.items()
+        for method, points in methods.items()
+        for splits, error in points
+    ]
