@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import directboost
 from directboost import DirectBoostClassifierCV
-from directboost.cli.curve import curve
+from directboost.cli.cv import curve
 from tests.cli.running import answer, leave, refusal
 
 _WORDS = ("--nus", 6, "--folds", 3, "--max-features", 3)

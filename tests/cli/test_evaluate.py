@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import confusion_matrix, log_loss, precision_score, recall_score
 
 from directboost import DirectBoostClassifier
-from directboost.cli.judging import codes_of, judge
+from directboost.cli.evaluate import codes_of, judge
 from tests.cli.running import answer, leave, refusal
 
 

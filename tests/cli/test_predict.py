@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
-from directboost.cli import answering
-from directboost.tables import batches
+from directboost.cli import inputs as answering
+from directboost.cli.tables import batches
 from tests.cli.running import answer, leave, refusal
 
 
@@ -38,7 +38,7 @@ def test_the_answers_are_those_of_the_model(capsys, table, model, model_file, tm
 def small_batches(monkeypatch):
     """Read a few records at a time, and predict still fewer."""
     monkeypatch.setattr(answering, "_NUMBERS", 100)
-    monkeypatch.setattr("directboost.cli.source.batches", _few_bytes)
+    monkeypatch.setattr("directboost.cli.inputs.batches", _few_bytes)
 
 
 @pytest.mark.usefixtures("small_batches")

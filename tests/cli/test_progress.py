@@ -7,9 +7,8 @@ import pytest
 from rich.console import Console
 
 from directboost import DirectBoostClassifier, Record
-from directboost.cli import progress
-from directboost.cli.progress import Bar, bar_on, watching
-from directboost.cli.time_left import TimeLeft, in_words
+from directboost.cli import terminal as progress
+from directboost.cli.terminal import Bar, TimeLeft, bar_on, in_words, watching
 
 
 def record(number, seconds, gap, nu=0.1):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.tables import csv_blocks as module
-from directboost.tables.csv_blocks import csv_blocks
+from directboost.cli.tables import streaming as module
+from directboost.cli.tables.streaming import csv_blocks
 
 CELLS = st.text(alphabet='ab,"\n\r é', max_size=6)
 TABLES = st.integers(2, 4).flatmap(

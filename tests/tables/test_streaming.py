@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.tables import Reading, batches, streaming
+from directboost.cli.tables import Reading, batches, streaming
 
 NUMBERS = st.none() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, width=64)
 WORDS = st.none() | st.text(alphabet='xy", é\n', min_size=1, max_size=5)

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from directboost.tables import Reading, Roles, TrainingTable, read_training, table_writer
+from directboost.cli.tables import Reading, Roles, TrainingTable, read_training, table_writer
 
 
 def read(tmp_path, text, **roles):

@@ -8,9 +8,8 @@ import typer
 
 from ..export.atomic_files import replace_file
 from . import options as o
-from .answering import read_model
-from .learning import refuse_no_folder
-from .screen import Screen
+from .inputs import read_model, refuse_no_folder
+from .terminal import Screen
 
 
 class Form(StrEnum):

@@ -5,12 +5,18 @@ from typing import Annotated
 
 import typer
 
-from ..tables import INPUT, feature_types, table_writer
 from . import options as o
-from .answering import answers, one_class_model, refuse_taken, small_parts
-from .learning import refuse_no_folder
-from .screen import Screen, counted
-from .source import reading_of, row_batches
+from .inputs import (
+    answers,
+    one_class_model,
+    reading_of,
+    refuse_no_folder,
+    refuse_taken,
+    row_batches,
+    small_parts,
+)
+from .tables import INPUT, feature_types, table_writer
+from .terminal import Screen, counted
 
 
 def predict(

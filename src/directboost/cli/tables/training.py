@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..arrays import Array, Ints
-from ..model.names import some_of
-from .csv_blocks import csv_blocks
-from .numbers import as_numbers, first_word
-from .reading import Reading, is_parquet, named_errors, shown
-from .streaming import check_header, refuse_empty
-from .wanted import WORDS, refuse_absent
+from ...arrays import Array, Ints
+from ...datasets import load
+from ...model.names import some_of
+from .cells import (
+    INPUT,
+    WORDS,
+    Reading,
+    as_numbers,
+    first_word,
+    is_parquet,
+    named_errors,
+    refuse_absent,
+    shown,
+)
+from .streaming import check_header, csv_blocks, refuse_empty
 
 _MANY_ROWS = 50  # from which on a column without any value twice says that it numbers them
 
@@ -185,3 +193,26 @@ def _refuse_mixed(path: Path, column: pl.Series) -> None:
         f"numbers: add --missing {odd[0]!r} to read it as a missing value, or --categorical "
         f"{column.name!r} to take all values as categories"
     )
+
+
+NAMES = ("digits", "iris", "wine", "breast_cancer")
+TARGET = "target"
+
+
+def is_embedded(data: str) -> bool:
+    """Tell whether a word names an embedded set; a file of that name goes first."""
+    return data in NAMES and not Path(data).exists()
+
+
+def refuse_no_file(path: Path) -> None:
+    """Refuse the name of a file that is not there."""
+    if path != INPUT and not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "is no file"
+        raise FileNotFoundError(f"{path} {what}; embedded data sets are {', '.join(NAMES)}")
+
+
+def embedded_frame(name: str) -> pl.DataFrame:
+    """Return an embedded set; the classes, as words, are the column "target"."""
+    data = load(name)
+    columns = dict(zip(data.feature_names, data.X.T, strict=True))
+    return pl.DataFrame({**columns, TARGET: data.classes[data.y]})

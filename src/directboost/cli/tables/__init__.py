@@ -1,12 +1,18 @@
 """Tables in files: CSV and Parquet, through polars; needs the extra `cli`."""
 
-from .embedded import NAMES, TARGET, embedded_frame, is_embedded, refuse_no_file
-from .numbers import exact_numbers
-from .reading import INPUT, Reading, is_parquet
-from .streaming import batches
-from .training import Roles, TrainingTable, read_training, training_table
-from .wanted import as_type, feature_types, refuse_absent
-from .writing import Writer, table_writer
+from .cells import INPUT, Reading, as_type, exact_numbers, feature_types, is_parquet, refuse_absent
+from .streaming import Writer, batches, table_writer
+from .training import (
+    NAMES,
+    TARGET,
+    Roles,
+    TrainingTable,
+    embedded_frame,
+    is_embedded,
+    read_training,
+    refuse_no_file,
+    training_table,
+)
 
 __all__ = [
     "INPUT",
