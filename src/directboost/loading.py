@@ -144,9 +144,6 @@ def _conjunction(items: tuple[Any, ...]) -> Any:
     return Conjunction(items)
 
 
-Plain = dict[str, Any]
-
-
 def load(path: Any, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that was written by `save`.
 

@@ -190,9 +190,6 @@ def _check_weights(weights: Plain, n: int, factor: float) -> None:
     require(bool(np.isfinite(largest)), "weights.value", "their sum is beyond all numbers")
 
 
-Plain = dict[str, Any]
-
-
 def check_form(document: Plain) -> None:
     """Refuse a document that breaks the rules of its form."""
     if document["kind"] in BASELINES:
