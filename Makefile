@@ -35,16 +35,17 @@ test-slow: $(VENV)/.test
 # The report page in a real browser, which is installed where there is none.
 test-browser: $(VENV)/.test
 	scripts/install-chromium
-	$(BIN)/python -m pytest tests/report -n $(JOBS) --dist loadfile -m browser
+	$(BIN)/python -m pytest tests/export/report -n $(JOBS) --dist loadfile -m browser
 
 # The tests of the peers that `make test` skips, since their packages are large.
 test-bench: $(VENV)/.test $(VENV)/.bench
-	$(BIN)/python -m pytest tests/bench -n $(JOBS)
+	$(BIN)/python -m pytest tests/research/bench -n $(JOBS)
 
 # What runs on the kernels, against an install without a compiler; that the package says so is no
 # failure. The rest of the suite is too slow there, or does not touch them.
-FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py masters/test_quadratic.py test_binning.py \
-	test_columns.py test_sparse_binning.py test_certificate.py test_ensemble.py test_staged.py test_bad_input.py)
+FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py solvers/test_quadratic_model.py \
+	data/test_binning.py data/test_sparse_binning.py problem/test_columns.py test_certificate.py model/test_ensemble.py \
+	estimators/test_staged.py estimators/test_bad_input.py)
 
 test-fallback: $(FALLBACK)/.installed
 	$(FALLBACK)/bin/python -m pytest $(FALLBACK_TESTS) -n $(JOBS) -m "not slow and not browser and not native" \

@@ -4,7 +4,7 @@ import pytest
 
 from directboost.cli import main
 from directboost.cli import reproduce as command
-from tests.experiments.counting import Counting
+from tests.research.experiments.counting import Counting
 
 
 @pytest.fixture

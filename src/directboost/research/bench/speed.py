@@ -75,9 +75,9 @@ _HINGE_COLUMNS = (
     Column("remark", "remark"),
 )
 _HINGE_NOTE = (
-    f"Hinge loss, l1 penalty, nu = {HINGE_NU:g} nu_max. directboost: all stumps, to a certified gap "
-    f"of 1 %. HiGHS: the linear program on the {STUMPS} stumps of that fit with the largest weights, "
-    "solved from nothing with its default settings; building the program is not timed. "
+    f"Hinge loss, l1 penalty, nu = {HINGE_NU:g} nu_max. directboost: all stumps, to a certified "
+    f"gap of 1 %. HiGHS: the linear program on the {STUMPS} stumps of that fit with the largest "
+    "weights, solved from nothing with its default settings; building the program is not timed. "
     f"Ratio: to the time of HiGHS. Both are stopped after {_LIMIT:g} s."
 )
 

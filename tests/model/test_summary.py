@@ -1,0 +1,89 @@
+"""The words of a leaf say who falls into it, on any rows."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from directboost import DirectBoostClassifier
+from directboost.model.summary import describe_rule, leaf_words
+from directboost.model.trees import Leaf, Tree
+from tests.model.test_trees import by_hand
+
+LEVELS = np.array(["chalk", "clay", "loam", "sand"], dtype=object)
+
+
+def holds(words, row):
+    """Read a rule on the features a, b and c of a row, None where missing; c holds levels."""
+    if words.startswith("not ("):
+        return not holds(words[5:-1], row)
+    return all(_holds_one(text.strip("()"), row) for text in re.split(r" and ", words))
+
+
+def _holds_one(text, row):
+    bare = text.removesuffix(" or missing")
+    name = re.search(r"\b[abc]\b", bare).group()
+    value = row[name]
+    if value is None and bare != text:
+        return True
+    if " is " in bare:
+        what = bare.split(" is ")[1]
+        if what in ("missing", "present"):
+            return (value is None) == (what == "missing")
+        left_out = re.split(", ", re.sub("^(not|none of) ", "", what))
+        return (value in left_out) == (not re.match("not|none of", what))
+    return value is not None and eval(bare, {}, {name: value})
+
+
+def rows_with_gaps(m=400, seed=0):
+    """Draw two numbers and a category, missing now and then, and classes that need them jointly."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.integers(0, 12, m) / 4, "b": rng.integers(0, 12, m) / 4})
+    frame["c"] = pd.Categorical(LEVELS[rng.integers(0, 4, m)])
+    y = (frame["a"] > 1.1).to_numpy() ^ (frame["b"] > 1.6) ^ frame["c"].isin(["clay", "sand"])
+    gaps = rng.random((m, 3)) < 0.15 + 0.2 * y.to_numpy()[:, None]
+    return frame.mask(gaps), y.astype(int) + gaps[:, 0]
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+def test_rules_in_words_are_those_of_the_model(gaps):
+    X, y = rows_with_gaps()
+    if not gaps:
+        keep = X.notna().all(axis=1)
+        X, y = X[keep], y[keep]
+    model = DirectBoostClassifier(learner="tree", nu=0.003).fit(X, y)
+    rows = [{k: None if pd.isna(v) else v for k, v in row.items()} for row in X.to_dict("records")]
+    codes = model._checked(X)
+    words = [describe_rule(model, learner) for learner in model.learners_]
+    assert sum(" and " in text for text in words) > 5
+    assert any(" or missing" in text for text in words) == gaps
+    for learner, text in zip(model.learners_, words, strict=True):
+        if isinstance(learner, Leaf):
+            said = np.where([holds(text, row) for row in rows], 1.0, -1.0)
+            np.testing.assert_array_equal(said, learner.predict(codes), err_msg=text)
+
+
+def test_a_leaf_by_hand():
+    """Bounds on one feature are joined, missing values are told where there were some."""
+    names, levels = ["a", "c"], [None, LEVELS]
+    tree, some = by_hand(), [True, True]
+    assert leaf_words(Leaf(tree, 0, 1), names, levels, some) == "a <= 1 or missing"
+    assert leaf_words(Leaf(tree, 0, -1), names, levels, [False, False]) == "not (a <= 1)"
+    assert leaf_words(Leaf(tree, 1, 1), names, levels, some) == "a > 1 and c is loam"
+    assert leaf_words(Leaf(tree, 2, -1), names, levels, some) == "not (a > 1 and c is not loam)"
+    twice = Tree(
+        np.array([0, 0, 0]), np.array([1.0, 3.0, 2.0]), np.zeros(3, bool), np.ones(3, bool),
+        np.array([~0, 2, ~1]), np.array([1, ~3, ~2]),
+    )  # fmt: skip
+    assert leaf_words(Leaf(twice, 1, 1), names, levels, some) == "1 < a <= 2"
+    assert leaf_words(Leaf(twice, 3, 1), names, levels, some) == "a > 3"
+
+
+def test_the_key_to_names_is_one_of_a_name_that_is_shown():
+    """A tree reads more features than the way to one of its leaves."""
+    X, y = load_iris(return_X_y=True)
+    text = DirectBoostClassifier(learner="tree", nu=0.03).fit(X, y).summary(max_rules=1)
+    rule, key = text.splitlines()[5], text.splitlines()[-1]
+    assert re.search(rf"\b{key.split()[1]}\b", rule)

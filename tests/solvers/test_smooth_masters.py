@@ -1,0 +1,116 @@
+"""L-BFGS-B and proximal gradient: warm starts, losses of the user, overflow."""
+
+import numpy as np
+import pytest
+
+from directboost.losses import SmoothLoss
+from directboost.penalties import Penalty
+from directboost.problem.objective import Objective, RestrictedProblem
+from directboost.solvers.conic import Conic
+from directboost.solvers.lbfgsb import LBFGSB
+from directboost.solvers.proximal_gradient import Proximal
+from tests.solvers.problems import SMOOTH, make_problem, relative_gap, solve
+
+BOTH = [LBFGSB, Proximal]
+
+
+def own_exponential():
+    """Return exp(-z) as a user would write it, with overflow."""
+    return SmoothLoss(lambda z: np.exp(-z), lambda z: -np.exp(-z))
+
+
+@pytest.mark.parametrize("master", BOTH)
+@pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
+def test_loss_of_the_user(master, margin):
+    problem = make_problem(own_exponential(), margin, nu=0.02)
+    assert relative_gap(problem, solve(master(), problem)) <= 1e-8
+
+
+def test_user_loss_equals_the_built_in():
+    mine = make_problem(own_exponential(), "one-vs-all", 2.0)
+    built_in = make_problem("exponential", "one-vs-all", 2.0)
+    value = built_in.value(solve(Proximal(), mine).W)
+    assert value == pytest.approx(built_in.value(solve(Conic(), built_in).W), rel=1e-8)
+
+
+def test_conic_refuses_a_loss_of_the_user():
+    problem = make_problem(own_exponential())
+    reason = Conic().supports(
+        problem.objective.loss, type(problem.objective.margin), problem.objective.penalty
+    )
+    assert "prox" in reason
+
+
+@pytest.mark.parametrize("master", [*BOTH, Conic])
+@pytest.mark.parametrize(("loss", "margin"), SMOOTH)
+def test_never_worse_than_the_start(master, loss, margin):
+    problem = make_problem(loss, margin, nu=0.02, seed=4)
+    near = solve(Proximal(), problem, 1e-10).W
+    far = np.random.default_rng(0).random(near.shape)
+    for start in (near, far):
+        for accuracy in (1e-2, 1e-8):
+            result = solve(master(), problem, accuracy, start)
+            assert problem.value(result.W) <= problem.value(start) + 1e-14
+            assert result.solved
+
+
+@pytest.mark.parametrize("master", BOTH)
+def test_a_solved_start_comes_back_at_once(master):
+    problem = make_problem("multinomial")
+    first = solve(master(), problem, 1e-9)
+    again = solve(master(), problem, 1e-8, first.W)
+    assert again.iterations == 0
+    assert np.array_equal(first.W, again.W)
+
+
+@pytest.mark.parametrize("master", BOTH)
+def test_weights_are_those_of_the_scores(master):
+    problem = make_problem("logistic")
+    result = solve(master(), problem)
+    F = problem.columns.scores(result.W)
+    assert np.array_equal(result.U, problem.objective.weights(F))
+
+
+@pytest.mark.parametrize("master", BOTH)
+def test_an_unreachable_accuracy_ends(master):
+    problem = make_problem("logistic", shape=(20, 8, 3), nu=0.05)
+    result = solve(master(), problem, 0.0)
+    assert not result.solved
+    assert relative_gap(problem, result) <= 1e-11
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("master", BOTH)
+def test_overflow_on_a_long_step_is_survived(master):
+    steep = SmoothLoss(lambda z: np.exp(-400.0 * z), lambda z: -400.0 * np.exp(-400.0 * z))
+    problem = make_problem(steep, "one-vs-all", nu=0.5, shape=(20, 8, 3))
+    assert relative_gap(problem, solve(master(), problem, 1e-6)) <= 1e-6
+
+
+class Weighted(Penalty):
+    """A norm outside the l1,p family: the classes have prices of their own."""
+
+    name = "weighted"
+
+    def __init__(self, prices):
+        self.prices = prices
+
+    def norms(self, W):
+        return W @ self.prices
+
+    def prox(self, V, step):
+        return np.maximum(V - np.reshape(step, (-1, 1)) * self.prices, 0.0)
+
+    def dual_norm(self, E):
+        return np.maximum(E / self.prices, 0.0).max(axis=1)
+
+
+def test_any_penalty_with_a_prox():
+    plain = make_problem("logistic", nu=0.01)
+    parts = plain.objective
+    penalty = Weighted(np.array([1.0, 2.0, 0.5, 3.0]))
+    problem = RestrictedProblem(
+        Objective(parts.margin, parts.loss, penalty, parts.nu, parts.rows), plain.columns
+    )
+    assert relative_gap(problem, solve(Proximal(), problem)) <= 1e-8
+    assert "prox" in Conic().supports(parts.loss, type(parts.margin), penalty)
