@@ -12,7 +12,13 @@ import numpy as np
 
 from directboost.data.memory import MOST_LISTED
 from directboost.kernels import native
-from directboost.kernels.structs import ModelWork, PassRows, Sweeps, Way, padded_width
+from directboost.kernels.structs import (
+    LossRows,
+    QuadraticModelArrays,
+    SearchDirection,
+    Sweeps,
+    padded_width,
+)
 from directboost.kernels.threads import Team
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
@@ -81,7 +87,7 @@ def time_epoch(rng, codes, n_bins, missing, A, team):
     H = np.zeros((ROWS, padded_width(k)), dtype=A.dtype)
     H[:, :k] = 0.2 / ROWS / k
     H[np.arange(ROWS), labels] = 0.0
-    work = ModelWork(
+    work = QuadraticModelArrays(
         codes=codes, features=np.arange(FEATURES, dtype=np.int32), n_bins=n_bins, missing=missing,
         nu=np.full(FEATURES, 0.002), jumps=np.zeros((FEATURES * (BINS - 1), k)),
         G=rng.normal(scale=1e-5, size=shape), D=np.full(shape, 0.2 / BINS),
@@ -95,8 +101,8 @@ def time_loss(rng, A, team):
     """Time the logistic loss: with its derivatives, alone along a step, and its dual."""
     k = A.shape[1]
     labels = rng.integers(0, k, ROWS).astype(np.int32)
-    rows = PassRows(0, k, labels, None, np.full(ROWS, 1.0 / ROWS / k, dtype=A.dtype))
-    room, way = native.loss_pass(rows, A, "UAC", team), Way(A, 0.5)
+    rows = LossRows(0, k, labels, None, np.full(ROWS, 1.0 / ROWS / k, dtype=A.dtype))
+    room, way = native.loss_pass(rows, A, "UAC", team), SearchDirection(A, 0.5)
     calls = {
         "loss": lambda: native.loss_pass(rows, A, "UAC", team, out=room),
         "trial": lambda: native.loss_pass(rows, A, "", team, way),

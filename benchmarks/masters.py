@@ -23,15 +23,15 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from directboost import DirectBoostClassifier
 from directboost.data.binning import bin_features
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import Pairwise
 from directboost.oracles import StumpOracle
 from directboost.penalties import resolve_penalty
 from directboost.problem.columns import DenseColumns, Proposals
 from directboost.problem.objective import Objective, RestrictedProblem
-from directboost.solvers import MASTERS
+from directboost.solvers import SOLVERS
 
-SOLVERS = ("blocks", "lp", "lbfgsb", "prox", "conic", "admm", "consensus")
+NAMES = ("blocks", "lp", "lbfgsb", "prox", "conic", "admm", "consensus")
 PROBLEMS = (
     ("logistic", "l1"),
     ("logistic", "l1,2"),
@@ -66,7 +66,7 @@ def timed(call):
 
 def refused(solver, loss, penalty):
     """Tell whether a master does not take a combination."""
-    return MASTERS[solver]().supports(LOSSES[loss](), Pairwise, resolve_penalty(penalty))
+    return SOLVERS[solver]().supports(LOSSES[loss](), Pairwise, resolve_penalty(penalty))
 
 
 def time_fit(solver, loss, penalty, X, y):
@@ -89,7 +89,7 @@ def restricted(loss, penalty, X, y):
     """Return the problem over the 60 stumps with the highest prices at W = 0."""
     k, binned = int(y.max()) + 1, bin_features(X, np.ones(y.size), None, None)
     margin, costs = Pairwise(y, k), np.ones(X.shape[1] + 1)
-    rows = Rows.weighted(np.ones(y.size), k, margin.own)
+    rows = SampleWeights.weighted(np.ones(y.size), k, margin.true_class)
     base = Objective(margin, LOSSES[loss](), resolve_penalty(penalty), 1.0, rows)
     A = base.coefficients(base.loss.start(rows))
     names = [
@@ -107,7 +107,7 @@ def time_bare(solver, loss, penalty, X, y):
     """Solve one restricted problem from W = 0; return seconds and the gap over its columns."""
     problem = restricted(loss, penalty, X, y)
     start = np.zeros((STUMPS, problem.objective.rows.k))
-    seconds, result = timed(lambda: MASTERS[solver]().solve(problem, start, BARE_TOL))
+    seconds, result = timed(lambda: SOLVERS[solver]().solve(problem, start, BARE_TOL))
     gap = problem.restricted_gap(result.W, result.U)
     return seconds, problem.objective.relative(gap, problem.value(result.W))
 
@@ -143,9 +143,9 @@ def cell(answer, fastest, tol):
 def main():
     """Print both tables."""
     print(f"Whole fits to a certified relative gap of {FIT_TOL:g}, seconds:\n")
-    table(time_fit, SOLVERS, FIT_TOL)
+    table(time_fit, NAMES, FIT_TOL)
     print(f"\nOne restricted problem, {STUMPS} stumps, gap {BARE_TOL:g}, seconds:\n")
-    table(time_bare, SOLVERS[1:], BARE_TOL)
+    table(time_bare, NAMES[1:], BARE_TOL)
 
 
 if __name__ == "__main__":

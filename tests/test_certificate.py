@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from directboost.certificate import certify, lower_bound, recertify
 from directboost.data.binning import bin_features
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
@@ -58,7 +58,7 @@ def setting(loss, margin):
     """Return the problem of one loss and margin, solved once."""
     data = make_blobs(K, m=20, missing=0.1)
     the_margin = MARGINS[margin].from_codes(data.y, K)
-    rows = Rows.weighted(data.s, K, the_margin.own)
+    rows = SampleWeights.weighted(data.s, K, the_margin.true_class)
     objective = Objective(the_margin, LOSSES[loss](), GroupNorm(P), NU, rows)
     H, costs, _ = enumerate_dictionary(data.X, COSTS[:-1])
     best, _ = solve_twin(H, data.y, K, data.s, loss, margin, P, NU, costs)
@@ -74,11 +74,11 @@ def draw_weights(rng, n, scale):
 def draw_dual(rng, objective, scale):
     """Draw a point of the dual domain: the weights at random scores, or a mixture for the hinge."""
     shape = (objective.rows.c.size, K)
-    U = objective.weights(scale * rng.normal(size=shape))
+    U = objective.negative_gradient(scale * rng.normal(size=shape))
     if objective.loss.name != "hinge":
         return U
     share = rng.random()
-    return share * U + (1.0 - share) * objective.weights(np.zeros(shape))
+    return share * U + (1.0 - share) * objective.negative_gradient(np.zeros(shape))
 
 
 @every_loss
@@ -105,21 +105,21 @@ def test_certificate_equals_the_formulas(loss, margin, rng):
     for scale in (0.0, 0.3, 3.0):
         W, U = draw_weights(rng, len(s.costs), 0.3), draw_dual(rng, o, scale)
         rho = formulas.margins(s.H @ W, margin, y)
-        primal = float(formulas.loss_value(loss, rho, o.rows.c, o.rows.own))
+        primal = float(formulas.loss_value(loss, rho, o.rows.c, o.rows.true_class))
         primal += NU * formulas.penalty_value(W, P, s.costs)
         E = s.H.T @ formulas.edge_coefficients(U, margin, y)
         price = max(formulas.price(e, P, cost) for e, cost in zip(E, s.costs, strict=True))
         tau = min(1.0, NU / price)
         dual = float(
-            formulas.dual_value(loss, formulas.shrink(loss, U, tau, o.rows.c, o.rows.own),
-                                o.rows.c, o.rows.own)
+            formulas.dual_value(loss, formulas.shrink(loss, U, tau, o.rows.c, o.rows.true_class),
+                                o.rows.c, o.rows.true_class)
         )  # fmt: skip
         c = s.recertify(W, [U])
         assert c.primal == pytest.approx(primal, rel=1e-12)
         assert c.max_price == pytest.approx(price, rel=1e-12)
         assert c.dual <= dual
         assert c.dual == pytest.approx(dual, rel=1e-10, abs=1e-12)
-        constant = formulas.constant(loss, o.rows.own, K)
+        constant = formulas.constant(loss, o.rows.true_class, K)
         assert c.relative_gap == pytest.approx(c.gap / (primal - constant), rel=1e-9)
         assert (c.nu, c.dictionary) == (NU, "all stumps")
 
@@ -157,7 +157,7 @@ def test_the_bound_falls_with_the_price():
     """A higher price, or more rounding, can only weaken the statement."""
     for loss, margin in COMBINATIONS:
         o = setting(loss, margin).objective
-        U = o.weights(np.zeros((o.rows.c.size, K)))
+        U = o.negative_gradient(np.zeros((o.rows.c.size, K)))
         bounds = [lower_bound(o, U, price, 0.0) for price in (NU, 1.5 * NU, 3 * NU, 1e3 * NU)]
         assert bounds == sorted(bounds, reverse=True), (loss, margin)
         assert lower_bound(o, U, 2 * NU, 1e-3) < lower_bound(o, U, 2 * NU, 0.0), (loss, margin)
@@ -203,13 +203,13 @@ def test_gap_holds_at_the_optimum_in_floating_point(loss, margin, seed):
     k = int(rng.integers(2, 7))
     y = np.arange(m) % k
     the_margin = MARGINS[margin].from_codes(y, k)
-    rows = Rows.weighted(10.0 ** rng.uniform(-8, 8, m), k, the_margin.own)
+    rows = SampleWeights.weighted(10.0 ** rng.uniform(-8, 8, m), k, the_margin.true_class)
     objective = Objective(the_margin, LOSSES[loss](), L1(), 1e3, rows)
     oracle = StumpOracle(bin_features(rng.normal(size=(m, 2)), np.ones(m), None), np.ones(3))
     F, U = np.zeros((m, k)), objective.loss.start(rows)
     c = recertify(objective, objective.loss_value(F), [U], oracle, 1e-9)
     assert 0.0 <= c.gap <= 1e-12
-    truth = formulas.loss_value(loss, formulas.margins(F, margin, y), rows.c, rows.own)
+    truth = formulas.loss_value(loss, formulas.margins(F, margin, y), rows.c, rows.true_class)
     assert c.dual <= float(truth)
 
 
@@ -233,7 +233,7 @@ def test_the_price_comes_from_the_oracle_with_its_rounding():
     s = setting("logistic", "pairwise")
     o = s.objective
     F = np.zeros((o.rows.c.size, K))
-    U = o.weights(F)
+    U = o.negative_gradient(F)
     c = recertify(o, o.loss_value(F), [U], Shouting(2 * NU, NU), 1e-2)
     assert c.dictionary == "a test"
     assert c.max_price == 2 * NU

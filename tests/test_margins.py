@@ -70,7 +70,7 @@ def test_rows_with_several_labels_and_with_none():
     """A multi-label row may have +1 everywhere or nowhere."""
     margin = OneVsAll(np.array([[1, 1, 1], [-1, -1, -1]]))
     np.testing.assert_array_equal(margin.forward(F), F * [[1.0], [-1.0]])
-    assert margin.own is None
+    assert margin.true_class is None
 
 
 def test_map_is_its_own_inverse_and_adjoint(rng):

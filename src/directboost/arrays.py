@@ -30,7 +30,7 @@ def is_sparse(X: Any) -> bool:
     return bool(issparse(X))
 
 
-def tidy(X: Any) -> Numbers:
+def as_csc(X: Any) -> Numbers:
     """Return a sparse X by columns, with ascending rows and duplicates summed.
 
     Nothing is copied where it is so already; X itself stays as it is.

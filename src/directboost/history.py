@@ -26,7 +26,7 @@ class Status(StrEnum):
     WORSE_THAN_HALF = "worse_than_half"
 
 
-class OutOfReach(RuntimeError):  # noqa: N818 - those that derive from it are called errors
+class RowsUnavailableError(RuntimeError):
     """The rows cannot be reached any more, so that a fit cannot go on.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .certificate import Certificate
-from .data.categories import Encoder
+from .data.categories import CategoryEncoder
 from .data.validation import check_count
 from .estimators.classifier import DirectBoostClassifier
 from .estimators.multi_label import DirectBoostMultiLabelClassifier
@@ -82,10 +82,10 @@ def restore_labels(model: Any, labels: Plain) -> None:
 
 def restore_baseline(model: Any, document: Plain) -> None:
     """Set the fitted attributes of a baseline."""
-    from .baselines.votes import DECODINGS, ensemble_of
+    from .baselines.votes import DECODINGS, make_ensemble
 
     _restore(model, document)
-    model.ensemble_ = ensemble_of(model.learners_, model.coef_, np.array(document["common"]))
+    model.ensemble_ = make_ensemble(model.learners_, model.coef_, np.array(document["common"]))
     model.intercept_ = model.ensemble_.intercept
     model.history_ = _records(RoundRecord, document["history"])
     model.n_iter_ = len(model.history_)
@@ -122,7 +122,7 @@ def _restore_features(model: Any, features: Plain) -> None:
         place = f"features.categories[{number}].levels"
         levels[category["feature"]] = labels_from_plain(category["levels"], place)
     model.categories_ = levels
-    model._encoder = Encoder(tuple(feature_names(model)), tuple(levels))
+    model._encoder = CategoryEncoder(tuple(feature_names(model)), tuple(levels))
     model.missing_ = np.zeros(features["count"], dtype=bool)
     model.missing_[features["missing"]] = True
 

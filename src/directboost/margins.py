@@ -28,7 +28,7 @@ class Margin(ABC):
     #: True where the classes do not meet in one margin, so that W splits by class.
     separable: ClassVar[bool]
     k: int
-    own: Ints | None
+    true_class: Ints | None
 
     @classmethod
     @abstractmethod
@@ -70,7 +70,7 @@ class OneVsAll(Margin):
     def __init__(self, targets: Ints) -> None:
         self.targets = np.ascontiguousarray(targets, dtype=np.int8)
         self.k = int(self.targets.shape[1])
-        self.own = None
+        self.true_class = None
 
     @classmethod
     def from_codes(cls, codes: Ints, k: int) -> Self:
@@ -105,7 +105,7 @@ class Pairwise(Margin):
     separable: ClassVar[bool] = False
 
     def __init__(self, codes: Ints, k: int) -> None:
-        self.own: Ints = np.ascontiguousarray(codes, dtype=np.int32)
+        self.true_class: Ints = np.ascontiguousarray(codes, dtype=np.int32)
         self.k = k
 
     @classmethod
@@ -115,17 +115,17 @@ class Pairwise(Margin):
 
     def take(self, rows: slice | Ints) -> Self:
         """Return the same map for some of the rows."""
-        return type(self)(self.own[rows], self.k)
+        return type(self)(self.true_class[rows], self.k)
 
     def forward(self, F: Array) -> Array:
         """Return rho_ir = F_i,yi - F_ir."""
-        return F[np.arange(self.own.size), self.own][:, None] - F
+        return F[np.arange(self.true_class.size), self.true_class][:, None] - F
 
     def adjoint(self, U: Scores) -> Scores:
         """Return A_ir = [r = y_i] sum_l U_il - U_ir; every row sums to zero."""
-        A, own = -U, (np.arange(self.own.size), self.own)
-        A[own] = 0.0
-        A[own] = -A.sum(axis=1)
+        A, true_class = -U, (np.arange(self.true_class.size), self.true_class)
+        A[true_class] = 0.0
+        A[true_class] = -A.sum(axis=1)
         return A
 
 

@@ -1,19 +1,13 @@
-"""The public path of the solvers of the restricted master problem."""
+"""The solvers under their earlier path and names; new code imports `directboost.solvers`."""
 
-from .solvers import (
-    ADMM,
-    LBFGSB,
-    MASTERS,
-    ColumnBlocks,
-    Conic,
-    Consensus,
-    FeatureBlocks,
-    LinearProgram,
-    Master,
-    MasterResult,
-    Proximal,
-    Smoothing,
-)
+from .solvers import ADMM, LBFGSB, SOLVERS, Conic, Consensus, LinearProgram, Smoothing
+from .solvers import BlockDescent as FeatureBlocks
+from .solvers import ColumnBlockDescent as ColumnBlocks
+from .solvers import ProximalGradient as Proximal
+from .solvers import Solver as Master
+from .solvers import SolverResult as MasterResult
+
+MASTERS = SOLVERS
 
 __all__ = [
     "ADMM",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from directboost.baselines.stump_search import Problem, StumpSearch
+from directboost.baselines.stump_search import BoostingProblem, StumpSearch
 from directboost.data.binning import bin_features
 from tests.baselines.brute_force import all_stumps
 from tests.baselines.rows import noisy
@@ -12,7 +12,9 @@ def problem_of(X, y, weight, categories=None):
     """Return the problem of rows X (m, d) with classes y and weights."""
     search = StumpSearch(bin_features(X, weight / weight.max(), None, None, categories))
     size = float(weight.sum())
-    return Problem(search, y, weight / size, int(y.max()) + 1, size, X, np.random.RandomState(0))
+    return BoostingProblem(
+        search, y, weight / size, int(y.max()) + 1, size, X, np.random.RandomState(0)
+    )
 
 
 def binary(weighted=False, seed=0):

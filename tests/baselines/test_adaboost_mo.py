@@ -12,7 +12,7 @@ from directboost.baselines import AdaBoostMH, AdaBoostMO
 from directboost.baselines.adaboost_mo import row_distance
 from directboost.baselines.one_vs_all import OneVsAllBoost
 from directboost.history import Status
-from directboost.model.learners import Level
+from directboost.model.learners import CategoryStump
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
 from tests.baselines.rows import errors_by_round, noisy, split
 
@@ -258,7 +258,7 @@ def test_categories_and_missing_values(coupling):
     model = AdaBoostMO(
         12, code="ova", coupling=coupling, decoding="linear", categorical_features=[0]
     ).fit(X, y)
-    assert any(isinstance(learner, Level) for learner in model.learners_)
+    assert any(isinstance(learner, CategoryStump) for learner in model.learners_)
     for f, record in zip(bits_of(model, X), model.history_, strict=True):
         assert record.objective == pytest.approx(np.exp(-model.code_[y] * f).mean(), rel=1e-9)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from directboost.baselines.adaboost_sip import AdaBoostSIP, _costs
-from directboost.model.learners import Conjunction, Level
+from directboost.model.learners import CategoryStump, Conjunction
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.pairs import (
     all_colourings,
@@ -143,7 +143,7 @@ def test_conjunctions_of_levels():
     y = ((X[:, 0] == 1) & (X[:, 1] == 2)).astype(int)
     model = AdaBoostSIP(1, patterns="conjunctions", categorical_features=[0, 1]).fit(X, y)
     assert model.score(X, y) == 1.0
-    assert model.learners_ == [Conjunction((Level(0, 1.0, 1), Level(1, 2.0, 1)))]
+    assert model.learners_ == [Conjunction((CategoryStump(0, 1.0, 1), CategoryStump(1, 2.0, 1)))]
     assert model.n_features_used_ == 2
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.baselines.colouring import ColouredPairs, colours_of
-from directboost.baselines.stump_search import Problem
+from directboost.baselines.stump_search import BoostingProblem
 from tests.baselines.pairs import all_colourings, gradient, pair_weights, two_colours
 
 
@@ -13,7 +13,7 @@ def made(k=4, m=40, seed=0):
     random = np.random.default_rng(seed)
     y, v = np.arange(m) % k, random.uniform(0.1, 1.0, size=m)
     v /= v.sum()
-    pairs = ColouredPairs(Problem(None, y, v, k, float(m), None, None))
+    pairs = ColouredPairs(BoostingProblem(None, y, v, k, float(m), None, None))
     right, votes = random.random(m) < 0.5, random.normal(size=(2, k))
     assert pairs.follow(right, *votes)
     D, total = pair_weights(votes[right.astype(int)], y, v)
@@ -46,7 +46,9 @@ def test_tasks_of_all_colours():
 def test_the_weight_between_halves_at_the_start(k, U):
     """U = floor(k / 2) ceil(k / 2) / (k (k - 1) / 2) for balanced classes."""
     y = np.arange(3 * k) % k
-    pairs = ColouredPairs(Problem(None, y, np.full(3 * k, 1 / (3 * k)), k, 3.0 * k, None, None))
+    pairs = ColouredPairs(
+        BoostingProblem(None, y, np.full(3 * k, 1 / (3 * k)), k, 3.0 * k, None, None)
+    )
     mu = np.where(np.arange(k) < k // 2, 1.0, -1.0)
     assert pytest.approx(U, rel=1e-12) == pairs.task(mu).U
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.baselines.multiboost_cw import PairWeights
-from directboost.baselines.stump_search import Problem, StumpSearch
+from directboost.baselines.stump_search import BoostingProblem, StumpSearch
 from directboost.data.binning import bin_features
 from tests.baselines.rows import noisy
 
@@ -16,7 +16,7 @@ class Rows:
         X, y, weight = noisy(k=k, weighted=weighted)
         self.y, self.k, self.weight, self.nu = y, k, weight, nu
         self.search = StumpSearch(bin_features(X, np.ones(y.size), None))
-        problem = Problem(
+        problem = BoostingProblem(
             self.search, y, weight / weight.sum(), k, weight.sum(), X, np.random.RandomState(0)
         )
         self.pairs, self.known = PairWeights(problem, nu), []
@@ -108,7 +108,7 @@ def test_a_stump_without_errors():
     for nu, expected in ((0.25, np.log(3.0 / 0.25)), (0.0, np.log(1e10) / 2.0)):
         search = StumpSearch(bin_features(X, np.ones(3), None))
         random = np.random.RandomState(0)
-        pairs = PairWeights(Problem(search, y, np.full(3, 1 / 3), 2, 3.0, X, random), nu)
+        pairs = PairWeights(BoostingProblem(search, y, np.full(3, 1 / 3), 2, 3.0, X, random), nu)
         first, second = pairs.proposals()
         assert pairs.solve(first) == pytest.approx(expected, rel=1e-9)
         assert (first.polarity, second.polarity) == (-1, 1)

@@ -8,7 +8,7 @@ from scipy.sparse import csc_array
 from scipy.stats import entropy
 
 from directboost.baselines.adaboost_sip import _gains, mined
-from directboost.model.learners import Level, Stump
+from directboost.model.learners import CategoryStump, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 
@@ -122,7 +122,7 @@ def test_categories_give_levels():
     y, weight = np.arange(100) % 3, np.ones(100)
     found = mined(problem_of(X, y, weight, np.array([True, False])), 2)
     kinds = {(item.feature, type(item)) for items in found.items for item in items}
-    assert kinds == {(0, Level), (1, Stump)}
+    assert kinds == {(0, CategoryStump), (1, Stump)}
     for items, rows in zip(found.items, found.holds, strict=True):
         np.testing.assert_array_equal(rows, holds(items, X))
 

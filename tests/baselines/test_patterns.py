@@ -8,7 +8,7 @@ from scipy.sparse import csc_array
 
 from directboost.baselines.adaboost_sip import with_conjunctions
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import Conjunction, Level, Stump
+from directboost.model.learners import CategoryStump, Conjunction, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 
@@ -24,7 +24,7 @@ def test_all_items_must_hold():
 
 
 def test_levels_in_conjunctions():
-    rule = Conjunction((Level(0, 2.0, 1), Level(2, 1.0, -1)))
+    rule = Conjunction((CategoryStump(0, 2.0, 1), CategoryStump(2, 1.0, -1)))
     np.testing.assert_array_equal(rule.predict(X), [1, -1, -1, -1, 1])
 
 

@@ -20,7 +20,7 @@ from directboost.baselines import (
     MultiBoostCW,
     OneVsAllBoost,
 )
-from directboost.model.ensemble import class_probabilities, fit_factor
+from directboost.model.ensemble import class_probabilities, fit_temperature
 from tests.baselines.rows import split
 
 #: Rows of classes 0, 1 and 2 where the only feature is 0, and where it is 1.
@@ -91,7 +91,7 @@ def test_rows_that_are_separated_do_not_make_certain(estimator, at_most):
     """A factor that is fitted to rows without errors has no end."""
     X, X_test, y, y_test = split("digits")
     model = clone(estimator).fit(X, y)
-    fitted = fit_factor(model.decision_function(X), y, np.ones(y.size))
+    fitted = fit_temperature(model.decision_function(X), y, np.ones(y.size))
     certain = class_probabilities(model.decision_function(X_test), fitted)
     loss = log_loss(y_test, model.predict_proba(X_test))
     assert loss < at_most
@@ -114,5 +114,5 @@ def test_other_scores_are_fitted(estimator):
     X, _, y, _ = split("iris")
     model = clone(estimator).fit(X, y)
     F = model.decision_function(X)
-    expected = class_probabilities(F, fit_factor(F, y, np.ones(y.size)))
+    expected = class_probabilities(F, fit_temperature(F, y, np.ones(y.size)))
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-6)

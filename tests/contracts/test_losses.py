@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
+from directboost.losses import LOSSES, Loss, SampleWeights, SmoothLoss
 from directboost.margins import MARGINS, Margin
 from tests.reference import formulas
 
@@ -74,7 +74,7 @@ class Case:
     formula: str
     loss: Loss
     margin: Margin
-    rows: Rows
+    rows: SampleWeights
 
     @property
     def name(self) -> str:
@@ -87,27 +87,30 @@ class Case:
 
     def weights(self, rng) -> np.ndarray:
         """Draw a point of the dual domain: a mean of weights at margins of several sizes."""
-        points = [self.loss.weights(self.rho(rng, scale), self.rows) for scale in (0.1, 1.0, 3.0)]
+        points = [
+            self.loss.negative_gradient(self.rho(rng, scale), self.rows)
+            for scale in (0.1, 1.0, 3.0)
+        ]
         return np.tensordot(rng.dirichlet(np.ones(3)), points, axes=1)
 
     def exact_value(self, rho) -> float:
         """Return L(rho) by the formula."""
-        return float(formulas.loss_value(self.formula, rho, self.rows.c, self.rows.own))
+        return float(formulas.loss_value(self.formula, rho, self.rows.c, self.rows.true_class))
 
     def exact_dual(self, U) -> float:
         """Return D(U) by the formula."""
-        return float(formulas.dual_value(self.formula, U, self.rows.c, self.rows.own))
+        return float(formulas.dual_value(self.formula, U, self.rows.c, self.rows.true_class))
 
     def violation(self, U) -> float:
         """Return how far U is from the dual domain."""
-        return formulas.domain_violation(self.formula, U, self.rows.c, self.rows.own)
+        return formulas.domain_violation(self.formula, U, self.rows.c, self.rows.true_class)
 
 
 def make_case(title: str, formula: str, loss: Loss, margin_name: str) -> Case:
     """Build a case with every class present and weights between 0.25 and 4."""
     rng = np.random.default_rng(5)
     margin = MARGINS[margin_name].from_codes(np.arange(M) % K, K)
-    rows = Rows.weighted(rng.uniform(0.25, 4.0, M), K, margin.own)
+    rows = SampleWeights.weighted(rng.uniform(0.25, 4.0, M), K, margin.true_class)
     return Case(title, formula, loss, margin, rows)
 
 
@@ -146,7 +149,7 @@ def test_value_equals_the_formula(case, rng):
 def test_weights_are_minus_the_gradient(case, rng):
     """U agrees with central differences of the formula in every entry."""
     rho, step = case.rho(rng), 1e-5
-    U = case.loss.weights(rho, case.rows)
+    U = case.loss.negative_gradient(rho, case.rows)
     for i, r in np.ndindex(rho.shape):
         shift = np.zeros_like(rho)
         shift[i, r] = step
@@ -158,8 +161,10 @@ def test_weights_are_minus_the_gradient(case, rng):
 def test_weights_equal_the_formula(case, rng):
     """U agrees with the formula to rounding."""
     rho = case.rho(rng, 3.0)
-    expected = formulas.loss_weights(case.formula, rho, case.rows.c, case.rows.own)
-    np.testing.assert_allclose(case.loss.weights(rho, case.rows), expected, rtol=1e-12, atol=1e-15)
+    expected = formulas.loss_weights(case.formula, rho, case.rows.c, case.rows.true_class)
+    np.testing.assert_allclose(
+        case.loss.negative_gradient(rho, case.rows), expected, rtol=1e-12, atol=1e-15
+    )
 
 
 @every_smooth_loss
@@ -171,11 +176,11 @@ def test_curvature_matches_differences_of_the_weights(case, rng):
     for i, r in np.ndindex(rho.shape):
         shift = np.zeros_like(rho)
         shift[i, r] = step
-        change = case.loss.weights(rho - shift, case.rows) - case.loss.weights(
+        change = case.loss.negative_gradient(rho - shift, case.rows) - case.loss.negative_gradient(
             rho + shift, case.rows
         )
         expected[i, r] = change[i, r] / (2 * step)
-    if case.formula == "exponential" and case.rows.own is not None:
+    if case.formula == "exponential" and case.rows.true_class is not None:
         assert np.all(curvature >= expected - 1e-9)
     else:
         np.testing.assert_allclose(curvature, expected, rtol=1e-6, atol=1e-9)
@@ -196,7 +201,7 @@ def test_fenchel_young_is_tight_at_the_weights(case, rng):
     """L(rho) - D(U) = -<U, rho> at U = weights(rho)."""
     for scale in (0.0, 0.5, 2.0):
         rho = case.rho(rng, scale)
-        U = case.loss.weights(rho, case.rows)
+        U = case.loss.negative_gradient(rho, case.rows)
         difference = case.loss.value(rho, case.rows) - case.loss.dual_value(U, case.rows)
         inner = -np.sum(U * rho)
         assert difference == pytest.approx(inner, abs=1e-12 * max(1.0, abs(inner)))
@@ -217,7 +222,7 @@ def test_fenchel_young_holds_everywhere(case, seed, scale):
 def test_weights_lie_in_the_dual_domain(case, rng):
     """The weights at margins of any size lie in the domain to rounding."""
     for scale in (0.0, 1.0, 100.0):
-        U = case.loss.weights(case.rho(rng, scale), case.rows)
+        U = case.loss.negative_gradient(case.rho(rng, scale), case.rows)
         assert case.violation(U) <= 1e-13
 
 
@@ -246,7 +251,7 @@ def test_shrink_leaves_its_argument_alone(case, rng):
 @every_loss
 def test_shrink_by_one_keeps_the_dual_value(case, rng):
     """At weights that come from margins, tau = 1 changes nothing."""
-    U = case.loss.weights(case.rho(rng), case.rows)
+    U = case.loss.negative_gradient(case.rho(rng), case.rows)
     kept = case.loss.dual_value(case.loss.shrink(U, 1.0, case.rows), case.rows)
     assert kept == pytest.approx(case.loss.dual_value(U, case.rows), abs=1e-13)
 
@@ -258,7 +263,7 @@ def test_dual_value_of_shrunk_weights_is_finite_and_true(case, seed, tau, scale)
     rng = np.random.default_rng(seed)
     if (case.formula, case.margin.name) == ("exponential", "one-vs-all"):
         scale = min(scale, 4)
-    U = case.loss.weights(case.rho(rng, scale), case.rows)
+    U = case.loss.negative_gradient(case.rho(rng, scale), case.rows)
     shrunk = case.loss.shrink(U, tau, case.rows)
     value, exact = case.loss.dual_value(shrunk, case.rows), case.exact_dual(shrunk)
     size = max(1.0, abs(exact), float(np.abs(shrunk).sum()))
@@ -293,7 +298,7 @@ def test_bisected_conjugate_is_true_at_the_ends_of_the_domain(case, rest, rng):
 def test_bisected_conjugate_is_true_for_a_single_row(formula, rng):
     """With too few terms for errors to cancel, D is still never above the formula."""
     loss = SMOOTH["smooth " + formula.replace("_", " ")][1]
-    rows = Rows.weighted(np.ones(1), 2, None)
+    rows = SampleWeights.weighted(np.ones(1), 2, None)
     for _ in range(500):
         U = rows.c[:, None] * (1.0 - 10.0 ** rng.uniform(-15.0, -13.0, (1, 2)))
         exact = float(formulas.dual_value(formula, U, rows.c, None))
@@ -320,7 +325,7 @@ def test_no_overflow_at_huge_margins(case, sign):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         value = case.loss.value(rho, case.rows)
-        U = case.loss.weights(rho, case.rows)
+        U = case.loss.negative_gradient(rho, case.rows)
         curvature = case.loss.curvature(rho, case.rows)
         duals = [
             case.loss.dual_value(case.loss.shrink(U, tau, case.rows), case.rows)
@@ -340,7 +345,7 @@ def test_shrink_of_extreme_weights_stays_in_the_domain(case, seed, scale):
     rng = np.random.default_rng(seed)
     if (case.formula, case.margin.name) == ("exponential", "one-vs-all"):
         scale = 50.0
-    U = case.loss.weights(case.rho(rng, scale), case.rows)
+    U = case.loss.negative_gradient(case.rho(rng, scale), case.rows)
     for tau in (1.0, 0.999):
         shrunk = case.loss.shrink(U, tau, case.rows)
         assert shrunk.min() >= 0.0
@@ -351,10 +356,12 @@ def test_shrink_of_extreme_weights_stays_in_the_domain(case, seed, scale):
 def test_constant_is_the_infimum(case, rng):
     """P_const is what large margins leave (rho = 0 stays at r = y_i), and nothing is below it."""
     far = np.full((M, K), 500.0)
-    if case.rows.own is not None:
-        far[np.arange(M), case.rows.own] = 0.0
+    if case.rows.true_class is not None:
+        far[np.arange(M), case.rows.true_class] = 0.0
     constant = case.loss.constant(case.rows)
-    assert constant == pytest.approx(formulas.constant(case.formula, case.rows.own, K), abs=1e-15)
+    assert constant == pytest.approx(
+        formulas.constant(case.formula, case.rows.true_class, K), abs=1e-15
+    )
     assert case.loss.value(far, case.rows) == pytest.approx(constant, abs=1e-14)
     for scale in (0.1, 1.0, 10.0):
         assert case.loss.value(case.rho(rng, scale), case.rows) >= constant - 1e-14
@@ -363,23 +370,26 @@ def test_constant_is_the_infimum(case, rng):
 @every_loss
 def test_start_is_the_table_of_initial_weights(case):
     """U at W = 0 is the one of the theory, for unequal sample weights."""
-    expected = formulas.start_weights(case.formula, case.rows.c, case.rows.own, K)
+    expected = formulas.start_weights(case.formula, case.rows.c, case.rows.true_class, K)
     np.testing.assert_allclose(case.loss.start(case.rows), expected, rtol=1e-14)
 
 
 @every_loss
 def test_weight_two_equals_the_row_twice(case, rng):
     """A row of weight 2 has the loss, and the summed weights U, of the same row given twice."""
-    if case.rows.own is None:
+    if case.rows.true_class is None:
         own_once = own_twice = None
     else:
-        own_once, own_twice = case.rows.own, np.r_[case.rows.own, case.rows.own[:1]]
+        own_once, own_twice = (
+            case.rows.true_class,
+            np.r_[case.rows.true_class, case.rows.true_class[:1]],
+        )
     rho = case.rho(rng)
-    once = Rows.weighted(np.r_[2.0, np.ones(M - 1)], K, own_once)
-    twice = Rows.weighted(np.ones(M + 1), K, own_twice)
+    once = SampleWeights.weighted(np.r_[2.0, np.ones(M - 1)], K, own_once)
+    twice = SampleWeights.weighted(np.ones(M + 1), K, own_twice)
     doubled = np.r_[rho, rho[:1]]
     assert case.loss.value(rho, once) == pytest.approx(case.loss.value(doubled, twice), rel=1e-14)
-    U, split = case.loss.weights(rho, once), case.loss.weights(doubled, twice)
+    U, split = case.loss.negative_gradient(rho, once), case.loss.negative_gradient(doubled, twice)
     np.testing.assert_allclose(U[0], split[0] + split[-1], rtol=1e-13)
     np.testing.assert_allclose(U[1:], split[1:-1], rtol=1e-13)
 
@@ -388,6 +398,6 @@ def test_rows_are_normalised_whatever_the_unit_of_the_weights():
     """c_i = s_i / (S k) for weights of any size."""
     s = np.array([1.0, 2.0, 5.0])
     for unit in (1.0, 1e-300, 1e307):
-        rows = Rows.weighted(unit * s, 3, None)
+        rows = SampleWeights.weighted(unit * s, 3, None)
         np.testing.assert_allclose(rows.c, s / 24.0, rtol=1e-15)
         np.testing.assert_allclose(rows.share, s / 8.0, rtol=1e-15)

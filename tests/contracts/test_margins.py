@@ -80,10 +80,10 @@ def test_own_is_the_class_with_margin_zero(name, rng):
     margin = MARGINS[name].from_codes(y, 3)
     rho = margin.forward(rng.normal(size=(4, 3)))
     assert margin.k == 3
-    if margin.own is None:
+    if margin.true_class is None:
         assert np.all(rho != 0.0)
     else:
-        np.testing.assert_array_equal(margin.own, y)
+        np.testing.assert_array_equal(margin.true_class, y)
         np.testing.assert_array_equal(rho == 0.0, np.eye(3, dtype=bool)[y])
 
 

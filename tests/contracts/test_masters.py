@@ -12,7 +12,7 @@ from directboost import DirectBoostClassifier
 from directboost.losses import LOSSES, SmoothLoss
 from directboost.margins import MARGINS
 from directboost.penalties import L1, GroupNorm
-from directboost.solvers import MASTERS
+from directboost.solvers import SOLVERS
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin
@@ -40,14 +40,14 @@ def fits(name, loss, margin, p):
     if p in SHOWN_ON_ONE_LOSS.get(name, ()) and loss != "logistic":
         return False
     penalty = L1() if p == 1.0 else GroupNorm(p)
-    return MASTERS[name]().supports(LOSSES[loss](), MARGINS[margin], penalty) is None
+    return SOLVERS[name]().supports(LOSSES[loss](), MARGINS[margin], penalty) is None
 
 
 CASES = [
     (name, loss, margin, p)
     for loss, margin in COMBINATIONS
     for p in SHAPES
-    for name in MASTERS
+    for name in SOLVERS
     if fits(name, loss, margin, p)
 ]
 
@@ -110,7 +110,7 @@ def test_masters_agree_on_a_loss_of_the_user(margin, p):
         lambda z: np.logaddexp(0.0, 1.0 - 2.0 * z), lambda z: -2.0 / (1.0 + np.exp(2.0 * z - 1.0))
     )
     able = [
-        n for n, m in MASTERS.items() if m().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
+        n for n, m in SOLVERS.items() if m().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
     ]
     assert {"blocks", "prox"} <= set(able)
     able = [name for name in able if p == 1.0 or name != "consensus"]
@@ -122,13 +122,13 @@ def test_masters_agree_on_a_loss_of_the_user(margin, p):
 
 def test_every_master_is_tested():
     """Each of the registry has a case, and each case more than one master or the twin."""
-    assert {name for name, *_ in CASES} == set(MASTERS)
+    assert {name for name, *_ in CASES} == set(SOLVERS)
 
 
-@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_masters_say_why_they_cannot(name):
     """`supports` gives a reason in words, or None."""
-    master = MASTERS[name]()
+    master = SOLVERS[name]()
     assert master.name == name
     for loss, margin in COMBINATIONS:
         for penalty in (L1(), GroupNorm(2.0), GroupNorm(1.5), GroupNorm(math.inf)):
@@ -136,7 +136,7 @@ def test_masters_say_why_they_cannot(name):
             assert reason is None or len(reason.split()) > 2
 
 
-@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_a_loose_tolerance_is_kept_too(name):
     """Inexact masters stop early, and the certificate still tells the truth."""
     loss = "hinge" if name == "lp" else "logistic"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from directboost.data.binning import bin_features
 from directboost.kernels.threads import Team
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import OneVsAll, Pairwise
 from directboost.oracles import StumpOracle
 from directboost.penalties import L1, GroupNorm, Penalty
@@ -149,9 +149,9 @@ def test_the_best_weak_classifier_of_the_paper(make, loss, margin, blobs_missing
     data, k = blobs_missing, blobs_missing.k
     m = len(data.y)
     the_margin = margin.from_codes(data.y, k)
-    rows = Rows.weighted(data.s, k, the_margin.own)
+    rows = SampleWeights.weighted(data.s, k, the_margin.true_class)
     rng = np.random.default_rng(5)
-    U = LOSSES[loss]().weights(the_margin.forward(rng.normal(size=(m, k))), rows)
+    U = LOSSES[loss]().negative_gradient(the_margin.forward(rng.normal(size=(m, k))), rows)
     H, _, _ = enumerate_dictionary(data.X)
     best = -np.inf
     for h in H.T:

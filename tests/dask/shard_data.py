@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from directboost.dask.executor import Here
-from directboost.dask.shard import JumpList, Place, Shard, ShardPlan
-from directboost.dask.statistics import Field
+from directboost.dask.executor import LocalExecutor
+from directboost.dask.shard import RemoteScores, Shard, ShardPlan, SparseCoefficients
+from directboost.dask.statistics import ShardedStatistics
 from directboost.data.binning import bin_features
-from directboost.losses import LOSSES, Loss, Rows, SmoothLoss
+from directboost.losses import LOSSES, Loss, SampleWeights, SmoothLoss
 from directboost.margins import MARGINS
 from directboost.penalties import L1
 from directboost.problem.objective import Objective
@@ -35,9 +35,9 @@ class Sharded:
     shards: list[Shard]
 
     @property
-    def crew(self) -> Here:
+    def crew(self) -> LocalExecutor:
         """The shards in this process."""
-        return Here(self.shards)
+        return LocalExecutor(self.shards)
 
     @property
     def c(self) -> np.ndarray:
@@ -47,11 +47,15 @@ class Sharded:
     def objective(self, loss: Loss, nu: float = 0.01) -> Objective:
         """Return the plain objective of all rows."""
         margin = self.whole.margin
-        return Objective(margin, loss, L1(), nu, Rows.weighted(self.weight, K, margin.own))
+        return Objective(
+            margin, loss, L1(), nu, SampleWeights.weighted(self.weight, K, margin.true_class)
+        )
 
-    def field(self, loss: Loss, signs: np.ndarray | None = None) -> Field:
+    def field(self, loss: Loss, signs: np.ndarray | None = None) -> ShardedStatistics:
         """Return the field of the shards, with costs that are not all the same."""
-        return Field(self.crew, loss, self.whole.binned, self.costs, signs, K, self.counts)
+        return ShardedStatistics(
+            self.crew, loss, self.whole.binned, self.costs, signs, K, self.counts
+        )
 
     @property
     def counts(self) -> np.ndarray:
@@ -72,7 +76,7 @@ class Sharded:
             parts.append(sums)
         return np.concatenate(parts)
 
-    def scores(self, weights: JumpList) -> np.ndarray:
+    def scores(self, weights: SparseCoefficients) -> np.ndarray:
         """Add up the answers of all stumps with weight, row by row."""
         F, owner = np.zeros((M, K)), np.repeat(weights.features, weights.counts)
         for f, jump, row in zip(owner, weights.jumps, weights.rows, strict=True):
@@ -95,7 +99,7 @@ def draw_shards(margin: str, seed: int = 0) -> Sharded:
     return Sharded(X, labels, weight, plan.shard(X, labels, weight), shards)
 
 
-def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> JumpList:
+def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> SparseCoefficients:
     """Draw weights of some stumps of features."""
     W = []
     for f in features:
@@ -103,12 +107,12 @@ def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> 
         jumps[rng.random(len(jumps)) < 0.5] = 0.0
         jumps[0, 0] = 0.25
         W.append(jumps)
-    return JumpList.of(features, W, K)
+    return SparseCoefficients.of(features, W, K)
 
 
-def draw_place(data: Sharded, rng: np.random.Generator, dtype: type = np.float64) -> Place:
+def draw_place(data: Sharded, rng: np.random.Generator, dtype: type = np.float64) -> RemoteScores:
     """Draw a place that has weights on features of all kinds."""
-    return Place(draw_jumps(data, rng, [0, 1, 2, 4]), np.dtype(dtype))
+    return RemoteScores(draw_jumps(data, rng, [0, 1, 2, 4]), np.dtype(dtype))
 
 
 def loss_of(name: str) -> Loss:

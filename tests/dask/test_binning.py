@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.binning import bins_of, groups_for, merge_sketches, sketch
+from directboost.dask.binning import groups_for, make_bins, merge_sketches, sketch
 from directboost.data.binning import bin_features, coded
 from directboost.kernels.threads import Team
 
@@ -41,7 +41,7 @@ def parts_of(X, weight, n):
 def bins_from(parts, max_bins, levels, most):
     """Return the bins that the parts have together."""
     sketches = [sketch(X, weight, most) for X, weight in parts]
-    return bins_of(merge_sketches(sketches, most), max_bins, levels)
+    return make_bins(merge_sketches(sketches, most), max_bins, levels)
 
 
 def check_same(found, expected):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.dask import block_descent as far_rows
-from directboost.dask.block_descent import ShardedPoint, ShardedSample
+from directboost.dask.block_descent import ShardedIterate, ShardedRowSample
 from directboost.dask.problem import ShardedColumns
 from directboost.dask.statistics import sample_rows
 from directboost.solvers import quadratic_model as row_sample
@@ -25,14 +25,14 @@ def draw(name, margin):
         data,
         objective,
         data.field(loss),
-        ShardedPoint([], place, value, 0.0, place, place, place),
+        ShardedIterate([], place, value, 0.0, place, place, place),
     )
 
 
 @every_kind
 def test_a_sample_of_all_rows_bends_as_they_do(name, margin):
     data, objective, field, point = draw(name, margin)
-    sample = ShardedSample(objective, field, M)
+    sample = ShardedRowSample(objective, field, M)
     assert (sample.n, sample.whole) == (M, True)
     F = data.scores(point.F.weights)
     np.testing.assert_allclose(sample.scores(point.F), F, rtol=1e-12, atol=1e-13)
@@ -44,7 +44,7 @@ def test_a_sample_of_some_rows(name, margin, monkeypatch):
     """Its curvature is that among all rows, times how many each stands for."""
     monkeypatch.setattr(row_sample, "_RARE", 0)
     data, objective, field, point = draw(name, margin)
-    sample = ShardedSample(objective, field, 40)
+    sample = ShardedRowSample(objective, field, 40)
     assert not sample.whole
     assert 40 <= sample.n <= 40 + K
     taken = sample_rows(field.crew, field.class_counts, 40, NONE)
@@ -61,7 +61,7 @@ def test_codes_of_a_sample(room, monkeypatch):
     """Fetched feature by feature or at once, in whatever order they are asked for."""
     monkeypatch.setattr(far_rows, "_CODE_BYTES", room)
     data, objective, field, _ = draw("logistic", "pairwise")
-    sample = ShardedSample(objective, field, M)
+    sample = ShardedRowSample(objective, field, M)
     for features in ([3], [0, 3], [2, 1, 0]):
         codes, where = sample.codes(features)
         for f, row in zip(features, where, strict=True):
@@ -71,7 +71,7 @@ def test_codes_of_a_sample(room, monkeypatch):
 def test_arrays_of_a_sample_are_scaled(monkeypatch):
     monkeypatch.setattr(row_sample, "_RARE", 0)
     _, objective, field, _ = draw("logistic", "pairwise")
-    sample = ShardedSample(objective, field, 30)
+    sample = ShardedRowSample(objective, field, 30)
     taken = sample_rows(field.crew, field.class_counts, 30, NONE)
     ones = np.ones((sample.n, 2), dtype=np.float32)
     assert sample.take(ones).dtype == np.float32
@@ -100,6 +100,6 @@ def test_points(name, margin):
     columns.features = [2, 0]
     F = data.scores(point.F.weights)
     G, D = point.sums(columns)
-    A = objective.coefficients(objective.weights(F))
+    A = objective.coefficients(objective.negative_gradient(F))
     np.testing.assert_allclose(G, data.summed([2, 0], A), rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(D, data.summed([2, 0], objective.curvature(F)), rtol=1e-6, atol=1e-9)

@@ -61,7 +61,7 @@ def test_a_way_that_failed_is_not_taken_again(client, ways, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(client, "gather", broken)
-        with pytest.raises(clusters.AnswerLost):
+        with pytest.raises(clusters.ResultLostError):
             cluster.finish(futures, futures)
     assert cluster.finish(futures, futures) == [3]
     assert ways == [False]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
-from directboost.dask.executor import Here
+from directboost.dask.executor import LocalExecutor
 from directboost.dask.problem import StumpMatrix
 from tests.dask.dask_data import (
     LABELS,
@@ -68,7 +68,7 @@ def test_the_matrix_of_stumps_is_that_of_their_responses(rng):
 
 @pytest.mark.usefixtures("small_shards")
 def test_a_model_is_kept_where_the_cluster_is_lost(monkeypatch):
-    asked, each = [], Here.each
+    asked, each = [], LocalExecutor.each
 
     def lost_later(crew, *more):
         asked.append(1)
@@ -76,7 +76,7 @@ def test_a_model_is_kept_where_the_cluster_is_lost(monkeypatch):
             raise ClusterLostError("gone")
         return each(crew, *more)
 
-    monkeypatch.setattr(Here, "each", lost_later)
+    monkeypatch.setattr(LocalExecutor, "each", lost_later)
     model = DaskDirectBoostClassifier(solver="consensus", nu=0.1)
     with pytest.raises(ClusterLostError, match="gone"):
         model.fit(in_parts(X), in_parts(LABELS))

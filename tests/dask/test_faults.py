@@ -17,8 +17,8 @@ from distributed import Client, LocalCluster
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
-from directboost.dask.cluster import AnswerLost, Cluster
-from directboost.dask.cluster_executor import _SELDOM, Workers
+from directboost.dask.cluster import Cluster, ResultLostError
+from directboost.dask.cluster_executor import _SELDOM, ClusterExecutor
 from directboost.dask.shard import Shard, Sums
 from directboost.history import Status
 
@@ -85,7 +85,7 @@ def test_groups_follow_their_shards():
     """One task asks all shards of a worker; after a while those of who has them now."""
     with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = Workers(Cluster(client, 60.0, 30.0), parts)
+        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
         assert [len(group.shards) for group in crew._groups] == [3, 3]
         gone = crew._groups[0].worker
         client.retire_workers([gone])
@@ -104,7 +104,7 @@ def sizes_of_groups(crew, asked):
 def test_a_worker_that_comes_late_gets_its_share():
     with cluster_of(1, processes=False) as (cluster, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = Workers(Cluster(client, 60.0, 30.0), parts)
+        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
         assert sizes_of_groups(crew, asked=1) == [6]
         cluster.scale(2)
         client.wait_for_workers(2, timeout=30)
@@ -118,12 +118,12 @@ def test_groups_that_took_too_long_are_parted(monkeypatch):
 
     def lose_once(cluster, futures, watched):
         if next(failing, False):
-            raise AnswerLost
+            raise ResultLostError
         return finish(cluster, futures, watched)
 
     with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = Workers(Cluster(client, 60.0, 30.0), parts)
+        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
         monkeypatch.setattr(Cluster, "finish", lose_once)
         assert sizes_of_groups(crew, asked=1) == [1] * 6
         assert sizes_of_groups(crew, asked=_SELDOM) == [3, 3]

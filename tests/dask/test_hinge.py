@@ -11,9 +11,9 @@ from scipy.special import softmax
 from directboost import DirectBoostClassifier
 from directboost.dask import DaskDirectBoostClassifier
 from directboost.dask import task as far_task
-from directboost.dask.executor import Here
-from directboost.dask.task import ShardedTask
-from directboost.model.ensemble import fit_factor
+from directboost.dask.executor import LocalExecutor
+from directboost.dask.task import ShardedContext
+from directboost.model.ensemble import fit_temperature
 from directboost.training import column_generation, task
 from directboost.training import strategy as solving
 from tests.dask.dask_data import (
@@ -163,7 +163,7 @@ def test_the_empty_model():
 def test_probabilities_are_fitted(margin):
     """The optimum is not unique, so it is the scores of this very model that tell the factor."""
     far = hinge(fit_far, X, LABELS, WEIGHTS, margin=margin, penalty="l1").to_local()
-    expected = fit_factor(far.decision_function(X), LABELS, WEIGHTS)
+    expected = fit_temperature(far.decision_function(X), LABELS, WEIGHTS)
     assert expected != 1.0
     np.testing.assert_allclose(
         far.predict_proba(X), softmax(expected * far.decision_function(X), axis=1), rtol=1e-6
@@ -190,7 +190,7 @@ def test_at_most_so_many_learners(exactly, monkeypatch):
     assert model.certificate_.converged
 
 
-class Forgetful(Here):
+class Forgetful(LocalExecutor):
     """Makes every shard anew before every question."""
 
     def hold(self, question, message, size=0):
@@ -202,7 +202,7 @@ class Forgetful(Here):
 @every_margin
 def test_lost_shards_change_nothing(margin, smoothing, monkeypatch):
     expected = hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3)
-    monkeypatch.setattr("directboost.dask.cluster_executor.Here", Forgetful)
+    monkeypatch.setattr("directboost.dask.cluster_executor.LocalExecutor", Forgetful)
     assert_same_bits(hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3), expected)
 
 
@@ -275,9 +275,9 @@ def test_double_precision_takes_over_where_the_proof_of_single_fails(monkeypatch
     """The loop thinks it is there; what it proved is not enough."""
     monkeypatch.setattr(task, "_LARGE", 0)
     monkeypatch.setattr(far_task, "_LARGE", 0)
-    made, make = [], ShardedTask.smoothing
+    made, make = [], ShardedContext.smoothing
     monkeypatch.setattr(
-        ShardedTask, "smoothing", lambda far, how: made.append(how) or make(far, how)
+        ShardedContext, "smoothing", lambda far, how: made.append(how) or make(far, how)
     )
     certified, recertify = [], column_generation.recertify
 

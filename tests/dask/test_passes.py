@@ -11,7 +11,7 @@ from directboost.dask import passes
 from directboost.dask import statistics as fields
 from directboost.dask.passes import LookMessage, WayMessage
 from directboost.dask.problem import ShardedBins, ShardedObjective, ShardedOracle
-from directboost.losses import Rows
+from directboost.losses import SampleWeights
 from directboost.oracles.stump import StumpOracle
 from directboost.penalties import L1, GroupNorm
 from tests.dask.shard_data import (
@@ -38,12 +38,12 @@ def state(name, margin, dtype=np.float64):
 
 def value_by_formula(data, name, margin, F):
     rho = formulas.margins(F, margin, data.labels)
-    return float(formulas.loss_value(formula_of(name), rho, data.c, data.whole.margin.own))
+    return float(formulas.loss_value(formula_of(name), rho, data.c, data.whole.margin.true_class))
 
 
 def weights_by_formula(data, name, margin, F):
     rho = formulas.margins(F, margin, data.labels)
-    return formulas.loss_weights(formula_of(name), rho, data.c, data.whole.margin.own)
+    return formulas.loss_weights(formula_of(name), rho, data.c, data.whole.margin.true_class)
 
 
 def near(dtype):
@@ -63,7 +63,7 @@ def test_scores_are_the_answers_of_all_stumps(dtype):
 @every_kind
 def test_look(name, margin, dtype):
     data, loss, place, _ = state(name, margin, dtype)
-    found = data.crew.ask(passes.look, LookMessage(place, loss, SOME))
+    found = data.crew.ask(passes.gradient_sums, LookMessage(place, loss, SOME))
     F = data.scores(place.weights)
     U = weights_by_formula(data, name, margin, F)
     A = formulas.edge_coefficients(U, margin, data.labels)
@@ -78,7 +78,7 @@ def test_look(name, margin, dtype):
 def test_bend(name, margin):
     """The diagonal curvature is that of the plain objective on all rows."""
     data, loss, place, _ = state(name, margin)
-    found = data.crew.ask(passes.bend, LookMessage(place, loss, SOME))
+    found = data.crew.ask(passes.curvature_sums, LookMessage(place, loss, SOME))
     C = data.objective(loss).curvature(data.scores(place.weights))
     np.testing.assert_allclose(found.arrays[0], data.summed(SOME, C), rtol=1e-7, atol=1e-10)
 
@@ -96,7 +96,7 @@ def test_value(name, margin):
 def test_search(name, margin, dtype):
     data, loss, place, rng = state(name, margin, dtype)
     end, steps = draw_place(data, rng, dtype), (1.0, 1.5, 0.16)
-    found = data.crew.ask(passes.search, WayMessage(place, loss, end, steps, SOME))
+    found = data.crew.ask(passes.line_losses, WayMessage(place, loss, end, steps, SOME))
     F, there = data.scores(place.weights), data.scores(end.weights)
     expected = [value_by_formula(data, name, margin, F + step * (there - F)) for step in steps]
     np.testing.assert_allclose(found.values, expected, **near(dtype))
@@ -109,9 +109,11 @@ def test_stride(name, margin):
     data, loss, place, rng = state(name, margin)
     end = draw_place(data, rng)
     way = WayMessage(place, loss, end, (1.0, 1.5), SOME)
-    found = data.crew.ask(passes.stride, way)
-    looked = data.crew.ask(passes.look, LookMessage(end, loss, SOME))
-    np.testing.assert_allclose(found.values, data.crew.ask(passes.search, way).values, rtol=1e-12)
+    found = data.crew.ask(passes.line_losses_and_sums, way)
+    looked = data.crew.ask(passes.gradient_sums, LookMessage(end, loss, SOME))
+    np.testing.assert_allclose(
+        found.values, data.crew.ask(passes.line_losses, way).values, rtol=1e-12
+    )
     np.testing.assert_array_equal(found.values[0], looked.values[0])
     for one, other in zip(found.arrays, looked.arrays, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -150,7 +152,7 @@ def test_every_message_says_what_travels():
 
 def sharded_objective(data, loss, penalty, nu):
     one = type(data.whole.margin).from_codes(np.zeros(1, dtype=np.int32), K)
-    rows = Rows(np.array([1.0 / K]), K, one.own)
+    rows = SampleWeights(np.array([1.0 / K]), K, one.true_class)
     return ShardedObjective(one, loss, penalty, nu, rows, data.field(loss))
 
 
@@ -161,7 +163,7 @@ def test_dual_bounds(name, margin, price):
     data, loss, place, _ = state(name, margin)
     found = sharded_objective(data, loss, L1(), 0.01).dual_bound(place, price)
     U = weights_by_formula(data, name, margin, data.scores(place.weights))
-    own = data.whole.margin.own
+    own = data.whole.margin.true_class
     shrunk = formulas.shrink(formula_of(name), U, min(1.0, 0.01 / price), data.c, own)
     expected = float(formulas.dual_value(formula_of(name), shrunk, data.c, own))
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-8)
@@ -232,10 +234,10 @@ def test_a_shard_made_anew_answers_the_same():
     old = data.shards[1]
     old.scores(draw_place(data, rng))
     message = LookMessage(place, loss, SOME)
-    first, again = passes.look(old, message), passes.look(old, message)
+    first, again = passes.gradient_sums(old, message), passes.gradient_sums(old, message)
     new = pickle.loads(pickle.dumps(old))
     assert new.kept == ()
-    for other in (again, passes.look(new, pickle.loads(pickle.dumps(message)))):
+    for other in (again, passes.gradient_sums(new, pickle.loads(pickle.dumps(message)))):
         np.testing.assert_array_equal(first.values, other.values)
         np.testing.assert_array_equal(first.arrays[0], other.arrays[0])
 

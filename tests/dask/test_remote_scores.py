@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost.dask import statistics as fields
-from directboost.dask.partial_pricing import FieldInTurns
+from directboost.dask.partial_pricing import PartialPricingStatistics
 from directboost.losses import Logistic
 from directboost.penalties import L1
 from tests.dask.shard_data import K, draw_jumps, draw_shards
@@ -51,7 +51,7 @@ def test_old_places_are_forgotten(data, monkeypatch):
 
 
 def test_a_place_priced_in_turns_is_new_in_every_round(data):
-    field = FieldInTurns(
+    field = PartialPricingStatistics(
         data.crew, Logistic(), data.whole.binned, data.costs, None, K, data.counts, most=1 << 20
     )
     place = field.place(drawn(data, 1), np.float64)

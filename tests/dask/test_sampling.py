@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.executor import Here
+from directboost.dask.executor import LocalExecutor
 from directboost.dask.loading import _facts
 from directboost.dask.shard import ShardPlan
 from directboost.dask.statistics import sample_rows, sampled_codes
@@ -24,7 +24,7 @@ def draw_crew(shares, seed, m=400, cuts=(0, 150, 170, 171, 400)):
     X, weight = np.arange(m, dtype=float)[:, None], rng.uniform(0.1, 1.0, m)
     plan = ShardPlan(bin_features(X, weight, None), Pairwise, len(shares), float(weight.sum()))
     shards = [plan.shard(X[i:j], labels[i:j], weight[i:j]) for i, j in pairwise(cuts)]
-    return Here(shards), labels, weight / (weight.sum() * len(shares))
+    return LocalExecutor(shards), labels, weight / (weight.sum() * len(shares))
 
 
 def sampled(crew, size, features=()):

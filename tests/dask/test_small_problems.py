@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
 from directboost.dask import statistics as field
-from directboost.dask.executor import Here
+from directboost.dask.executor import LocalExecutor
 from directboost.history import Status
 from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
 
@@ -73,7 +73,7 @@ def test_a_path_goes_on_from_a_finished_model():
 @pytest.mark.filterwarnings("ignore:the fit ended with status")
 def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
     """The cluster goes away after the descent, when the rows are asked for."""
-    each = Here.each
+    each = LocalExecutor.each
 
     def lost(self, question, messages, owners=None):
         if len(model_rounds) > 3 and question.__name__ == "_rows":
@@ -83,7 +83,7 @@ def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
     model_rounds = []
     seed, choices = STALLING[1]
     X, y, ends = draw(seed)
-    monkeypatch.setattr(Here, "each", lost)
+    monkeypatch.setattr(LocalExecutor, "each", lost)
     model = DaskDirectBoostClassifier(tol=1e-8, callbacks=[model_rounds.append], **choices)
     with pytest.raises(ClusterLostError):
         model.fit(in_parts(X, ends), in_parts(y, ends))

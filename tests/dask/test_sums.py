@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.dask.executor import Here, tree_widths
+from directboost.dask.executor import LocalExecutor, tree_widths
 from directboost.dask.shard import FAN_IN, Sums, add_up
 
 cuts = st.lists(st.integers(1, 29), max_size=12, unique=True).map(sorted)
@@ -98,7 +98,7 @@ def total(some):
 def test_a_crew_adds_in_the_order_of_the_tree(seed, count):
     """Groups of neighbours, left to right, then groups of groups: to the bit."""
     shards = np.random.default_rng(seed).normal(size=count) * 10.0 ** (np.arange(count) % 7)
-    crew, message = Here(shards.tolist()), np.zeros(3)
+    crew, message = LocalExecutor(shards.tolist()), np.zeros(3)
     found = crew.ask(answer, message)
     assert found.values[0] == total(shards)
     assert found.arrays[0][0] == total(shards)
@@ -114,19 +114,19 @@ def test_the_levels_of_the_tree(count, widths):
 
 
 def test_traffic_counts_messages_and_sums():
-    crew, message = Here([1.0] * 9), np.zeros(4)
+    crew, message = LocalExecutor([1.0] * 9), np.zeros(4)
     crew.ask(answer, message)
     assert crew.traffic == 9 * 32 + (9 + 2 + 1) * 24
 
 
 def test_every_shard_is_asked_something_of_its_own():
-    crew = Here([1.0, 2.0, 4.0])
+    crew = LocalExecutor([1.0, 2.0, 4.0])
     assert crew.each(lambda shard, message: shard * message, [3, 5, 7]) == [3.0, 10.0, 28.0]
     with pytest.raises(ValueError, match="shorter"):
         crew.each(lambda shard, message: shard, [1, 2])
 
 
 def test_a_crew_that_is_let_go_has_no_shards():
-    crew = Here([1.0])
+    crew = LocalExecutor([1.0])
     crew.release()
     assert crew.count == 0

@@ -14,7 +14,13 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from directboost import DirectBoostClassifier
 from directboost.dask.partitions import read_partitions
-from directboost.dask.survey import class_weights_of, coding_of, merge_surveys, prepare_rows, survey
+from directboost.dask.survey import (
+    class_weights_of,
+    make_row_encoding,
+    merge_summaries,
+    prepare_rows,
+    summarize,
+)
 from directboost.model.names import default_names
 
 RNG = np.random.default_rng(8)
@@ -56,7 +62,7 @@ def surveyed(X, y, weight, categorical=None, ends=ENDS):
     weights = [None] * (len(ends) + 1) if weight is None else parts_of(weight, ends)
     blocks = list(zip(parts_of(X, ends), parts_of(y, ends), weights, strict=True))
     names = list(X.columns) if isinstance(X, pd.DataFrame) else default_names(X.shape[1])
-    return blocks, [survey(*block, categorical, names, q) for q, block in enumerate(blocks)]
+    return blocks, [summarize(*block, categorical, names, q) for q, block in enumerate(blocks)]
 
 
 def check_rows(blocks, coding, model, whole):
@@ -80,7 +86,7 @@ def check_rows(blocks, coding, model, whole):
 
 def check(X, y, weight, categorical=None, class_weight=None, ends=ENDS):
     blocks, found = surveyed(X, y, weight, categorical, ends)
-    coding = coding_of(merge_surveys(found), class_weight)
+    coding = make_row_encoding(merge_summaries(found), class_weight)
     model = DirectBoostClassifier(categorical_features=categorical, class_weight=class_weight)
     check_rows(blocks, coding, model, (X, y, weight))
 
@@ -149,8 +155,8 @@ def test_empty_partitions():
 def test_an_empty_partition_of_another_type():
     _, found = surveyed(NUMBERS, LABELS, WEIGHTS)
     nothing = np.empty((0, 3)), np.empty(0), None
-    coding = coding_of(
-        merge_surveys([survey(*nothing, None, default_names(3), 0), *found]), "balanced"
+    coding = make_row_encoding(
+        merge_summaries([summarize(*nothing, None, default_names(3), 0), *found]), "balanced"
     )
     X, codes, weight = prepare_rows(*nothing, coding)
     assert (X.shape, codes.shape, weight.shape) == ((0, 3), (0,), (0,))
@@ -167,7 +173,7 @@ def test_labels_of_rows_without_weight_count_in_balanced_weights():
     weight = np.where(LABELS == "high", 0.0, WEIGHTS)
     check(NUMBERS, LABELS, weight, class_weight="balanced")
     _, found = surveyed(NUMBERS, LABELS, weight)
-    whole = merge_surveys(found)
+    whole = merge_summaries(found)
     by_row = compute_sample_weight("balanced", LABELS)
     expected = [by_row[label == LABELS][0] for label in ("high", "low", "mid")]
     np.testing.assert_array_equal(class_weights_of("balanced", whole), expected)
@@ -205,7 +211,7 @@ def test_a_survey_is_what_counting_gives(rows, cuts):
     values, labels, weight = (np.array(column) for column in zip(*rows, strict=True))
     ends = sorted(min(cut, len(rows)) for cut in cuts)
     _, found = surveyed(values[:, None], labels, weight, [0], tuple(ends))
-    whole = merge_surveys(found)
+    whole = merge_summaries(found)
     classes, totals, counts, own, heaviest, levels = brute_force(*zip(*rows, strict=True))
     assert whole.classes.tolist() == classes
     assert whole.totals.tolist() == totals
@@ -239,13 +245,13 @@ def test_rows_in_any_cut_are_the_same(rows, cuts, class_weight):
         return
     _, found = surveyed(values[:, None], labels, weight, [0], ends)
     with pytest.raises(ValueError, match="one class only" if kept else "zero for every row"):
-        coding_of(merge_surveys(found), class_weight)
+        make_row_encoding(merge_summaries(found), class_weight)
 
 
 def test_merges_in_any_order_agree():
     _, found = surveyed(FRAME[COLUMNS[:5]], LABELS, WEIGHTS, ends=(0, 10, 20, 25, 50))
-    whole = merge_surveys(found)
-    halves = merge_surveys([merge_surveys(found[:1]), merge_surveys(found[1:3]), *found[3:]])
+    whole = merge_summaries(found)
+    halves = merge_summaries([merge_summaries(found[:1]), merge_summaries(found[1:3]), *found[3:]])
     np.testing.assert_array_equal(halves.classes, whole.classes)
     np.testing.assert_array_equal(halves.totals, whole.totals)
     np.testing.assert_allclose(halves.weights, whole.weights)
@@ -255,8 +261,8 @@ def test_merges_in_any_order_agree():
 
 def test_surveys_travel():
     _, found = surveyed(FRAME[COLUMNS[:5]], LABELS, WEIGHTS)
-    whole = merge_surveys(pickle.loads(pickle.dumps(found)))
-    coding = pickle.loads(pickle.dumps(coding_of(whole, None)))
+    whole = merge_summaries(pickle.loads(pickle.dumps(found)))
+    coding = pickle.loads(pickle.dumps(make_row_encoding(whole, None)))
     assert coding.encoder.categories[1].tolist() == ["Aachen", "Bonn", "Kiel", "Ulm"]
     assert whole.rows == np.count_nonzero(WEIGHTS)
 
@@ -268,9 +274,9 @@ def through_dask(X, y, weight, names, whole, model):
     names = names or default_names(found.n_features)
     blocks = [(part.X, part.y, part.weight) for part in found.parts]
     asked = model.categorical_features
-    tasks = [dask.delayed(survey)(*block, asked, names, q) for q, block in enumerate(blocks)]
+    tasks = [dask.delayed(summarize)(*block, asked, names, q) for q, block in enumerate(blocks)]
     (surveys,) = dask.compute(tasks, scheduler="synchronous")
-    coding = coding_of(merge_surveys(surveys), model.class_weight)
+    coding = make_row_encoding(merge_summaries(surveys), model.class_weight)
     (computed,) = dask.compute(blocks, scheduler="synchronous")
     check_rows(computed, coding, model, whole)
 
@@ -330,52 +336,52 @@ GOOD = bad("weight", 1.0)
 )
 def test_rows_that_cannot_serve(block, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
-        survey(*block.values(), None, default_names(3), 7)
+        summarize(*block.values(), None, default_names(3), 7)
 
 
 def test_frames_that_cannot_serve():
     with pytest.raises(ValueError, match=r"X in partition 0.*'word' of X holds .*not numbers"):
-        survey(FRAME[["a", "word"]], LABELS, None, None, ["a", "word"], 0)
+        summarize(FRAME[["a", "word"]], LABELS, None, None, ["a", "word"], 0)
     many = pd.DataFrame({"id": pd.Categorical(np.arange(300))})
     with pytest.raises(ValueError, match=r"X in partition 2.*'id' of X has 300 levels"):
-        survey(many, np.arange(300) % 2, None, None, ["id"], 2)
+        summarize(many, np.arange(300) % 2, None, None, ["id"], 2)
     weight = np.arange(300) < 100
-    assert survey(many, np.arange(300) % 2, weight, None, ["id"], 2).encoder.n_levels == [100]
+    assert summarize(many, np.arange(300) % 2, weight, None, ["id"], 2).encoder.n_levels == [100]
 
 
 def test_partitions_full_of_classes_draw_no_warning():
-    found = survey(np.ones((30, 1)), np.arange(30), None, None, ["a"], 0)
+    found = summarize(np.ones((30, 1)), np.arange(30), None, None, ["a"], 0)
     assert found.classes.size == 30
 
 
 @pytest.mark.parametrize("second", [np.arange(10), np.arange(10.0), np.arange(10) > 4])
 @pytest.mark.parametrize("first", [LABELS[:10], LABELS[:10].astype(object)])
 def test_words_and_numbers_are_no_labels_of_one_fit(first, second):
-    parts = [survey(NUMBERS[:10], y, None, None, default_names(3), 0) for y in (first, second)]
+    parts = [summarize(NUMBERS[:10], y, None, None, default_names(3), 0) for y in (first, second)]
     with pytest.raises(ValueError, match="y holds labels of several types"):
-        merge_surveys(parts)
+        merge_summaries(parts)
 
 
 def test_columns_of_several_types():
     def of(levels):
         X = pd.DataFrame({"a": levels})
-        return survey(X, [0, 1], None, None, ["a"], 0)
+        return summarize(X, [0, 1], None, None, ["a"], 0)
 
     words, numbers = of(pd.Categorical(["u", "v"])), of(pd.Categorical([1, 2]))
     with pytest.raises(ValueError, match="column 'a' of X holds values of several types"):
-        merge_surveys([words, numbers])
+        merge_summaries([words, numbers])
     with pytest.raises(ValueError, match="'a' of X holds categories in some partitions"):
-        merge_surveys([words, of([1.0, 2.0])])
+        merge_summaries([words, of([1.0, 2.0])])
     nothing = of(pd.Categorical([None, None], categories=["u"]))
-    assert merge_surveys([nothing, words]).encoder.categories[0].tolist() == ["u", "v"]
-    assert merge_surveys([nothing, nothing]).encoder.n_levels == [0]
+    assert merge_summaries([nothing, words]).encoder.categories[0].tolist() == ["u", "v"]
+    assert merge_summaries([nothing, nothing]).encoder.n_levels == [0]
 
 
 def test_rows_that_are_not_enough():
     def of(count, weight, class_weight=None):
         y = np.arange(10)[:count] > 4
-        found = survey(NUMBERS[:count], y, weight[:count], None, default_names(3), 0)
-        return coding_of(merge_surveys([found]), class_weight)
+        found = summarize(NUMBERS[:count], y, weight[:count], None, default_names(3), 0)
+        return make_row_encoding(merge_summaries([found]), class_weight)
 
     with pytest.raises(ValueError, match="every partition is empty"):
         of(0, np.ones(10))

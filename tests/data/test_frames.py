@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from directboost.data.frames import count_missing, is_frame, is_missing, table_of
+from directboost.data.frames import count_missing, is_frame, is_missing, make_table
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 DAY = datetime.date(2024, 2, 29)
@@ -25,7 +25,7 @@ def _make(request):
 
 def column(make, values):
     """Return a frame with one column of these values."""
-    return table_of(make({"x": values}))
+    return make_table(make({"x": values}))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_is_no_number(make, values):
 @pytest.mark.parametrize("values", [[1, "a", None], [1j, 2, 3], [[1, 2], [3], []]])
 def test_objects_that_are_no_numbers(values):
     assert column(pd.DataFrame, values).numbers(0) is None
-    assert table_of(np.array([[v] for v in [1, "a", None]], dtype=object)).numbers(0) is None
+    assert make_table(np.array([[v] for v in [1, "a", None]], dtype=object)).numbers(0) is None
 
 
 CATEGORIES = {
@@ -113,7 +113,7 @@ CATEGORIES = {
 @pytest.mark.parametrize("name", CATEGORIES)
 def test_types_that_say_category(name):
     """Their values are the levels, not the codes of the library; nulls stay nulls."""
-    table = table_of(CATEGORIES[name])
+    table = make_table(CATEGORIES[name])
     values = table.values(0)
     assert table.categorical[0]
     assert values[::2] == ["b", "a"]
@@ -132,26 +132,26 @@ def test_many_levels_of_a_small_dictionary():
     small = pa.DictionaryArray.from_arrays(
         pa.array([*range(128), None], type=pa.int8()), pa.array(levels)
     )
-    assert table_of(pa.table({"x": small})).values(0) == [*levels, None]
+    assert make_table(pa.table({"x": small})).values(0) == [*levels, None]
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 def test_floats_of_one_type_are_read_at_once(make, real):
     columns = {"a": np.array([1.5, 2.5], dtype=real), "b": np.array([0.1, np.nan], dtype=real)}
-    whole = table_of(make(columns)).whole()
+    whole = make_table(make(columns)).whole()
     assert whole.dtype == real
     np.testing.assert_array_equal(whole, np.column_stack(list(columns.values())))
 
 
 def test_a_frame_of_pandas_is_not_copied():
     X = pd.DataFrame(np.arange(6.0).reshape(3, 2), columns=["a", "b"])
-    assert np.shares_memory(table_of(X).whole(), X.to_numpy())
+    assert np.shares_memory(make_table(X).whole(), X.to_numpy())
 
 
 def test_other_columns_are_not_read_at_once(make):
-    assert table_of(make({"a": [1.5], "b": [1]})).whole() is None
-    assert table_of(make({"a": [1.5], "b": ["1"]})).whole() is None
-    assert table_of(np.array([[1, 2]])).whole() is None
+    assert make_table(make({"a": [1.5], "b": [1]})).whole() is None
+    assert make_table(make({"a": [1.5], "b": ["1"]})).whole() is None
+    assert make_table(np.array([[1, 2]])).whole() is None
 
 
 def test_what_is_a_frame(make):

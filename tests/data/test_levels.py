@@ -5,17 +5,17 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.data.binning import bin_features
-from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED
-from directboost.losses import LOSSES, Rows
+from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import Level, Stump
+from directboost.model.learners import CategoryStump, Stump
 from directboost.oracles import PoolOracle, StumpOracle
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
-from directboost.solvers import FeatureBlocks
-from directboost.training.column_generation import Plan, run
+from directboost.solvers import BlockDescent
+from directboost.training.column_generation import LoopSettings, run
 from directboost.training.compaction import count_stumps
 from directboost.training.result import export
 from tests.reference.twin import solve_twin
@@ -57,7 +57,14 @@ def names(binned):
 def test_kinds_and_levels():
     X, _, weight = draw()
     binned = binned_of(X, weight)
-    assert binned.kinds.tolist() == [LEVELS, LEVELS, ORDERED, ORDERED, GAPS, ORDERED]
+    assert binned.kinds.tolist() == [
+        CATEGORICAL,
+        CATEGORICAL,
+        ORDERED,
+        ORDERED,
+        WITH_MISSING,
+        ORDERED,
+    ]
     assert binned.levels[0].tolist() == [0, 1, 2, 3, 4, 5]
     assert binned.levels[3].tolist() == [3, 4]
     assert [binned.n_jumps(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
@@ -73,7 +80,7 @@ def test_a_stump_sets_one_level_against_the_rest():
         learner, response = binned.learner(f, jump, polarity), binned.response(f, jump, polarity)
         np.testing.assert_array_equal(learner.predict(X), response)
         assert binned.name_of(learner) == (f, jump, polarity)
-        if isinstance(learner, Level):
+        if isinstance(learner, CategoryStump):
             own = response == learner.polarity
             np.testing.assert_array_equal(own, X[:, f] == learner.level)
             seen.add((f, learner.level, learner.polarity))
@@ -84,18 +91,18 @@ def test_a_stump_sets_one_level_against_the_rest():
 def test_learners_of_levels_that_are_not_here_have_no_name():
     X, _, weight = draw()
     binned = binned_of(X, weight)
-    assert binned.name_of(Level(0, 17.0, 1)) is None
-    assert binned.name_of(Level(2, 1.0, 1)) is None
+    assert binned.name_of(CategoryStump(0, 17.0, 1)) is None
+    assert binned.name_of(CategoryStump(2, 1.0, 1)) is None
     assert binned.name_of(Stump(0, np.inf, 1, True)) is None
     assert binned.name_of(Stump(1, np.inf, 1, True)) == (1, 4, -1)
 
 
 def test_a_value_never_seen_is_of_the_rest():
     X = np.array([[7.0], [np.nan], [2.0]])
-    assert Level(0, 2.0, 1).predict(X).tolist() == [-1, -1, 1]
-    assert Level(0, 2.0, -1).predict(X).tolist() == [1, 1, -1]
-    assert Level(0, 2.0, 1).describe("colour") == "colour is 2"
-    assert Level(0, 2.0, -1).describe("colour") == "colour is not 2"
+    assert CategoryStump(0, 2.0, 1).predict(X).tolist() == [-1, -1, 1]
+    assert CategoryStump(0, 2.0, -1).predict(X).tolist() == [1, 1, -1]
+    assert CategoryStump(0, 2.0, 1).describe("colour") == "colour is 2"
+    assert CategoryStump(0, 2.0, -1).describe("colour") == "colour is not 2"
 
 
 def test_tables_are_sums_of_learners(rng):
@@ -122,9 +129,11 @@ def test_the_optimum_is_that_of_the_twin(loss, margin, p):
     binned = binned_of(X, weight)
     kind = MARGINS[margin].from_codes(y, K)
     penalty = L1() if p == 1.0 else GroupNorm(p)
-    goal = Objective(kind, LOSSES[loss](), penalty, 0.02, Rows.weighted(weight, K, kind.own))
+    goal = Objective(
+        kind, LOSSES[loss](), penalty, 0.02, SampleWeights.weighted(weight, K, kind.own)
+    )
     costs = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 1.0])
-    plan = Plan(goal, StumpOracle(binned, costs), FeatureBlocks(), 1e-6)
+    plan = LoopSettings(goal, StumpOracle(binned, costs), BlockDescent(), 1e-6)
     outcome = run(plan, FeatureColumns(binned, costs, K), [])
     every = list(names(binned))
     H = np.column_stack([binned.response(*name) for name in every])
@@ -134,7 +143,7 @@ def test_the_optimum_is_that_of_the_twin(loss, margin, p):
     assert outcome.certificate.primal == pytest.approx(best, rel=2e-6)
     assert outcome.certificate.dual <= best + 1e-9
     learners, coef = export(outcome.state.columns, outcome.state.W)
-    assert any(isinstance(h, Level) for h in learners)
+    assert any(isinstance(h, CategoryStump) for h in learners)
     assert len(learners) == count_stumps(np.concatenate(outcome.state.W)) == coef.shape[0]
     np.testing.assert_allclose(
         Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
@@ -166,7 +175,7 @@ def test_every_solver_finds_the_optimum(solver, loss, penalty):
     assert model.certificate_.dual <= best + 1e-9
     assert best <= model.certificate_.primal * (1.0 + 1e-9)
     assert model.certificate_.dictionary == binned.dictionary
-    assert any(isinstance(h, Level) for h in model.learners_)
+    assert any(isinstance(h, CategoryStump) for h in model.learners_)
 
 
 def test_rules_name_their_levels():
@@ -189,7 +198,7 @@ def test_a_coarse_start_knows_levels_and_missing_ones(rng):
     X = np.column_stack([level, rng.normal(size=m)])
     model = DirectBoostClassifier(categorical_features=[0], nu=0.03).fit(X, y)
     assert model.certificate_.converged
-    assert any(isinstance(h, Level) for h in model.learners_)
+    assert any(isinstance(h, CategoryStump) for h in model.learners_)
 
 
 def test_a_pool_takes_no_levels():

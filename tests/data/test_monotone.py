@@ -10,7 +10,7 @@ from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directbo
 from directboost.data.binning import bin_features
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.step_functions import GAPS, ORDERED
+from directboost.kernels.step_functions import ORDERED, WITH_MISSING
 from directboost.kernels.structs import Sweeps
 from tests.conftest import make_blobs
 from tests.kernels.draws import both, native_test
@@ -178,7 +178,7 @@ def test_no_direction_is_no_constraint():
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
-@pytest.mark.parametrize("kind", [ORDERED, GAPS])
+@pytest.mark.parametrize("kind", [ORDERED, WITH_MISSING])
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
 @both
 def test_a_block_keeps_signs(kernels, p, kind, rng):
@@ -197,11 +197,11 @@ def test_a_block_keeps_signs(kernels, p, kind, rng):
 def test_twins_agree_on_signs(p, rng):
     signs = np.array([1, -1, 0], dtype=np.int8)
     for _ in range(10):
-        G, D, old = draw_block(rng, 9, 3, GAPS)
+        G, D, old = draw_block(rng, 9, 3, WITH_MISSING)
         results = []
         for kernels in (native, reference):
             jumps = np.where(signs * old < 0, 0.0, old)
-            kernels.solve_block(G, D, GAPS, 0.2, p, Sweeps(2, 2, 1e-3), jumps, signs)
+            kernels.solve_block(G, D, WITH_MISSING, 0.2, p, Sweeps(2, 2, 1e-3), jumps, signs)
             results.append(jumps)
         np.testing.assert_allclose(*results, atol=1e-9)
 

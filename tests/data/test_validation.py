@@ -7,12 +7,12 @@ from directboost.data.categories import learn_encoder
 from directboost.data.validation import (
     check_choice,
     check_count,
+    check_finite,
+    check_level_counts,
     check_number,
     check_share,
     feature_costs,
-    refuse_infinite,
-    refuse_many_levels,
-    training_rows,
+    make_training_set,
     with_levels,
 )
 
@@ -29,7 +29,7 @@ def weights(rows):
 
 def test_labels_are_coded_in_sorted_order():
     """Codes point into the sorted classes; no weights means weight one."""
-    rows = training_rows(X, Y, None, None)
+    rows = make_training_set(X, Y, None, None)
     np.testing.assert_array_equal(rows.classes, ["a", "b", "c"])
     np.testing.assert_array_equal(rows.classes[rows.codes], Y)
     np.testing.assert_array_equal(rows.weight, np.ones(6))
@@ -39,7 +39,7 @@ def test_labels_are_coded_in_sorted_order():
 
 def test_rows_of_weight_zero_are_dropped():
     """They vanish from X, labels, weights, and with them classes that nobody else has."""
-    rows = training_rows(X, Y, [1, 0, 2, 0, 3, 1], None)
+    rows = make_training_set(X, Y, [1, 0, 2, 0, 3, 1], None)
     np.testing.assert_array_equal(rows.X, X[[0, 2, 4, 5]])
     np.testing.assert_array_equal(rows.classes, ["b", "c"])
     np.testing.assert_allclose(weights(rows), [1.0, 2.0, 3.0, 1.0])
@@ -47,10 +47,10 @@ def test_rows_of_weight_zero_are_dropped():
 
 def test_levels_are_those_of_the_rows_that_count():
     """Numbers have none; a level that only rows of weight zero have is gone, also for good."""
-    rows = training_rows(X, Y, None, None)
+    rows = make_training_set(X, Y, None, None)
     assert rows.levels.tolist() == [0, 0]
     encoder = learn_encoder(X, [1], ["a", "b"])
-    rows = training_rows(encoder.encode(X), Y, [1, 0, 2, 0, 3, 1], None)
+    rows = make_training_set(encoder.encode(X), Y, [1, 0, 2, 0, 3, 1], None)
     rows, smaller = with_levels(rows, encoder)
     assert rows.levels.tolist() == [0, 4]
     np.testing.assert_array_equal(rows.X[:, 1], [0, 1, 2, 3])
@@ -61,15 +61,15 @@ def test_levels_are_those_of_the_rows_that_count():
 def test_as_many_levels_as_bins():
     """The limit itself is taken, one more is not; the first column above it is named."""
     levels = np.array([0, 255, 7])
-    refuse_many_levels(levels, None, ["a", "b", "c"])
-    refuse_many_levels(levels, 300, ["a", "b", "c"])
+    check_level_counts(levels, None, ["a", "b", "c"])
+    check_level_counts(levels, 300, ["a", "b", "c"])
     with pytest.raises(ValueError, match="column 'b' of X has 255 levels, above max_bins=6: join"):
-        refuse_many_levels(levels, 6, ["a", "b", "c"])
+        check_level_counts(levels, 6, ["a", "b", "c"])
 
 
 def test_class_weights_multiply():
     """Weights of rows and classes multiply; a class of weight zero is dropped."""
-    rows = training_rows(X, Y, [1, 2, 3, 4, 5, 6], {"a": 10.0, "b": 0.0})
+    rows = make_training_set(X, Y, [1, 2, 3, 4, 5, 6], {"a": 10.0, "b": 0.0})
     np.testing.assert_allclose(weights(rows), [1.0, 20.0, 40.0, 5.0], rtol=1e-15)
     np.testing.assert_array_equal(rows.classes, ["a", "c"])
 
@@ -77,14 +77,14 @@ def test_class_weights_multiply():
 def test_balanced_class_weights_count_the_rows():
     """ "balanced" is m / (k count), as everywhere in scikit-learn."""
     y = np.array([0, 0, 0, 0, 1, 1])
-    rows = training_rows(X, y, None, "balanced")
+    rows = make_training_set(X, y, None, "balanced")
     np.testing.assert_allclose(weights(rows), [0.75] * 4 + [1.5] * 2)
 
 
 @pytest.mark.parametrize("weight", [2.5, None])
 def test_a_number_as_sample_weight(weight):
     """One number is the weight of every row."""
-    rows = training_rows(X, Y, weight, None)
+    rows = make_training_set(X, Y, weight, None)
     np.testing.assert_allclose(weights(rows), np.full(6, weight or 1.0))
 
 
@@ -159,7 +159,7 @@ def test_infinite_values_are_refused_as_scikit_learn_does(real, value):
     """Missing values pass, whole columns of them too; sums that overflow do as well."""
     rows = np.full((9, 3), np.nan, dtype=real)
     rows[:, 1] = np.finfo(real).max
-    refuse_infinite(rows)
+    check_finite(rows)
     rows[4, 2] = value
     with pytest.raises(ValueError, match=r"Input X contains infinity or a value too large"):
-        refuse_infinite(rows)
+        check_finite(rows)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from directboost import DirectBoostClassifier
 from directboost.data.memory import parse_bytes
 from directboost.oracles import PoolOracle
-from directboost.solvers import LinearProgram, Proximal
+from directboost.solvers import LinearProgram, ProximalGradient
 from tests.conftest import make_blobs
 
 DATA = make_blobs(3, m=24)
@@ -132,7 +132,7 @@ def test_feature_costs_that_do_not_fit(costs, said):
         ({"solver": "blocks", "learner": DecisionTreeClassifier()}, ["learner", "'prox'"]),
         ({"solver": "blocks", "learner": PoolOracle()}, ["learner", "'prox'"]),
         ({"solver": LinearProgram()}, ["'lp'", "logistic"]),
-        ({"solver": Proximal(), "loss": "hinge"}, ["'prox'", "hinge"]),
+        ({"solver": ProximalGradient(), "loss": "hinge"}, ["'prox'", "hinge"]),
     ],
 )
 def test_combinations_that_do_not_fit(settings, parts):

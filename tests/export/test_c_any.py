@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from directboost.export import write_c
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import Constant, Level, Stump
+from directboost.model.learners import CategoryStump, Constant, Stump
 from directboost.model.trees import Leaf, Tree
 from tests.export.compiled import Compiled, check, fact, needs_gcc, python_scores
 
@@ -44,7 +44,7 @@ def models(draw):
     side, sign = st.booleans(), st.sampled_from([-1, 1])
     stump = st.builds(Stump, st.integers(0, 1), NUMBERS, sign, side)
     gap = st.builds(Stump, st.integers(0, 1), st.just(np.inf), sign, st.just(True))
-    level = st.builds(Level, st.just(2), st.integers(0, 3).map(float), sign)
+    level = st.builds(CategoryStump, st.just(2), st.integers(0, 3).map(float), sign)
     some = draw(st.lists(stump | gap | level | st.builds(Constant, sign), min_size=1, max_size=12))
     k = draw(st.integers(2, 10))
     weight = st.floats(0.0, 3.0).map(lambda w: 0.0 if w < 1.0 else w)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import Constant, Level, Stump
+from directboost.model.learners import CategoryStump, Constant, Stump
 from directboost.model.trees import Leaf, Tree
 from tests.conftest import make_blobs
 from tests.export.onnx_session import assert_agrees, run
@@ -20,7 +20,7 @@ WEIGHTS = [0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e16]
 
 signs = st.sampled_from([1, -1])
 stumps = st.builds(Stump, st.integers(0, 1), st.sampled_from(CUTS), signs, st.booleans())
-levels = st.builds(Level, st.just(2), st.sampled_from([0.0, 1.0, 2.0]), signs)
+levels = st.builds(CategoryStump, st.just(2), st.sampled_from([0.0, 1.0, 2.0]), signs)
 constants = st.builds(Constant, signs)
 
 

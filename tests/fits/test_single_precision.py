@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.solvers import ColumnBlocks, column_blocks
+from directboost.solvers import ColumnBlockDescent, column_blocks
 
 SIZES = {2: 2600, 3: 1700, 4: 1300}  # rows by classes: just enough scores for single precision
 LOSSES = ("logistic", "multinomial", "exponential", "squared_hinge")
@@ -89,17 +89,17 @@ def test_stages_belong_to_records_after_the_change_of_precision():
 
 
 def test_a_master_is_sharpened_once(monkeypatch):
-    master = ColumnBlocks()
-    assert not master.sharpen()  # it has not begun, and will not be rough
+    master = ColumnBlockDescent()
+    assert not master.switch_to_double()  # it has not begun, and will not be rough
     X, y = mixed(0, 3, 3)
     seen = []
-    sharpen = ColumnBlocks.sharpen
+    switch_to_double = ColumnBlockDescent.switch_to_double
 
     def watched(self):
-        seen.append(sharpen(self))
+        seen.append(switch_to_double(self))
         return seen[-1]
 
-    monkeypatch.setattr(ColumnBlocks, "sharpen", watched)
+    monkeypatch.setattr(ColumnBlockDescent, "switch_to_double", watched)
     fit(X, y, nu=0.05, columns_per_round=1, tol=0.05, max_bins=8)
     assert seen == [True, False]  # at its end, and when it ended again
     monkeypatch.setattr(column_blocks, "_LARGE", 10**9)

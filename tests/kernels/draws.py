@@ -7,8 +7,8 @@ import pytest
 
 from directboost.kernels import library, native
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps
-from directboost.kernels.structs import PassRows
+from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps
+from directboost.kernels.structs import LossRows
 
 #: Marks of a test that calls the compiled kernels.
 NEEDS_NATIVE = [
@@ -42,8 +42,10 @@ LOSSES = {"logistic": 0, "exponential": 1, "multinomial": 2, "squared_hinge": 3}
 PASSES = [(loss, labels) for loss in LOSSES for labels in (True, False)]
 PASSES.remove(("multinomial", False))
 #: (bins, kind) of features.
-KINDS = (ORDERED, GAPS, LEVELS)
-SHAPES = [(1, ORDERED), (2, ORDERED), (2, GAPS)] + [(n, kind) for n in (3, 40) for kind in KINDS]
+KINDS = (ORDERED, WITH_MISSING, CATEGORICAL)
+SHAPES = [(1, ORDERED), (2, ORDERED), (2, WITH_MISSING)] + [
+    (n, kind) for n in (3, 40) for kind in KINDS
+]
 
 
 @dataclass(frozen=True)
@@ -77,4 +79,4 @@ def draw_rows(rng, loss, labels, m, k, dtype=np.float64):
     c = (s / (s.sum() * k)).astype(dtype)
     y = rng.integers(0, k, m).astype(np.int32)
     targets = np.where(rng.random((m, k)) < 0.4, 1, -1).astype(np.int8)
-    return PassRows(LOSSES[loss], k, y if labels else None, None if labels else targets, c)
+    return LossRows(LOSSES[loss], k, y if labels else None, None if labels else targets, c)

@@ -5,13 +5,26 @@ from dataclasses import replace
 import numpy as np
 
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, jump_penalty, table_of
-from directboost.kernels.structs import ModelWork, Sweeps, padded_width
+from directboost.kernels.step_functions import (
+    CATEGORICAL,
+    ORDERED,
+    WITH_MISSING,
+    jump_penalty,
+    table_of,
+)
+from directboost.kernels.structs import QuadraticModelArrays, Sweeps, padded_width
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
 PLAIN = [(4, ORDERED), (1, ORDERED), (9, ORDERED), (2, ORDERED)]
-SHAPES = [*PLAIN, (3, GAPS), (2, GAPS), (6, GAPS), (5, LEVELS), (3, LEVELS)]
+SHAPES = [
+    *PLAIN,
+    (3, WITH_MISSING),
+    (2, WITH_MISSING),
+    (6, WITH_MISSING),
+    (5, CATEGORICAL),
+    (3, CATEGORICAL),
+]
 IN_PLACE = ("jumps", "change", "Q")
 NEAR = {np.float64: {"rtol": 1e-9, "atol": 1e-10}, np.float32: {"rtol": 2e-3, "atol": 2e-3}}
 
@@ -35,7 +48,7 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
     diagonal = np.stack([np.diag(M) for M in dense(coupling, labels, H, weight)])
     D = reference.histograms(coded.codes, features, n_bins, diagonal)
     ridge = rng.uniform(0.0, 0.2, D.shape) * D.max()
-    return ModelWork(
+    return QuadraticModelArrays(
         codes=coded.codes,
         features=features,
         n_bins=n_bins,
@@ -118,7 +131,7 @@ def bin_answers(work):
         for j in range(work.first_jump[w + 1] - work.first_jump[w]):
             bins = np.arange(n)
             right = bins > j if j < n - 1 else (bins > j - n + 1) & (bins < n - 1)
-            right = bins != j if work.kinds[w] == LEVELS else right
+            right = bins != j if work.kinds[w] == CATEGORICAL else right
             first = work.first_bin[w]
             answers[work.first_jump[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
     return answers

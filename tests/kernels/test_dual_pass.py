@@ -6,7 +6,7 @@ import pytest
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
 from directboost.kernels.threads import Team
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1
 from directboost.problem.objective import Objective
@@ -20,8 +20,10 @@ def draw_weights(rng, loss, labels, m, k, real=np.float64):
     rows = draw_rows(rng, loss, labels, m, k, real)
     margin = Pairwise(rows.labels, k) if labels else OneVsAll(rows.targets)
     c = rows.c.astype(np.float64)
-    objective = Objective(margin, LOSSES[loss](), L1(), 0.01, Rows(c, k, margin.own))
-    U = objective.weights(2.0 * rng.normal(size=(m, k)))
+    objective = Objective(
+        margin, LOSSES[loss](), L1(), 0.01, SampleWeights(c, k, margin.true_class)
+    )
+    U = objective.negative_gradient(2.0 * rng.normal(size=(m, k)))
     return rows, objective, U.astype(real)
 
 
@@ -55,7 +57,7 @@ def test_twins_agree_and_threads_change_no_bit(real, loss, labels, rng):
 def test_entries_at_the_ends_of_the_domain(kernels, loss, labels, rng):
     """Weights of zero, and those of hopeless rows, give finite numbers."""
     rows, objective, _ = draw_weights(rng, loss, labels, 50, 4)
-    U = objective.weights(rng.choice([-300.0, 0.0, 300.0], (50, 4)))
+    U = objective.negative_gradient(rng.choice([-300.0, 0.0, 300.0], (50, 4)))
     if loss == "exponential" and not labels:
         U = np.minimum(U, 1e100)
     U[::3] = 0.0

@@ -5,10 +5,10 @@ import pytest
 
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.structs import LossPass, PassRows, Way
+from directboost.kernels.structs import LossRows, LossValues, SearchDirection
 from directboost.kernels.threads import Team
 from directboost.losses import LOSSES as LOSS_CLASSES
-from directboost.losses import Rows
+from directboost.losses import SampleWeights
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1
 from directboost.problem.objective import Objective
@@ -38,9 +38,11 @@ def test_pass_equals_the_loss_classes(kernels, loss, labels, scale, rng):
         rows = draw_rows(rng, loss, labels, 41, k)
         F = scale * rng.normal(size=(41, k))
         margin = Pairwise(rows.labels, k) if labels else OneVsAll(rows.targets)
-        objective = Objective(margin, LOSS_CLASSES[loss](), L1(), 1.0, Rows(rows.c, k, margin.own))
+        objective = Objective(
+            margin, LOSS_CLASSES[loss](), L1(), 1.0, SampleWeights(rows.c, k, margin.true_class)
+        )
         result = kernels.loss_pass(rows, F, "UAC")
-        U = objective.weights(F)
+        U = objective.negative_gradient(F)
         assert result.value == pytest.approx(objective.loss_value(F), rel=1e-12)
         assert_near(result.U, U, np.float64)
         assert_near(result.A, objective.coefficients(U), np.float64)
@@ -84,13 +86,15 @@ def test_a_way_off_is_a_pass_at_the_moved_scores(kernels, real, loss, labels, rn
     for m, k in ((1, 2), (5, 3), (300, 7), (130, 10), (40, 33)):
         rows = draw_rows(rng, loss, labels, m, k, real)
         F, change = (rng.normal(size=(m, k)).astype(real) for _ in range(2))
-        result = kernels.loss_pass(rows, F, "FUAC", None, Way(change, 0.3))
+        result = kernels.loss_pass(rows, F, "FUAC", None, SearchDirection(change, 0.3))
         assert_near(result.F, F + real(0.3) * change, real)
         expected = kernels.loss_pass(rows, result.F, "UAC")
         assert result.value == pytest.approx(expected.value, rel=RTOL[real], abs=RTOL[real])
         for name in "UAC":
             assert_near(getattr(result, name), getattr(expected, name), real)
-        assert kernels.loss_pass(rows, F, "", None, Way(change, 0.3)).value == result.value
+        assert (
+            kernels.loss_pass(rows, F, "", None, SearchDirection(change, 0.3)).value == result.value
+        )
 
 
 @both
@@ -101,7 +105,7 @@ def test_it_writes_where_it_is_told(kernels, loss, labels, rng):
         rows, F = draw_rows(rng, loss, labels, m, k), rng.normal(size=(m, k))
         memory = np.full((3, m * k + 1), 7.0)
         U, A, C = (row[:-1].reshape(m, k) for row in memory)
-        result = kernels.loss_pass(rows, F, "UAC", out=LossPass(0.0, None, U, A, C))
+        result = kernels.loss_pass(rows, F, "UAC", out=LossValues(0.0, None, U, A, C))
         fresh = kernels.loss_pass(rows, F, "UAC")
         for name, array in (("U", U), ("A", A), ("C", C)):
             assert getattr(result, name) is array
@@ -153,7 +157,7 @@ def test_exponential_function(real, limit, rtol):
     F = np.linspace(-limit, limit, 40_001).astype(real)[:, None]
     F[:3, 0] = 0.0, 1e-30, -1e-30
     ones = np.ones(F.shape[0], dtype=real)
-    rows = PassRows(LOSSES["exponential"], 1, None, -np.ones(F.shape, dtype=np.int8), ones)
+    rows = LossRows(LOSSES["exponential"], 1, None, -np.ones(F.shape, dtype=np.int8), ones)
     found = native.loss_pass(rows, F, "U").U
     np.testing.assert_allclose(found, np.exp(F.astype(np.float64)), rtol=rtol)
 
@@ -163,7 +167,7 @@ def test_exponential_function(real, limit, rtol):
 def test_exponential_function_beyond_its_range(real):
     """Below the range the weights stay positive and tiny, above it finite and huge."""
     F = np.array([[-1e4], [1e4]], dtype=real)
-    rows = PassRows(1, 1, None, -np.ones((2, 1), dtype=np.int8), np.ones(2, dtype=real))
+    rows = LossRows(1, 1, None, -np.ones((2, 1), dtype=np.int8), np.ones(2, dtype=real))
     low, high = native.loss_pass(rows, F, "U").U[:, 0]
     assert 0.0 < low < (1e-300 if real is np.float64 else 1e-36)
     assert (1e300 if real is np.float64 else 1e36) < high < np.inf

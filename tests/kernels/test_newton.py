@@ -5,7 +5,7 @@ import pytest
 
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.step_functions import GAPS, LEVELS, ORDERED, jump_penalty
+from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, jump_penalty
 from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, KINDS, REALS, both, native_test
 from tests.kernels.models import (
@@ -217,7 +217,7 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
 def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
     """Codes of all widths, with many rows in one bin: the books hold, threads change no bit."""
     for k, code in zip((3, 10, 26), CODES, strict=True):
-        shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
+        shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, WITH_MISSING)]
         work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code, shapes=shapes)
         first, before = start(work), value_of(work)
         native.model_epoch(work)
@@ -259,7 +259,7 @@ def all_alive(rng, work):
 
 @native_test
 def test_many_live_jumps_of_one_feature(rng):
-    shapes = [(70, GAPS), (5, ORDERED), (30, LEVELS)]
+    shapes = [(70, WITH_MISSING), (5, ORDERED), (30, CATEGORICAL)]
     work = all_alive(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=shapes))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 50_000, 1e-11) == pytest.approx(gain, rel=1e-6)
@@ -268,7 +268,8 @@ def test_many_live_jumps_of_one_feature(rng):
 
 @native_test
 @pytest.mark.parametrize(
-    ("bins", "kind"), [(2, ORDERED), (2, GAPS), *((n, kind) for n in (3, 60) for kind in KINDS)]
+    ("bins", "kind"),
+    [(2, ORDERED), (2, WITH_MISSING), *((n, kind) for n in (3, 60) for kind in KINDS)],
 )
 def test_one_feature_alone_is_solved_at_once(bins, kind, rng):
     """Where neither classes nor features couple, the preconditioner is the very inverse."""

@@ -7,9 +7,9 @@ import pytest
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
 from directboost.kernels.step_functions import (
-    GAPS,
-    LEVELS,
+    CATEGORICAL,
     ORDERED,
+    WITH_MISSING,
     jump_penalty,
     n_jumps,
     table_of,
@@ -17,11 +17,16 @@ from directboost.kernels.step_functions import (
 from directboost.kernels.structs import Sweeps
 from tests.kernels.draws import both, native_test
 
-KINDS = (ORDERED, GAPS, LEVELS)
+KINDS = (ORDERED, WITH_MISSING, CATEGORICAL)
 NORMS = (1.0, 2.0, np.inf, 3.0)
 USUAL = Sweeps(2, 4, 1e-3)
 MANY = Sweeps(60, 10, 1e-5)
-SIZES = [(2, ORDERED), (2, GAPS), *((n, kind) for n in (3, 9) for kind in KINDS), (40, GAPS)]
+SIZES = [
+    (2, ORDERED),
+    (2, WITH_MISSING),
+    *((n, kind) for n in (3, 9) for kind in KINDS),
+    (40, WITH_MISSING),
+]
 #: (bins, kind, p); the NumPy twin takes its time for a general p.
 BLOCKS = [(n, kind, p) for n, kind in SIZES for p in NORMS if n <= 3 or p != 3.0]
 
@@ -139,7 +144,9 @@ def test_a_large_nu_takes_the_jumps_away(kernels, p, rng):
 
 
 @native_test
-@pytest.mark.parametrize(("n", "kind", "p"), [*BLOCKS, (9, GAPS, 1.5), (9, LEVELS, 3.0)])
+@pytest.mark.parametrize(
+    ("n", "kind", "p"), [*BLOCKS, (9, WITH_MISSING, 1.5), (9, CATEGORICAL, 3.0)]
+)
 def test_twins_agree(n, kind, p, rng):
     """After few sweeps, as in an epoch, the twins stand at the same point."""
     for k in (3,) if n > 9 or p in (1.5, 3.0) else range(1, 13):

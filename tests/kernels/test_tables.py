@@ -6,7 +6,7 @@ import pytest
 from directboost.data.binning import BinnedData
 from directboost.kernels import native
 from directboost.kernels.reference import binning as reference
-from directboost.kernels.step_functions import GAPS, ORDERED
+from directboost.kernels.step_functions import ORDERED, WITH_MISSING
 from directboost.kernels.structs import Tables
 from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
@@ -21,7 +21,7 @@ def coded_as_binned(coded):
     nothing = [np.empty(0)] * len(coded.n_bins)
     kinds = coded.kinds
     return BinnedData(
-        coded.codes, coded.n_bins, kinds, kinds == GAPS, nothing, np.empty(0), True, nothing
+        coded.codes, coded.n_bins, kinds, kinds == WITH_MISSING, nothing, np.empty(0), True, nothing
     )
 
 
@@ -82,7 +82,7 @@ def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
     """
     codes = np.array([[0, 0, 3, 3]], dtype=np.uint8)
     A = np.array([[-1.0, 1.0], [-2.0, 2.0], [3.0, -3.0], [1.0, -1.0]], dtype=real)
-    for n, kind in ((4, ORDERED), (5, GAPS)):
+    for n, kind in ((4, ORDERED), (5, WITH_MISSING)):
         bins, kinds = np.array([n], dtype=np.int32), np.array([kind], dtype=np.uint8)
         best, jump, polarity = kernels.price(codes, bins, kinds, A, q, np.ones(1))
         assert (best[0], jump[0], polarity[0]) == (7.0, 0, 1)
@@ -106,7 +106,7 @@ def test_the_width_of_a_tie(kernels, real, tie):
 @pytest.mark.parametrize("code", CODES)
 def test_sums_agree(code, real, rng):
     """Histogram and edges of the twins are equal for every width, code and precision."""
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, WITH_MISSING)]
     for k in CLASSES:
         coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
         for f, (n, kind) in enumerate(shapes):
@@ -125,7 +125,7 @@ def test_sums_agree(code, real, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("code", CODES)
 def test_prices_agree(code, real, q, rng):
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, WITH_MISSING)]
     for k in CLASSES:
         coded, A = draw_codes(rng, 90, code, shapes), rng.normal(size=(90, k)).astype(real)
         costs = rng.uniform(0.5, 2.0, len(shapes))
@@ -141,7 +141,7 @@ def test_prices_agree(code, real, q, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("code", CODES)
 def test_add_tables_adds_rows_of_tables(kernels, code, real, rng):
-    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, GAPS)]
+    shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, WITH_MISSING)]
     for k in CLASSES:
         coded = draw_codes(rng, 50, code, shapes)
         which = np.array([5, 0, 3, len(shapes) - 1], dtype=np.int32)
@@ -276,7 +276,7 @@ def test_empty_inputs(kernels):
 def test_threads_change_no_bit(rng):
     """Pricing, tables and prediction give the same bits with two threads and with none."""
     m, k = 40_000, 3
-    coded = draw_codes(rng, m, np.uint8, [(9, ORDERED), (5, GAPS)] * 6)
+    coded = draw_codes(rng, m, np.uint8, [(9, ORDERED), (5, WITH_MISSING)] * 6)
     A, costs = rng.normal(size=(m, k)), np.ones(12)
     which = np.array([0, 3, 7], dtype=np.int32)
     tables = [rng.normal(size=(int(coded.n_bins[f]), k)) for f in which]

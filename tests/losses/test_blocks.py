@@ -6,7 +6,7 @@ from math import fsum
 import numpy as np
 import pytest
 
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.losses.base import entropy
 from directboost.margins import MARGINS, Pairwise
 from directboost.penalties import PENALTIES
@@ -17,7 +17,7 @@ M, K = 9000, 3
 
 def problem(name, margin_name, rng):
     margin = MARGINS[margin_name].from_codes(rng.integers(0, K, M).astype(np.int32), K)
-    rows = Rows.weighted(rng.random(M) + 0.1, K, margin.own)
+    rows = SampleWeights.weighted(rng.random(M) + 0.1, K, margin.true_class)
     return Objective(margin, LOSSES[name](), PENALTIES["l1,2"](), 0.01, rows)
 
 
@@ -30,9 +30,9 @@ def test_the_objective_is_that_of_all_rows_at_once(name, margin_name, rng):
     margin, loss, rows = objective.margin, objective.loss, objective.rows
     F = rng.normal(size=(M, K))
     rho = margin.forward(F)
-    U = loss.weights(rho, rows)
+    U = loss.negative_gradient(rho, rows)
     assert objective.loss_value(F) == pytest.approx(loss.value(rho, rows), rel=1e-13)
-    np.testing.assert_allclose(objective.weights(F), U, rtol=1e-14)
+    np.testing.assert_allclose(objective.negative_gradient(F), U, rtol=1e-14)
     np.testing.assert_allclose(objective.coefficients(U), margin.adjoint(U), rtol=1e-14)
     whole = loss.dual_value(loss.shrink(U, 0.5, rows), rows)
     assert objective.dual_bound(U, 0.02) == pytest.approx(whole, rel=1e-12)
@@ -42,7 +42,7 @@ def test_the_objective_is_that_of_all_rows_at_once(name, margin_name, rng):
 def test_the_bound_of_the_parts_stays_below_the_exact_dual(name, margin_name, rng):
     objective = problem(name, margin_name, rng)
     loss, rows = objective.loss, objective.rows
-    U = objective.weights(rng.normal(size=(M, K)))
+    U = objective.negative_gradient(rng.normal(size=(M, K)))
     terms = loss.dual_terms(loss.shrink(U, 0.5, rows), rows)
     assert objective.dual_bound(U, 0.02) <= fsum(terms.ravel())
 
@@ -60,9 +60,9 @@ def test_the_start_of_the_objective_is_that_of_the_loss(name, margin_name, rng):
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_start_is_that_of_scores_of_zero(name, rng):
     margin = Pairwise(rng.integers(0, K, M).astype(np.int32), K)
-    rows, loss = Rows.weighted(rng.random(M) + 0.1, K, margin.own), LOSSES[name]()
+    rows, loss = SampleWeights.weighted(rng.random(M) + 0.1, K, margin.true_class), LOSSES[name]()
     zero = np.zeros((M, K))
-    np.testing.assert_allclose(loss.start(rows), loss.weights(zero, rows), rtol=1e-15)
+    np.testing.assert_allclose(loss.start(rows), loss.negative_gradient(zero, rows), rtol=1e-15)
     assert loss.start_value(rows) == pytest.approx(loss.value(zero, rows), rel=1e-13, abs=1e-15)
 
 
@@ -82,8 +82,8 @@ class _Coupled(LOSSES["multinomial"]):
     def value(self, rho, rows):
         return float(np.log1p(super().value(rho, rows)))
 
-    def weights(self, rho, rows):
-        return super().weights(rho, rows) / (1.0 + super().value(rho, rows))
+    def negative_gradient(self, rho, rows):
+        return super().negative_gradient(rho, rows) / (1.0 + super().value(rho, rows))
 
 
 def test_a_derived_loss_is_not_taken_to_be_a_sum(rng):

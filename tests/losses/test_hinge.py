@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from directboost.losses import Hinge, Rows
+from directboost.losses import Hinge, SampleWeights
 from directboost.margins import Pairwise
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
@@ -15,22 +15,22 @@ SIXTH = 1.0 / 6.0
 
 def pairwise_rows(labels, k=3):
     """Return rows of equal weight with these labels."""
-    return Rows.weighted(np.ones(len(labels)), k, np.asarray(labels))
+    return SampleWeights.weighted(np.ones(len(labels)), k, np.asarray(labels))
 
 
 def test_tied_classes_share_the_weight_of_the_row():
     """All maximisers of a row get the same weight, the label among them where its slack ties."""
     rho = np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.6], [1.0, 0.0, 1.0], [2.0, 0.0, 2.0]])
-    U = HINGE.weights(rho, Rows.weighted(np.ones(4), 3, np.array([0, 0, 1, 1])))
+    U = HINGE.negative_gradient(rho, SampleWeights.weighted(np.ones(4), 3, np.array([0, 0, 1, 1])))
     expected = [[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.0, 1.0, 0.0]]
     np.testing.assert_allclose(U, np.array(expected) / 4)
 
 
 def test_one_vs_all_weight_ends_at_margin_one():
     """A margin of exactly 1 has no loss and no weight."""
-    rows = Rows.weighted(np.ones(2), 3, None)
+    rows = SampleWeights.weighted(np.ones(2), 3, None)
     rho = np.array([[1.0, np.nextafter(1.0, 0.0), 2.0], [-1.0, 0.0, 1.5]])
-    np.testing.assert_allclose(HINGE.weights(rho, rows), SIXTH * (rho < 1.0))
+    np.testing.assert_allclose(HINGE.negative_gradient(rho, rows), SIXTH * (rho < 1.0))
     assert HINGE.value(rho, rows) == pytest.approx(3.0 * SIXTH)
 
 
@@ -46,7 +46,7 @@ def test_dual_value_is_one_minus_the_mass_on_the_labels(rng):
     """D(U) = 1 - sum_i U_i,yi: the paper minimises that mass (summed, not averaged)."""
     rows = pairwise_rows([0, 1, 2, 0])
     U = rows.share[:, None] * rng.dirichlet(np.ones(3), 4)
-    expected = 1.0 - U[np.arange(4), rows.own].sum()
+    expected = 1.0 - U[np.arange(4), rows.true_class].sum()
     assert HINGE.dual_value(U, rows) == pytest.approx(expected, abs=1e-14)
 
 
@@ -56,7 +56,7 @@ def test_duals_of_the_linear_program_close_the_gap():
     data, nu = make_blobs(3, m=12, d=2), 0.02
     H, costs, _ = enumerate_dictionary(data.X)
     m, n, k = 12, H.shape[1], 3
-    margin, rows = Pairwise(data.y, k), Rows.weighted(data.s, k, data.y)
+    margin, rows = Pairwise(data.y, k), SampleWeights.weighted(data.s, k, data.y)
     lines, ones = [], []
     for i in range(m):
         for r in range(k):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.losses import Logistic, Rows
+from directboost.losses import Logistic, SampleWeights
 from directboost.margins import OneVsAll, Pairwise
 
 LOSS = Logistic()
@@ -20,7 +20,7 @@ def test_value_of_the_paper(margin, rng):
     """With equal weights L = (1/mk) sum log(1 + exp(-rho))."""
     rho = margin.forward(rng.normal(size=(M, K)))
     expected = np.log(1.0 + np.exp(-rho)).sum() / (M * K)
-    rows = Rows.weighted(np.ones(M), K, margin.own)
+    rows = SampleWeights.weighted(np.ones(M), K, margin.true_class)
     assert LOSS.value(rho, rows) == pytest.approx(expected, rel=1e-14)
 
 
@@ -30,7 +30,7 @@ def test_dual_of_the_paper(margin, rng):
     """With equal weights D(U) = -(1/mk) sum of the binary entropies of mkU."""
     v = rng.uniform(size=(M, K))
     expected = -np.sum(v * np.log(v) + (1 - v) * np.log(1 - v)) / (M * K)
-    rows = Rows.weighted(np.ones(M), K, margin.own)
+    rows = SampleWeights.weighted(np.ones(M), K, margin.true_class)
     assert LOSS.dual_value(v / (M * K), rows) == pytest.approx(expected, rel=1e-13)
 
 
@@ -40,20 +40,20 @@ def test_weights_of_the_paper(margin, rng):
     """With equal weights U = exp(-rho) / (mk (1 + exp(-rho)))."""
     rho = margin.forward(rng.normal(size=(M, K)))
     expected = np.exp(-rho) / (M * K * (1.0 + np.exp(-rho)))
-    rows = Rows.weighted(np.ones(M), K, margin.own)
-    np.testing.assert_allclose(LOSS.weights(rho, rows), expected, rtol=1e-13)
+    rows = SampleWeights.weighted(np.ones(M), K, margin.true_class)
+    np.testing.assert_allclose(LOSS.negative_gradient(rho, rows), expected, rtol=1e-13)
 
 
 @pytest.mark.paper("Eq. 34")
 def test_start_is_half_of_the_start_the_paper_prints():
     """At W = 0 the weights are 1/(2mk), not 1/(mk)."""
-    rows = Rows.weighted(np.ones(M), K, Y)
+    rows = SampleWeights.weighted(np.ones(M), K, Y)
     np.testing.assert_allclose(LOSS.start(rows), 1.0 / (2 * M * K), rtol=1e-15)
 
 
 def test_entropy_is_zero_at_both_ends_of_the_domain():
     """v = 0 and v = 1 have no entropy, and v = 1/2 has log 2."""
-    rows = Rows.weighted(np.ones(1), 3, None)
+    rows = SampleWeights.weighted(np.ones(1), 3, None)
     U = rows.c[0] * np.array([[0.0, 1.0, 0.5]])
     assert LOSS.dual_value(U, rows) == pytest.approx(np.log(2.0) / 3, abs=1e-14)
 
@@ -62,10 +62,10 @@ def test_tails_keep_their_relative_precision():
     """Far right the loss and its weights are exp(-z), far left the loss is -z."""
     z = np.array([30.0, 300.0, 700.0])
     np.testing.assert_allclose(LOSS.theta(z), np.exp(-z), rtol=1e-12)
-    np.testing.assert_allclose(-LOSS.slope(z), np.exp(-z), rtol=1e-12)
-    np.testing.assert_allclose(LOSS.bend(z), np.exp(-z), rtol=1e-12)
+    np.testing.assert_allclose(-LOSS.theta_gradient(z), np.exp(-z), rtol=1e-12)
+    np.testing.assert_allclose(LOSS.theta_curvature(z), np.exp(-z), rtol=1e-12)
     np.testing.assert_allclose(LOSS.theta(-z), z, rtol=1e-12)
-    np.testing.assert_allclose(LOSS.bend(-z), np.exp(-z), rtol=1e-12)
+    np.testing.assert_allclose(LOSS.theta_curvature(-z), np.exp(-z), rtol=1e-12)
 
 
 def test_small_terms_keep_their_digits():

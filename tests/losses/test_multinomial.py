@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from directboost.losses import Multinomial, Rows
+from directboost.losses import Multinomial, SampleWeights
 from directboost.margins import Pairwise
 
 LOSS = Multinomial()
 Y = np.array([0, 1, 2, 2, 1])
 MARGIN = Pairwise(Y, 3)
-ROWS = Rows.weighted(np.arange(1.0, 6.0), 3, Y)
+ROWS = SampleWeights.weighted(np.arange(1.0, 6.0), 3, Y)
 
 
 def test_value_is_the_negative_log_likelihood(rng):
@@ -23,7 +23,7 @@ def test_value_is_the_negative_log_likelihood(rng):
 def test_coefficients_are_labels_minus_probabilities(rng):
     """A = (s_i / S) (onehot - softmax(F))."""
     F = rng.normal(size=(5, 3))
-    A = MARGIN.adjoint(LOSS.weights(MARGIN.forward(F), ROWS))
+    A = MARGIN.adjoint(LOSS.negative_gradient(MARGIN.forward(F), ROWS))
     expected = (np.arange(1.0, 6.0) / 15.0)[:, None] * (np.eye(3)[Y] - softmax(F, axis=1))
     np.testing.assert_allclose(A, expected, atol=1e-16)
 
@@ -40,6 +40,6 @@ def test_only_pairwise_margins_are_offered():
 
 def test_shrunk_rows_keep_their_mass(rng):
     """The rows of shrunk weights sum to s_i / S for every tau."""
-    U = LOSS.weights(MARGIN.forward(rng.normal(size=(5, 3))), ROWS)
+    U = LOSS.negative_gradient(MARGIN.forward(rng.normal(size=(5, 3))), ROWS)
     for tau in (0.0, 0.3, 1.0):
         np.testing.assert_allclose(LOSS.shrink(U, tau, ROWS).sum(axis=1), ROWS.share, rtol=1e-14)

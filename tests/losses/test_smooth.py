@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from directboost.losses import Rows, SmoothLoss
+from directboost.losses import SampleWeights, SmoothLoss
 
-ROWS = Rows.weighted(np.array([1.0, 2.0, 3.0]), 3, np.array([0, 1, 2]))
-FREE = Rows.weighted(np.array([1.0, 2.0, 3.0]), 3, None)
+ROWS = SampleWeights.weighted(np.array([1.0, 2.0, 3.0]), 3, np.array([0, 1, 2]))
+FREE = SampleWeights.weighted(np.array([1.0, 2.0, 3.0]), 3, None)
 
 
 def smoothed_hinge(z):
@@ -78,11 +78,11 @@ def test_rough_derivatives_give_looser_but_true_bounds():
 def test_curvature_by_differences_where_none_is_given(rng):
     """Without Theta'' a central difference of Theta' serves, and is never negative."""
     z = rng.uniform(-3.0, 3.0, (3, 3))
-    np.testing.assert_allclose(LIFTED.bend(z), np.exp(-z), rtol=1e-8)
-    assert np.all(SMOOTHED.bend(np.linspace(-2.0, 2.0, 41)) >= 0.0)
+    np.testing.assert_allclose(LIFTED.theta_curvature(z), np.exp(-z), rtol=1e-8)
+    assert np.all(SMOOTHED.theta_curvature(np.linspace(-2.0, 2.0, 41)) >= 0.0)
 
 
 def test_positive_slopes_are_cut_off():
     """Theta is non-increasing, so rounding of a user's derivative above 0 never makes U < 0."""
     noisy = SmoothLoss(smoothed_hinge, lambda z: smoothed_hinge_slope(z) + 1e-17)
-    assert noisy.weights(np.full((3, 3), 5.0), FREE).min() >= 0.0
+    assert noisy.negative_gradient(np.full((3, 3), 5.0), FREE).min() >= 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.losses import Rows, SquaredHinge
+from directboost.losses import SampleWeights, SquaredHinge
 
 LOSS = SquaredHinge()
 
@@ -12,8 +12,8 @@ def test_closed_forms():
     """Theta, Theta' and Theta'' by hand, left of, at and right of z = 1."""
     z = np.array([-1.0, 0.0, 1.0, 3.0])
     np.testing.assert_array_equal(LOSS.theta(z), [4.0, 1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(LOSS.slope(z), [-4.0, -2.0, 0.0, 0.0])
-    np.testing.assert_array_equal(LOSS.bend(z), [2.0, 2.0, 0.0, 0.0])
+    np.testing.assert_array_equal(LOSS.theta_gradient(z), [-4.0, -2.0, 0.0, 0.0])
+    np.testing.assert_array_equal(LOSS.theta_curvature(z), [2.0, 2.0, 0.0, 0.0])
 
 
 @pytest.mark.paper("Eq. 16")
@@ -27,5 +27,5 @@ def test_conjugate_is_the_supremum(rng):
 
 def test_edges_may_reach_two():
     """At W = 0 the weights of a row sum to twice its share, so edges are bounded by 2, not 1."""
-    rows = Rows.weighted(np.ones(4), 3, None)
+    rows = SampleWeights.weighted(np.ones(4), 3, None)
     assert LOSS.start(rows).sum() == pytest.approx(2.0, rel=1e-14)

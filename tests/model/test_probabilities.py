@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from directboost.model.ensemble import class_probabilities, fit_factor
+from directboost.model.ensemble import class_probabilities, fit_temperature
 
 
 def scores(wrong, m=60, k=4, scale=1.0):
@@ -26,7 +26,7 @@ def test_the_factor_is_the_likeliest(scale):
         return -weight @ np.log(P[np.arange(codes.size), codes])
 
     best = minimize_scalar(negative_log_likelihood, bounds=(-6.0, 6.0), method="bounded").x
-    assert fit_factor(F, codes, weight) == pytest.approx(np.exp(best), rel=1e-4)
+    assert fit_temperature(F, codes, weight) == pytest.approx(np.exp(best), rel=1e-4)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 20.0])
@@ -34,12 +34,12 @@ def test_rows_that_are_all_right_have_one_factor(scale):
     """The factor goes with the scale of the scores; order and scale of weights do not matter."""
     F, codes = scores(wrong=0, scale=scale)
     weight = np.arange(1.0, codes.size + 1.0)
-    factor = fit_factor(F, codes, weight)
+    factor = fit_temperature(F, codes, weight)
     order = np.random.default_rng(2).permutation(codes.size)
-    other = fit_factor(F[order], codes[order], 1e-3 * weight[order])
+    other = fit_temperature(F[order], codes[order], 1e-3 * weight[order])
     assert factor == pytest.approx(other, rel=1e-10)
     rows = np.repeat(np.arange(codes.size), weight.astype(int))
-    repeated = fit_factor(F[rows], codes[rows], np.ones(rows.size))
+    repeated = fit_temperature(F[rows], codes[rows], np.ones(rows.size))
     assert factor == pytest.approx(repeated, rel=1e-10)
     assert 10.0 < factor * scale < 40.0
 
@@ -47,8 +47,8 @@ def test_rows_that_are_all_right_have_one_factor(scale):
 def test_the_factor_stays_in_its_range():
     """Scores that say nothing but the wrong class are not trusted; tiny ones are magnified."""
     F, codes = scores(wrong=60)
-    assert fit_factor(F, codes, np.ones(60)) == pytest.approx(np.exp(-6.0))
+    assert fit_temperature(F, codes, np.ones(60)) == pytest.approx(np.exp(-6.0))
     F, codes = scores(wrong=0, scale=1e-6)
-    assert fit_factor(F, codes, np.ones(60)) == pytest.approx(np.exp(6.0))
-    P = class_probabilities(F, fit_factor(F, codes, np.ones(60)))
+    assert fit_temperature(F, codes, np.ones(60)) == pytest.approx(np.exp(6.0))
+    P = class_probabilities(F, fit_temperature(F, codes, np.ones(60)))
     np.testing.assert_allclose(P.sum(axis=1), 1.0)

@@ -13,17 +13,17 @@ from directboost import (
 )
 from directboost.data.binning import bin_features
 from directboost.kernels.step_functions import answers
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.model.ensemble import Ensemble
 from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
-from directboost.oracles.tree_growth import Grower, Shape
+from directboost.oracles.tree_growth import Shape, TreeGrower
 from directboost.penalties import GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
-from directboost.solvers import FeatureBlocks
-from directboost.training.column_generation import Plan, run
+from directboost.solvers import BlockDescent
+from directboost.training.column_generation import LoopSettings, run
 from tests.reference.twin import solve_twin
 
 K = 3
@@ -42,7 +42,7 @@ def draw(m=200, seed=0):
 def grown(A, max_leaves=8, min_share=0.0, seed=0, rows=None):
     X, _, weight = draw(A.shape[0], seed)
     binned = bin_features(X, weight / weight.max(), 255, None, np.arange(4) == 3)
-    grower = Grower(binned, weight, Shape(max_leaves, min_share))
+    grower = TreeGrower(binned, weight, Shape(max_leaves, min_share))
     rows = np.arange(A.shape[0]) if rows is None else rows
     return X, weight, binned, grower.grow(A, np.arange(4), rows)
 
@@ -146,9 +146,13 @@ def test_the_proof_holds_over_all_leaves_that_were_grown(loss):
     oracle = TreeOracle(max_leaves=4, trees_per_round=2).on(data)
     margin = MARGINS["pairwise"].from_codes(y, K)
     goal = Objective(
-        margin, LOSSES[loss](), GroupNorm(2.0), 0.02, Rows.weighted(weight, K, margin.own)
+        margin,
+        LOSSES[loss](),
+        GroupNorm(2.0),
+        0.02,
+        SampleWeights.weighted(weight, K, margin.true_class),
     )
-    plan = Plan(goal, oracle, FeatureBlocks(), 1e-4)
+    plan = LoopSettings(goal, oracle, BlockDescent(), 1e-4)
     outcome = run(plan, FeatureColumns(oracle.binned, oracle.costs, K), [])
     bins = oracle.binned
     names = [(f, j, s) for f in range(bins.n_features + 1) for j in range(bins.n_jumps(f))

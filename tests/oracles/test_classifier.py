@@ -21,10 +21,10 @@ from directboost import (
     directboost_path,
 )
 from directboost.callbacks import TimeLimit
-from directboost.model.learners import Constant, FittedClassifier, Opposite
+from directboost.model.learners import Constant, FittedClassifier, Negated
 from directboost.oracles import Catalogue, ClassifierOracle, OracleData, PoolOracle
 from directboost.penalties import L1, GroupNorm
-from directboost.solvers import FeatureBlocks
+from directboost.solvers import BlockDescent
 from tests.conftest import make_blobs
 from tests.reference import formulas
 from tests.reference.stumps import prices
@@ -198,7 +198,7 @@ class TestFeatures:
     def test_those_a_tree_splits_on(self):
         model = fit()
         for h in model.learners_:
-            inner = h.learner if isinstance(h, Opposite) else h
+            inner = h.learner if isinstance(h, Negated) else h
             if isinstance(inner, FittedClassifier):
                 splits = inner.classifier.tree_.feature
                 assert inner.features == tuple(np.unique(splits[splits >= 0]))
@@ -337,7 +337,7 @@ class TestRuns:
         np.testing.assert_array_equal(first.decision_function(X), again.decision_function(X))
         assert first.certificate_.primal != other.certificate_.primal
         seeds = {
-            (h.learner if isinstance(h, Opposite) else h).classifier.random_state
+            (h.learner if isinstance(h, Negated) else h).classifier.random_state
             for h in first.learners_
             if not isinstance(h, Constant)
         }
@@ -346,7 +346,7 @@ class TestRuns:
     def test_without_random_state_a_classifier_keeps_its_own(self):
         model = fit(learner=ExtraTreeClassifier(max_depth=2, random_state=7), tol=0.05)
         for h in model.learners_:
-            inner = h.learner if isinstance(h, Opposite) else h
+            inner = h.learner if isinstance(h, Negated) else h
             if isinstance(inner, FittedClassifier):
                 assert inner.classifier.random_state == 7
 
@@ -423,7 +423,7 @@ class TestRefused:
     @pytest.mark.parametrize("as_object", [False, True])
     def test_a_solver_on_whole_features(self, as_object):
         with pytest.raises(ValueError, match=r"solver='blocks' does not fit.*learner ask for"):
-            fit(solver=FeatureBlocks() if as_object else "blocks")
+            fit(solver=BlockDescent() if as_object else "blocks")
 
     def test_answers_that_are_no_responses(self):
         class Wild(FittedClassifier):

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
-from directboost.model.learners import Constant, Opposite, PoolColumn
+from directboost.model.learners import Constant, Negated, PoolColumn
 from directboost.oracles import OracleData, PoolOracle
 from directboost.penalties import L1, GroupNorm
 from tests.conftest import make_blobs
@@ -106,8 +106,8 @@ def test_predictions_read_the_columns():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(other), model.predict_proba(other))
     kinds = {type(h) for h in model.learners_}
-    assert kinds <= {PoolColumn, Opposite, Constant}
-    assert Opposite in kinds
+    assert kinds <= {PoolColumn, Negated, Constant}
+    assert Negated in kinds
     used = {f for h in model.learners_ for f in h.features}
     assert model.features_used_.tolist() == sorted(used)
 

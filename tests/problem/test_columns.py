@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.data.binning import Stumps, bin_features
+from directboost.data.binning import ColumnWeights, bin_features
 from directboost.model.learners import Constant, Stump
 from directboost.problem.columns import DenseColumns, Proposals
 from directboost.problem.feature_columns import FeatureColumns
@@ -251,7 +251,7 @@ class TestFeatureColumns:
         features = FeatureColumns(binned, costs, 3)
         keys = [(0, 1, 1), (0, 1, -1), (1, 0, -1), (binned.n_features, 0, 1)]
         rows = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.0, 0.0]])
-        W = features.adopt(Stumps(np.array(keys), rows))
+        W = features.adopt(ColumnWeights(np.array(keys), rows))
         dense = DenseColumns(binned, costs)
         back = features.stumps(W)
         V = dense.adopt(back)

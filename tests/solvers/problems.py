@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.model.learners import Constant
 from directboost.penalties import L1, GroupNorm
@@ -62,7 +62,7 @@ def make_problem(loss, margin="pairwise", p=1.0, nu=0.02, *, shape=(30, 12, 4), 
     columns.extend(named(range(n)))
     the_margin = MARGINS[margin].from_codes(codes, k)
     the_loss = LOSSES[loss]() if isinstance(loss, str) else loss
-    rows = Rows.weighted(rng.uniform(0.3, 3.0, m), k, the_margin.own)
+    rows = SampleWeights.weighted(rng.uniform(0.3, 3.0, m), k, the_margin.true_class)
     penalty = L1() if p == 1 else GroupNorm(p)
     return RestrictedProblem(Objective(the_margin, the_loss, penalty, nu, rows), columns)
 
@@ -90,10 +90,10 @@ def in_dual_domain(objective, U):
     rows, name = objective.rows, objective.loss.name
     if not (U >= 0.0).all():
         return False
-    if name == "multinomial" or (name == "hinge" and rows.own is not None):
+    if name == "multinomial" or (name == "hinge" and rows.true_class is not None):
         return bool(np.allclose(U.sum(axis=1), rows.share, rtol=1e-12, atol=0.0))
     if name in ("hinge", "logistic"):
         return bool((rows.c[:, None] >= U).all())
-    if name == "exponential" and rows.own is not None:
+    if name == "exponential" and rows.true_class is not None:
         return math.isclose(U.sum(), 1.0, rel_tol=1e-12)
     return True

@@ -6,9 +6,9 @@ import pytest
 from directboost.losses import LOSSES, SmoothLoss
 from directboost.margins import MARGINS, OneVsAll
 from directboost.penalties import L1
-from directboost.solvers.consensus import ADMM, Alternation, Consensus
-from directboost.solvers.proximal_gradient import Proximal
-from directboost.solvers.row_blocks import LocalCrew, split_rows
+from directboost.solvers.consensus import ADMM, ADMMIteration, Consensus
+from directboost.solvers.proximal_gradient import ProximalGradient
+from directboost.solvers.row_blocks import ThreadBlocks, split_rows
 from tests.solvers.problems import (
     COMBINATIONS,
     SMOOTH,
@@ -32,8 +32,8 @@ def test_admm_is_consensus_with_one_block():
 
 
 def crew_of(problem, start):
-    U = problem.objective.weights(problem.columns.scores(start))
-    return LocalCrew(split_rows(problem, start, U, 1), None)
+    U = problem.objective.negative_gradient(problem.columns.scores(start))
+    return ThreadBlocks(split_rows(problem, start, U, 1), None)
 
 
 def plain(problem, steps, sigma, z_update):
@@ -85,7 +85,7 @@ def test_weights_stay_non_negative():
         return np.maximum(1.0 - step / np.linalg.norm(V, axis=1), 0.0)[:, None] * V
 
     assert plain(problem, 60, sigma, soft).min() < -1e-2
-    walk = Alternation(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
+    walk = ADMMIteration(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
     for _ in range(30):
         walk.step()
         assert walk.W.min() >= 0.0
@@ -94,7 +94,7 @@ def test_weights_stay_non_negative():
 def test_the_answer_is_z_not_w():
     """W of the blocks has negative entries on the way, the answer has none."""
     problem = make_problem("logistic", nu=0.005, shape=SHAPE)
-    walk = Alternation(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
+    walk = ADMMIteration(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
     for _ in range(5):
         walk.step()
     assert walk.X.min() < 0.0
@@ -104,7 +104,7 @@ def test_the_answer_is_z_not_w():
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_never_worse_than_the_start(loss, margin):
     problem = make_problem(loss, margin, nu=0.03, shape=SHAPE, seed=4)
-    near = solve(Proximal(), problem, 1e-9).W
+    near = solve(ProximalGradient(), problem, 1e-9).W
     for start in (near, np.random.default_rng(0).random(near.shape)):
         result = solve(ADMM(), problem, 1e-6, start)
         assert result.solved

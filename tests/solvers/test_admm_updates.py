@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from directboost.losses import Exponential, Rows, SmoothLoss
+from directboost.losses import Exponential, SampleWeights, SmoothLoss
 from directboost.solvers.admm_updates import BlockLoss, HingeUpdate, LogSumBlock, SmoothUpdate
 from directboost.solvers.row_blocks import deal_back, split_rows
 from tests.solvers.problems import COMBINATIONS, SMOOTH, in_dual_domain, make_problem
@@ -17,7 +17,7 @@ def drawn(problem, seed=0):
     """Return Z, M of the size of W, flattened, and U of the start."""
     rng = np.random.default_rng(seed)
     shape = (len(problem.columns), problem.objective.rows.k)
-    U = problem.objective.weights(problem.columns.scores(np.zeros(shape)))
+    U = problem.objective.negative_gradient(problem.columns.scores(np.zeros(shape)))
     return rng.random(shape).ravel(), 0.02 * rng.normal(size=shape).ravel(), U
 
 
@@ -135,7 +135,7 @@ def test_blocks_add_up_to_the_whole_loss(loss, margin):
     problem = make_problem(loss, margin, shape=SHAPE)
     W = np.random.default_rng(3).random((6, 3))
     value, gradient = problem.loss_and_gradient(W)
-    U = problem.objective.weights(problem.columns.scores(W))
+    U = problem.objective.negative_gradient(problem.columns.scores(W))
     blocks = split_rows(problem, W, U, 5)
     values = [
         part.loss.value_and_gradient(part.x)[0] for block in blocks for _, part in block.parts
@@ -156,7 +156,11 @@ def test_the_logarithm_is_the_least_over_t():
     problem = make_problem("exponential", shape=SHAPE)
     rows, W = problem.objective.rows, np.random.default_rng(1).random((6, 3))
     block = LogSumBlock(
-        problem.columns.H, problem.objective.margin, Exponential(), Rows(rows.c, 3, None), 1.0
+        problem.columns.H,
+        problem.objective.margin,
+        Exponential(),
+        SampleWeights(rows.c, 3, None),
+        1.0,
     )
     expected = problem.objective.loss_value(problem.columns.scores(W))
     value, gradient = block.value_and_gradient(np.append(W.ravel(), expected))
@@ -197,7 +201,7 @@ def test_multipliers_hold_the_start(loss, margin):
     """With the multiplier of the start and Z = W the update stays where it is."""
     problem = make_problem(loss, margin, shape=SHAPE)
     W = np.zeros((6, 3))
-    U = problem.objective.weights(problem.columns.scores(W))
+    U = problem.objective.negative_gradient(problem.columns.scores(W))
     block = split_rows(problem, W, U, 1)[0]
     x = block.update(W.ravel() - block.multiplier() / SIGMA, SIGMA, 1e-12)
     assert x == pytest.approx(W.ravel(), abs=1e-9)

@@ -12,7 +12,7 @@ from directboost.penalties import L1, GroupNorm
 from directboost.solvers.conic import Conic
 from directboost.solvers.lbfgsb import LBFGSB
 from directboost.solvers.linear_program import LinearProgram
-from directboost.solvers.proximal_gradient import Proximal
+from directboost.solvers.proximal_gradient import ProximalGradient
 from tests.solvers.problems import (
     COMBINATIONS,
     in_dual_domain,
@@ -22,7 +22,7 @@ from tests.solvers.problems import (
     without_columns,
 )
 
-MASTERS = (LinearProgram, Conic, LBFGSB, Proximal)
+MASTERS = (LinearProgram, Conic, LBFGSB, ProximalGradient)
 ACCURACY = 1e-8
 
 
@@ -95,8 +95,8 @@ REFUSALS = [
     (LBFGSB(), "hinge", "pairwise", L1(), "'lp'"),
     (LBFGSB(), "logistic", "pairwise", GroupNorm(2.0), "'prox'"),
     (LBFGSB(), "multinomial", "one-vs-all", L1(), "pairwise"),
-    (Proximal(), "hinge", "one-vs-all", L1(), "'lp'"),
-    (Proximal(), "multinomial", "one-vs-all", L1(), "pairwise"),
+    (ProximalGradient(), "hinge", "one-vs-all", L1(), "'lp'"),
+    (ProximalGradient(), "multinomial", "one-vs-all", L1(), "pairwise"),
     (Conic(), "multinomial", "one-vs-all", L1(), "pairwise"),
 ]
 
@@ -114,7 +114,7 @@ def cvxpy_optimum(problem, loss_of, norm):
     m, k = columns.H.shape[0], objective.rows.k
     W = cp.Variable((len(columns), k), nonneg=True)
     F = columns.H @ W
-    own = np.eye(k)[objective.margin.own]
+    own = np.eye(k)[objective.margin.true_class]
     rho = cp.sum(cp.multiply(own, F), axis=1, keepdims=True) @ np.ones((1, k)) - F
     penalty = objective.nu * (columns.costs @ cp.norm(W, norm, axis=1))
     target = cp.Problem(cp.Minimize(loss_of(rho, own, objective.rows.c.reshape(m, 1)) + penalty))

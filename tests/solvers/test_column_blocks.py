@@ -7,10 +7,10 @@ import pytest
 
 from directboost import DirectBoostClassifier
 from directboost.problem.columns import Proposals
-from directboost.solvers import ColumnBlocks, column_blocks
-from directboost.solvers.base import MasterResult
-from directboost.solvers.column_blocks import ColumnBins
-from directboost.solvers.proximal_gradient import Proximal
+from directboost.solvers import ColumnBlockDescent, column_blocks
+from directboost.solvers.base import SolverResult
+from directboost.solvers.column_blocks import ColumnFeatures
+from directboost.solvers.proximal_gradient import ProximalGradient
 from tests.conftest import make_blobs
 from tests.solvers.problems import (
     SMOOTH,
@@ -33,7 +33,7 @@ def opposites(numbers):
 
 def assert_solved(problem, result):
     """Compare with accelerated proximal steps, which know W >= 0 and nothing of codes."""
-    other = solve(Proximal(), problem, ACCURACY)
+    other = solve(ProximalGradient(), problem, ACCURACY)
     scale = problem.value(other.W) - problem.objective.loss.constant(problem.objective.rows)
     assert result.solved
     assert (result.W >= 0.0).all()
@@ -48,21 +48,21 @@ def assert_solved(problem, result):
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_the_answer_is_that_of_the_referee(loss, margin, nu, p):
     problem = make_problem(loss, margin, p, nu, shape=(40, 14, 4), seed=7)
-    assert_solved(problem, solve(ColumnBlocks(), problem, ACCURACY))
+    assert_solved(problem, solve(ColumnBlockDescent(), problem, ACCURACY))
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_opposite_columns_share_a_feature(p):
     problem = make_problem("logistic", "pairwise", p, 0.005, shape=(40, 10, 4), seed=1)
     problem.columns.extend(opposites(range(0, 10, 2)))
-    result = solve(ColumnBlocks(), problem, ACCURACY)
+    result = solve(ColumnBlockDescent(), problem, ACCURACY)
     assert result.W.shape == (15, 4)
     assert_solved(problem, result)
 
 
 def test_columns_that_come_one_by_one():
     problem = without_columns(make_problem("exponential", "pairwise", 1.0, 0.01, seed=2))
-    master, W = ColumnBlocks(), np.zeros((0, 4))
+    master, W = ColumnBlockDescent(), np.zeros((0, 4))
     for number in range(12):
         problem.columns.extend(named([number]))
         problem.columns.extend(opposites([number] if number % 3 == 0 else []))
@@ -73,7 +73,7 @@ def test_columns_that_come_one_by_one():
 
 def test_columns_that_are_dropped():
     problem = make_problem("logistic", "pairwise", 2.0, 0.01, seed=3)
-    master = ColumnBlocks()
+    master = ColumnBlockDescent()
     W = solve(master, problem, ACCURACY).W
     stays = W.any(axis=1)
     problem.columns.keep(stays)
@@ -87,13 +87,13 @@ LARGE = (1400, 14, 4)  # rows, columns and classes: enough scores for single pre
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_rough_answers_on_many_rows_are_in_single_precision(loss, margin, p):
     problem = make_problem(loss, margin, p, 0.005, shape=LARGE, seed=8)
-    master = ColumnBlocks()
+    master = ColumnBlockDescent()
     result = solve(master, problem, 1e-3)
     assert result.U.dtype == master.precision == np.float32
     assert result.solved
     assert result.value == pytest.approx(problem.value(result.W), rel=1e-6)
-    double = MasterResult(
-        result.W, problem.objective.weights(problem.columns.scores(result.W)), True, 1
+    double = SolverResult(
+        result.W, problem.objective.negative_gradient(problem.columns.scores(result.W)), True, 1
     )
     assert -1e-14 <= relative_gap(problem, double) <= 1.01e-3
 
@@ -101,7 +101,7 @@ def test_rough_answers_on_many_rows_are_in_single_precision(loss, margin, p):
 def test_tight_answers_on_many_rows_are_in_double_precision():
     """Also after rough ones, and for good: columns may be dropped in between."""
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
-    master = ColumnBlocks()
+    master = ColumnBlockDescent()
     W = solve(master, problem, 1e-2).W
     result = master.solve(problem, W, ACCURACY)
     assert result.U.dtype == master.precision == np.float64
@@ -114,7 +114,7 @@ def test_tight_answers_on_many_rows_are_in_double_precision():
 def test_what_single_precision_does_not_reach_double_does(monkeypatch):
     monkeypatch.setattr(column_blocks, "_ROUGH", 0.0)
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
-    result = solve(ColumnBlocks(), problem, 1e-9)
+    result = solve(ColumnBlockDescent(), problem, 1e-9)
     assert result.U.dtype == np.float64
     assert result.solved
     assert relative_gap(problem, result) <= 1e-9
@@ -123,12 +123,12 @@ def test_what_single_precision_does_not_reach_double_does(monkeypatch):
 def test_rows_that_single_precision_would_lose_stay_in_double():
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
     problem.objective.rows.c[0] = 1e-31
-    assert solve(ColumnBlocks(), problem, 1e-2).U.dtype == np.float64
+    assert solve(ColumnBlockDescent(), problem, 1e-2).U.dtype == np.float64
 
 
 def test_hinge_to_a_rough_gap():
     problem = make_problem("hinge", "pairwise", 2.0, 0.03, shape=(60, 10, 4), seed=5)
-    result = solve(ColumnBlocks(), problem, 0.01)
+    result = solve(ColumnBlockDescent(), problem, 0.01)
     assert result.solved
     assert relative_gap(problem, result) <= 0.01
 
@@ -137,13 +137,13 @@ def test_other_answers_than_plus_and_minus_one_are_refused():
     problem = make_problem("logistic")
     problem.columns.H[0, 0] = 0.5
     with pytest.raises(ValueError, match=r"answers \+1 and -1"):
-        solve(ColumnBlocks(), problem)
+        solve(ColumnBlockDescent(), problem)
 
 
 def test_codes_of_columns():
     problem = make_problem("logistic")
     problem.columns.extend(opposites([4]))
-    bins = ColumnBins(problem.columns)
+    bins = ColumnFeatures(problem.columns)
     bins.follow()
     assert bins.n_features == len(problem.columns) - 1
     assert bins.place[-1] == 4

@@ -11,9 +11,9 @@ from directboost.losses.multinomial import Multinomial
 from directboost.margins import Pairwise
 from directboost.penalties import L1
 from directboost.problem.objective import RestrictedProblem
-from directboost.solvers.consensus import Acceleration, Alternation, Consensus
-from directboost.solvers.proximal_gradient import Proximal
-from directboost.solvers.row_blocks import LocalCrew, split_rows
+from directboost.solvers.consensus import ADMMIteration, AndersonAcceleration, Consensus
+from directboost.solvers.proximal_gradient import ProximalGradient
+from directboost.solvers.row_blocks import ThreadBlocks, split_rows
 from tests.solvers.problems import (
     COMBINATIONS,
     in_dual_domain,
@@ -48,8 +48,8 @@ def test_blocks_do_not_matter(loss, margin, p):
 
 
 def crew_of(problem, W, blocks):
-    U = problem.objective.weights(problem.columns.scores(W))
-    return LocalCrew(split_rows(problem, W, U, blocks), None)
+    U = problem.objective.negative_gradient(problem.columns.scores(W))
+    return ThreadBlocks(split_rows(problem, W, U, blocks), None)
 
 
 @pytest.mark.paper("Eq. 52")
@@ -70,7 +70,9 @@ def test_a_step_is_that_of_the_formulas(blocks, p, monkeypatch):
     """W_q, Z and M_q after one plain step, over-relaxed, written out."""
     monkeypatch.setattr("directboost.solvers.consensus._INEXACT", 1e-12)
     problem = make_problem("logistic", p=p, shape=SHAPE)
-    walk = Alternation(problem, crew_of(problem, np.zeros((6, 3)), blocks), np.zeros((6, 3)), 0.05)
+    walk = ADMMIteration(
+        problem, crew_of(problem, np.zeros((6, 3)), blocks), np.zeros((6, 3)), 0.05
+    )
     Z, M, sigma = walk.Z, walk.M, walk.sigma
     other = crew_of(problem, np.zeros((6, 3)), blocks)
     walk.step()
@@ -95,8 +97,8 @@ def test_the_optimum_is_a_fixed_point(loss):
     """At an optimum with its multipliers, -grad f_q, no step moves Z."""
     problem = make_problem(loss, nu=0.03, shape=SHAPE)
     best = solve(Consensus(1), problem, 1e-9)
-    crew = LocalCrew(split_rows(problem, best.W, best.U, 2), None)
-    walk = Alternation(problem, crew, best.W, None)
+    crew = ThreadBlocks(split_rows(problem, best.W, best.U, 2), None)
+    walk = ADMMIteration(problem, crew, best.W, None)
     for _ in range(3):
         walk.step()
     assert pytest.approx(best.W, abs=1e-4) == walk.W
@@ -195,14 +197,14 @@ def test_an_affine_iteration_is_extrapolated_to_its_end():
     """In d dimensions d + 1 differences know the fixed point."""
     rng = np.random.default_rng(0)
     T = 0.9 * np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    y, target, memory = np.zeros(5), rng.normal(size=5), Acceleration()
+    y, target, memory = np.zeros(5), rng.normal(size=5), AndersonAcceleration()
     for _ in range(9):
         y = memory.next(y, T @ (y - target) + target - y)
     assert y == pytest.approx(target, abs=1e-5)
 
 
 def test_a_bad_extrapolation_is_taken_back():
-    memory = Acceleration()
+    memory = AndersonAcceleration()
     memory.next(np.zeros(2), np.array([1.0, 0.0]))
     memory.next(np.ones(2), np.array([0.5, 0.0]))
     assert np.array_equal(memory.next(np.full(2, 9.0), np.array([50.0, 0.0])), [1.5, 1.0])
@@ -211,4 +213,4 @@ def test_a_bad_extrapolation_is_taken_back():
 def test_agrees_with_the_referee():
     problem = make_problem("multinomial", p=2.0, nu=0.02)
     value = solve(Consensus(2), problem, 1e-8).value
-    assert value == pytest.approx(problem.value(solve(Proximal(), problem).W), rel=1e-7)
+    assert value == pytest.approx(problem.value(solve(ProximalGradient(), problem).W), rel=1e-7)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from directboost.kernels.structs import Way
+from directboost.kernels.structs import SearchDirection
 from directboost.losses import SmoothLoss
-from directboost.solvers.line_search import AllRows, Line
+from directboost.solvers.line_search import LineSearch, RowEvaluator
 from tests.solvers.problems import SMOOTH
 from tests.solvers.test_quadratic_model import make_model
 
@@ -17,21 +17,23 @@ def make_line(loss, margin, rows):
     """Return problem, point and the line to the minimum of a model there."""
     problem, point, model = make_model(loss, margin, 2.0)
     model.epoch()
-    return problem, point, Line(rows, problem.objective, problem.columns, model)
+    return problem, point, LineSearch(rows, problem.objective, problem.columns, model)
 
 
 @every_loss
 @pytest.mark.parametrize("step", [0.4, 1.0, 1.5])
 def test_points_of_the_line(loss, margin, step):
     """Its jumps, scores, value and derivatives belong together."""
-    problem, _, line = make_line(loss, margin, AllRows(DOUBLE))
+    problem, _, line = make_line(loss, margin, RowEvaluator(DOUBLE))
     value = line.value(step)
-    there = line.go(step)
+    there = line.accept(step)
     F = problem.columns.scores(there.W)
     np.testing.assert_allclose(there.F, F, rtol=1e-12, atol=1e-12)
     assert there.value == pytest.approx(problem.value(there.W), rel=1e-12)
     assert value == there.value
-    np.testing.assert_allclose(there.U, problem.objective.weights(F), rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(
+        there.U, problem.objective.negative_gradient(F), rtol=1e-10, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
@@ -39,11 +41,11 @@ def test_a_point_takes_the_place_of_the_first_one(precision):
     """In double precision its weights do not: they may be kept as a proof."""
     problem, _, model = make_model("exponential", "pairwise", 2.0)
     F = problem.columns.scores(model.point.W).astype(precision)
-    rows = AllRows(np.dtype(precision))
+    rows = RowEvaluator(np.dtype(precision))
     first = rows.point(problem.objective, problem.columns, model.point.W, F, 0.0)
     U, scores = first.U.copy(), F.copy()
-    way = Way(np.random.default_rng(0).normal(size=F.shape).astype(precision), 0.25)
-    there = rows.replace(first, problem.objective, problem.columns, first.W, 0.0, way)
+    way = SearchDirection(np.random.default_rng(0).normal(size=F.shape).astype(precision), 0.25)
+    there = rows.evaluate_in_place(first, problem.objective, problem.columns, first.W, 0.0, way)
     assert there.F is F
     assert there.A is first.A
     assert there.C is first.C
@@ -56,16 +58,16 @@ def test_a_point_takes_the_place_of_the_first_one(precision):
 
 
 def test_losses_without_a_fused_pass_go_the_same_way():
-    problem, _, line = make_line("logistic", "pairwise", AllRows(DOUBLE))
+    problem, _, line = make_line("logistic", "pairwise", RowEvaluator(DOUBLE))
     plain = SmoothLoss(
         lambda z: np.logaddexp(0.0, -z),
         lambda z: -1.0 / (1.0 + np.exp(z)),
         lambda z: 0.25 / np.cosh(0.5 * z) ** 2,
     )
     object.__setattr__(problem.objective, "loss", plain)
-    _, _, fused = make_line("logistic", "pairwise", AllRows(DOUBLE))
+    _, _, fused = make_line("logistic", "pairwise", RowEvaluator(DOUBLE))
     value = line.value(0.4)
-    one, two = line.go(0.4), fused.go(0.4)
+    one, two = line.accept(0.4), fused.accept(0.4)
     assert one.value == pytest.approx(two.value, rel=1e-12)
     assert value == pytest.approx(one.value, rel=1e-14)
     for name in "FUAC":

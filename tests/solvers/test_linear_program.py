@@ -11,7 +11,7 @@ from directboost import DirectBoostClassifier
 from directboost.margins import MARGINS, OneVsAll
 from directboost.problem.objective import RestrictedProblem
 from directboost.solvers.linear_program import LinearProgram
-from directboost.solvers.margin_matrix import MarginRows
+from directboost.solvers.margin_matrix import MarginMatrix
 from tests.solvers.problems import (
     in_dual_domain,
     make_problem,
@@ -137,7 +137,7 @@ def test_a_hot_start_that_cycles_is_solved_cold(monkeypatch):
 def test_margin_rows_are_the_margins(margin):
     rng = np.random.default_rng(0)
     the_margin = MARGINS[margin].from_codes(rng.integers(0, 3, 7), 3)
-    kept = MarginRows(the_margin, 7)
+    kept = MarginMatrix(the_margin, 7)
     F = rng.normal(size=(7, 3))
     rho = the_margin.forward(F)
     assert np.allclose(kept.scatter(kept.G @ F.ravel()), rho)

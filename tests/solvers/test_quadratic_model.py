@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from directboost.data.binning import bin_features
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.columns import Proposals
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
-from directboost.solvers import FeatureBlocks
+from directboost.solvers import BlockDescent
 from directboost.solvers.quadratic_model import QuadraticModel, RowSample, first_size
 from tests.conftest import make_blobs
 from tests.kernels.models import bin_answers, hessian, live_places, value_of
@@ -25,7 +25,9 @@ def make_model(loss, margin, p, rows=None, seed=0, m=60):
     binned = bin_features(data.X, data.s, 12)
     kind = MARGINS[margin].from_codes(data.y.astype(np.int32), 3)
     penalty = L1() if p == 1.0 else GroupNorm(p)
-    objective = Objective(kind, LOSSES[loss](), penalty, 0.005, Rows.weighted(data.s, 3, kind.own))
+    objective = Objective(
+        kind, LOSSES[loss](), penalty, 0.005, SampleWeights.weighted(data.s, 3, kind.own)
+    )
     columns = FeatureColumns(binned, np.array([1.0, 2.0, 0.5, 1.0]), 3)
     every = np.arange(4)
     columns.extend(Proposals(every, 0 * every, 0 * every + 1, 0.0 * every), [])
@@ -36,7 +38,7 @@ def make_model(loss, margin, p, rows=None, seed=0, m=60):
         drawn[rng.random(drawn.shape) < 0.5] = 0.0
         W.append(drawn)
     problem = RestrictedProblem(objective, columns)
-    point = FeatureBlocks()._start(problem, columns, W)
+    point = BlockDescent()._start(problem, columns, W)
     sample = RowSample(binned, data.y, m if rows is None else rows)
     return problem, point, QuadraticModel(objective, columns, point, sample, 0.0)
 

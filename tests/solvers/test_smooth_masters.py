@@ -8,10 +8,10 @@ from directboost.penalties import Penalty
 from directboost.problem.objective import Objective, RestrictedProblem
 from directboost.solvers.conic import Conic
 from directboost.solvers.lbfgsb import LBFGSB
-from directboost.solvers.proximal_gradient import Proximal
+from directboost.solvers.proximal_gradient import ProximalGradient
 from tests.solvers.problems import SMOOTH, make_problem, relative_gap, solve
 
-BOTH = [LBFGSB, Proximal]
+BOTH = [LBFGSB, ProximalGradient]
 
 
 def own_exponential():
@@ -29,7 +29,7 @@ def test_loss_of_the_user(master, margin):
 def test_user_loss_equals_the_built_in():
     mine = make_problem(own_exponential(), "one-vs-all", 2.0)
     built_in = make_problem("exponential", "one-vs-all", 2.0)
-    value = built_in.value(solve(Proximal(), mine).W)
+    value = built_in.value(solve(ProximalGradient(), mine).W)
     assert value == pytest.approx(built_in.value(solve(Conic(), built_in).W), rel=1e-8)
 
 
@@ -45,7 +45,7 @@ def test_conic_refuses_a_loss_of_the_user():
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_never_worse_than_the_start(master, loss, margin):
     problem = make_problem(loss, margin, nu=0.02, seed=4)
-    near = solve(Proximal(), problem, 1e-10).W
+    near = solve(ProximalGradient(), problem, 1e-10).W
     far = np.random.default_rng(0).random(near.shape)
     for start in (near, far):
         for accuracy in (1e-2, 1e-8):
@@ -68,7 +68,7 @@ def test_weights_are_those_of_the_scores(master):
     problem = make_problem("logistic")
     result = solve(master(), problem)
     F = problem.columns.scores(result.W)
-    assert np.array_equal(result.U, problem.objective.weights(F))
+    assert np.array_equal(result.U, problem.objective.negative_gradient(F))
 
 
 @pytest.mark.parametrize("master", BOTH)
@@ -112,5 +112,5 @@ def test_any_penalty_with_a_prox():
     problem = RestrictedProblem(
         Objective(parts.margin, parts.loss, penalty, parts.nu, parts.rows), plain.columns
     )
-    assert relative_gap(problem, solve(Proximal(), problem)) <= 1e-8
+    assert relative_gap(problem, solve(ProximalGradient(), problem)) <= 1e-8
     assert "prox" in Conic().supports(parts.loss, type(parts.margin), penalty)

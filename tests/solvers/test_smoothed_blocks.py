@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from directboost.data.binning import bin_features
-from directboost.kernels.structs import Way
-from directboost.losses import Rows
+from directboost.kernels.structs import SearchDirection
+from directboost.losses import SampleWeights
 from directboost.losses.hinge import SmoothedHinge
 from directboost.margins import OneVsAll, Pairwise
 from directboost.penalties import L1, GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
-from directboost.solvers.line_search import AllRows
+from directboost.solvers.line_search import RowEvaluator
 from directboost.solvers.quadratic_model import QuadraticModel, RowSample
-from directboost.solvers.smoothing import SmoothedRows
+from directboost.solvers.smoothing import SmoothedRowEvaluator
 
 
 def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
@@ -22,9 +22,9 @@ def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
     X = rng.normal(size=(m, 5)) + rng.normal(size=(k, 5))[y]
     binned = bin_features(X, np.ones(m), 12, None)
     side = margin.from_codes(y, k)
-    rows = Rows.weighted(rng.uniform(0.5, 2.0, m), k, side.own)
+    rows = SampleWeights.weighted(rng.uniform(0.5, 2.0, m), k, side.true_class)
     loss = SmoothedHinge(0.2)
-    U = loss.weights(side.forward(rng.normal(size=(m, k))), rows)
+    U = loss.negative_gradient(side.forward(rng.normal(size=(m, k))), rows)
     objective = Objective(side, loss.around(U, rows, 0.1), penalty or L1(), 2e-3, rows)
     columns = FeatureColumns(binned, np.ones(6), k)
     columns.features = list(range(6))
@@ -35,17 +35,17 @@ def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
 def test_the_fused_pass_is_the_loss(margin, rng):
     problem = smoothed_problem(rng, margin)
     F = rng.normal(size=(200, 4))
-    way = Way(rng.normal(size=F.shape), 0.7)
+    way = SearchDirection(rng.normal(size=F.shape), 0.7)
     double = np.dtype(np.float64)
     fused, plain = (
-        rows.replace(
+        rows.evaluate_in_place(
             rows.point(problem.objective, problem.columns, [], F.copy(), 0.0),
             problem.objective, problem.columns, [], 0.0, way,
         )
-        for rows in (SmoothedRows(double), AllRows(double))
+        for rows in (SmoothedRowEvaluator(double), RowEvaluator(double))
     )  # fmt: skip
     np.testing.assert_allclose(fused.F, F + 0.7 * way.change)
-    alone = SmoothedRows(double).loss(problem.objective, problem.columns, F, way)
+    alone = SmoothedRowEvaluator(double).loss(problem.objective, problem.columns, F, way)
     assert alone == pytest.approx(plain.loss, rel=1e-12)
     assert fused.loss == pytest.approx(plain.loss, rel=1e-12)
     for name in ("U", "A", "C"):
@@ -57,8 +57,8 @@ def model_of(problem):
     columns = problem.columns
     W = columns.grow([])
     F = np.zeros((columns.binned.n_rows, 4))
-    point = SmoothedRows(F.dtype).point(problem.objective, columns, W, F, 0.0)
-    sample = RowSample(columns.binned, problem.objective.margin.own, columns.binned.n_rows)
+    point = SmoothedRowEvaluator(F.dtype).point(problem.objective, columns, W, F, 0.0)
+    sample = RowSample(columns.binned, problem.objective.margin.true_class, columns.binned.n_rows)
     model = QuadraticModel(problem.objective, columns, point, sample, 0.0)
     model.epoch()
     return model

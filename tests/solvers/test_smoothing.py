@@ -10,7 +10,7 @@ from directboost import DirectBoostClassifier
 from directboost.losses import LOSSES
 from directboost.margins import Pairwise
 from directboost.penalties import L1
-from directboost.solvers import FeatureBlocks, Smoothing
+from directboost.solvers import BlockDescent, Smoothing
 
 
 def blobs(m=450, k=5, seed=0):
@@ -58,7 +58,7 @@ def test_what_can_be_smoothed():
     """Only losses that say how; the default master takes them too."""
     assert Smoothing().supports(LOSSES["hinge"](), Pairwise, L1()) is None
     assert "smoothed" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
-    assert FeatureBlocks().supports(LOSSES["hinge"](), Pairwise, L1()) is None
+    assert BlockDescent().supports(LOSSES["hinge"](), Pairwise, L1()) is None
 
 
 def test_a_penalty_that_empties_the_smoothed_model():

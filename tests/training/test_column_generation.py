@@ -11,7 +11,7 @@ from directboost.callbacks import TimeLimit
 from directboost.certificate import lower_bound
 from directboost.data.binning import bin_features
 from directboost.history import Status
-from directboost.losses import LOSSES, Rows
+from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.oracles import StumpOracle
 from directboost.oracles.base import Oracle, Pricing
@@ -19,9 +19,9 @@ from directboost.penalties import L1, GroupNorm
 from directboost.problem.columns import DenseColumns, Proposals
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
-from directboost.solvers import LBFGSB, FeatureBlocks, LinearProgram, Proximal
-from directboost.solvers.base import Master, MasterResult
-from directboost.training.column_generation import Plan, run
+from directboost.solvers import LBFGSB, BlockDescent, LinearProgram, ProximalGradient
+from directboost.solvers.base import Solver, SolverResult
+from directboost.training.column_generation import LoopSettings, run
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin
@@ -35,14 +35,14 @@ BINNED = bin_features(DATA.X, DATA.s, None)
 def objective(loss="logistic", margin="pairwise", penalty=None, nu=0.02):
     """Return the objective on the common data."""
     the_margin = MARGINS[margin].from_codes(DATA.y, K)
-    rows = Rows.weighted(DATA.s, K, the_margin.own)
+    rows = SampleWeights.weighted(DATA.s, K, the_margin.true_class)
     return Objective(the_margin, LOSSES[loss](), penalty or L1(), nu, rows)
 
 
 def boost(master=None, oracle=None, goal=None, columns=None, **choices):
     """Run the loop on single columns, four per round unless told otherwise."""
     given = {"tol": 1e-6, "columns_per_round": 4} | choices
-    plan = Plan(
+    plan = LoopSettings(
         goal or objective(), oracle or StumpOracle(BINNED, COSTS), master or LBFGSB(), **given
     )
     columns = DenseColumns(BINNED, COSTS) if columns is None else columns
@@ -51,10 +51,10 @@ def boost(master=None, oracle=None, goal=None, columns=None, **choices):
 
 def boost_features(master=None, goal=None, **choices):
     """Run the loop on whole features."""
-    plan = Plan(
+    plan = LoopSettings(
         goal or objective(),
         StumpOracle(BINNED, COSTS),
-        master or FeatureBlocks(),
+        master or BlockDescent(),
         **({"tol": 1e-6} | choices),
     )
     return run(plan, FeatureColumns(BINNED, COSTS, K), [])
@@ -89,7 +89,7 @@ def check_history(outcome):
         assert r.relative_gap == pytest.approx(objective().relative(r.gap, r.primal))
 
 
-class Wrapped(Master):
+class Wrapped(Solver):
     """A master that lets another one work and then changes its answer."""
 
     name = "wrapped"
@@ -183,7 +183,9 @@ class TestWholeRuns:
 
     def test_a_start_near_the_end_saves_rounds(self):
         first = boost()
-        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4)
+        plan = LoopSettings(
+            objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4
+        )
         again = run(plan, first.state.columns, first.state.W)
         assert again.status is Status.OPTIMAL
         assert len(again.state.history) <= 2
@@ -192,7 +194,9 @@ class TestWholeRuns:
     def test_an_earlier_run_is_carried_on(self):
         """Records go on where they were."""
         first = boost(tol=1e-2)
-        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4)
+        plan = LoopSettings(
+            objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4
+        )
         before = len(first.state.history)
         again = run(plan, first.state.columns, first.state.W, first)
         assert len(again.state.history) > before
@@ -203,7 +207,7 @@ class TestWholeRuns:
     def test_a_proved_bound_is_not_lost(self):
         """It holds for every W, also where an earlier answer is thrown away."""
         first = boost()
-        plan = Plan(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, max_rounds=0)
+        plan = LoopSettings(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, max_rounds=0)
         proved = first.certificate.dual
         again = run(plan, DenseColumns(BINNED, COSTS), np.zeros((0, K)), first)
         assert again.state.history[-1].dual == proved
@@ -233,7 +237,7 @@ class TestBudgets:
 
     def test_a_start_within_the_tolerance_is_enough(self):
         before = boost_features(tol=1e-2).state
-        plan = Plan(objective(), StumpOracle(BINNED, COSTS), FeatureBlocks(), 1e-2, aim=0.01)
+        plan = LoopSettings(objective(), StumpOracle(BINNED, COSTS), BlockDescent(), 1e-2, aim=0.01)
         outcome = run(plan, before.columns, before.W)
         assert (outcome.status, len(outcome.state.history)) == (Status.OPTIMAL, 1)
 
@@ -390,7 +394,7 @@ class TestInterrupts:
 
         self.check(boost(Wrapped(change), columns_per_round=1), number)
         if number == 1:
-            self.check(boost_features(Wrapped(change, FeatureBlocks())), number)
+            self.check(boost_features(Wrapped(change, BlockDescent())), number)
 
     @pytest.mark.parametrize("number", [1, 3])
     def test_in_the_oracle(self, number):
@@ -508,7 +512,7 @@ class TestBadMasters:
         def change(call, problem, result):
             if call % 2:
                 return result
-            return MasterResult(result.W + 1.0, result.U, True, 1)
+            return SolverResult(result.W + 1.0, result.U, True, 1)
 
         outcome = boost(Wrapped(change), columns_per_round=2)
         assert outcome.status is Status.OPTIMAL
@@ -518,7 +522,9 @@ class TestBadMasters:
     def test_a_master_that_does_nothing(self):
         def change(call, problem, result):
             W = np.zeros_like(result.W)
-            return MasterResult(W, problem.objective.weights(problem.columns.scores(W)), True, 1)
+            return SolverResult(
+                W, problem.objective.negative_gradient(problem.columns.scores(W)), True, 1
+            )
 
         outcome = boost(Wrapped(change))
         assert outcome.status is Status.MAX_ITER
@@ -533,8 +539,8 @@ class TestBadMasters:
             def solve(self, problem, start, accuracy):
                 best = super().solve(problem, start, accuracy).W
                 W = start + 0.2 * (best - start)
-                return MasterResult(
-                    W, problem.objective.weights(problem.columns.scores(W)), True, 1
+                return SolverResult(
+                    W, problem.objective.negative_gradient(problem.columns.scores(W)), True, 1
                 )
 
         outcome = boost(Slow(lambda calls, problem, result: result), columns_per_round=1, tol=1e-2)
@@ -548,7 +554,7 @@ class TestBadMasters:
         """The certificate is computed anew, so it tells the truth."""
 
         def change(call, problem, result):
-            return MasterResult(result.W + 0.5, result.U, True, 1, value=0.001)
+            return SolverResult(result.W + 0.5, result.U, True, 1, value=0.001)
 
         outcome = boost(Wrapped(change), max_columns=4)
         problem = RestrictedProblem(objective(), outcome.state.columns)
@@ -557,7 +563,7 @@ class TestBadMasters:
 
     def test_not_a_number_is_left_aside(self):
         def change(call, problem, result):
-            return MasterResult(np.full_like(result.W, np.nan), result.U, False, 1, math.nan)
+            return SolverResult(np.full_like(result.W, np.nan), result.U, False, 1, math.nan)
 
         outcome = boost(Wrapped(change), max_columns=8)
         assert outcome.status is Status.BUDGET
@@ -568,7 +574,7 @@ class TestBadMasters:
         """W = 0 is kept, while the bound rises with the duals of the solver."""
 
         def change(call, problem, result):
-            return MasterResult(result.W + 5.0, result.U, True, 1)
+            return SolverResult(result.W + 5.0, result.U, True, 1)
 
         outcome = boost(Wrapped(change), max_columns=12)
         first, last = outcome.state.history[0], outcome.state.history[-1]
@@ -581,10 +587,14 @@ class TestBadMasters:
         bounds = []
 
         def change(call, problem, result):
-            U = result.U if call < 5 else goal.weights(6.0 * problem.columns.scores(result.W))
+            U = (
+                result.U
+                if call < 5
+                else goal.negative_gradient(6.0 * problem.columns.scores(result.W))
+            )
             price = oracle.price(goal.coefficients(U), goal.penalty)
             bounds.append(lower_bound(goal, U, price.max_price, price.rounding))
-            return MasterResult(result.W, U, True, 1)
+            return SolverResult(result.W, U, True, 1)
 
         outcome = boost(Wrapped(change), columns_per_round=1, max_columns=8)
         best = max(outcome.state.history[0].dual, *bounds)
@@ -596,7 +606,7 @@ class TestBadMasters:
 class TestForgetting:
     """Columns that stay at zero may be dropped on the way."""
 
-    @pytest.mark.parametrize("master", [LBFGSB, LinearProgram, Proximal])
+    @pytest.mark.parametrize("master", [LBFGSB, LinearProgram, ProximalGradient])
     def test_the_optimum_is_the_same(self, master, monkeypatch):
         """Masters that keep a model of the columns notice that some are gone."""
         monkeypatch.setattr("directboost.problem.columns._PATIENCE", 1)

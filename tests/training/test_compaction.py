@@ -45,7 +45,7 @@ def test_fewer_stumps_within_the_tolerance(loss, margin, penalty, monkeypatch):
     assert proof.relative_gap <= 0.03
     problem = RestrictedProblem(task.objective, after.state.columns)
     assert proof.primal == pytest.approx(problem.value(after.state.W), rel=1e-12)
-    U = task.objective.weights(before.state.columns.scores(before.state.W))
+    U = task.objective.negative_gradient(before.state.columns.scores(before.state.W))
     pricing = task.oracle.price(task.objective.coefficients(U), task.objective.penalty)
     bound = lower_bound(task.objective, U, pricing.max_price, pricing.rounding)
     assert bound <= proof.dual + 1e-9

@@ -14,7 +14,7 @@ from directboost.data.validation import feature_costs
 from directboost.estimators.path import nu_grid
 from directboost.model.names import feature_names
 from directboost.training import regularization_path as walk
-from directboost.training.regularization_path import between, beyond, judged
+from directboost.training.regularization_path import certify_known, extrapolate, interpolate
 from directboost.training.strategy import solve
 from tests.conftest import make_blobs
 from tests.solvers.problems import SMOOTH
@@ -59,7 +59,7 @@ def test_prices_are_convex_and_bounds_concave_between_dual_points(loss, margin, 
         values = [bound(kept(task, nu), V)[1] for nu, V in zip(nus, scaled, strict=True)]
         assert price <= here.objective.nu * (1.0 + 1e-9)
         assert value >= (1.0 - t) * values[0] + t * values[1] - 1e-9
-        known = between(here, *ends)
+        known = interpolate(here, *ends)
         mixed = (1.0 - t) * ends[0].state.U + t * ends[1].state.U
         np.testing.assert_allclose(known.U, mixed, rtol=1e-12, atol=1e-15)
 
@@ -69,7 +69,7 @@ def test_weights_lie_on_a_line_in_the_logarithm_of_nu():
     with opened(data.X, data.y) as task:
         upper, lower = (solve(kept(task, nu)) for nu in (0.2, 0.05))
         half, far = (
-            f(kept(task, nu), upper, lower) for f, nu in ((between, 0.1), (beyond, 0.0125))
+            f(kept(task, nu), upper, lower) for f, nu in ((interpolate, 0.1), (extrapolate, 0.0125))
         )
         scores = [end.state.columns.scores(end.state.W) for end in (upper, lower)]
         np.testing.assert_allclose(half.columns.scores(half.W), sum(scores) / 2.0, atol=1e-12)
@@ -133,7 +133,7 @@ def test_an_interrupt_between_two_answers_ends_the_path(monkeypatch):
         calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return judged(*arguments)
+        return certify_known(*arguments)
 
     monkeypatch.setattr(walk, "judged", interrupted)
     path = directboost_path(X, y, nus=30)

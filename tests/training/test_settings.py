@@ -6,8 +6,15 @@ import pytest
 
 from directboost.losses import LOSSES, SmoothLoss
 from directboost.penalties import L1, GroupNorm, resolve_penalty
-from directboost.solvers import MASTERS, ColumnBlocks, Conic, FeatureBlocks, LinearProgram, Proximal
-from directboost.training.settings import Parts, resolve_master, resolve_parts
+from directboost.solvers import (
+    SOLVERS,
+    BlockDescent,
+    ColumnBlockDescent,
+    Conic,
+    LinearProgram,
+    ProximalGradient,
+)
+from directboost.training.settings import LossMarginPenalty, resolve_parts, resolve_solver
 from tests.reference.formulas import LOSS_MARGINS
 
 
@@ -50,33 +57,33 @@ def test_objects_pass_through():
     loss = SmoothLoss(lambda z: -z, lambda z: -1.0 + 0.0 * z)
     parts = resolve_parts(loss, "one-vs-all", penalty)
     assert parts.loss is loss
-    master = Proximal()
-    assert resolve_master(master, parts, single_columns=True) is master
+    master = ProximalGradient()
+    assert resolve_solver(master, parts, single_columns=True) is master
 
 
 @pytest.mark.parametrize(
     ("loss", "penalty", "single", "master"),
     [
-        ("logistic", "l1,2", False, FeatureBlocks),
-        ("exponential", "l1", False, FeatureBlocks),
-        ("squared_hinge", 3.0, False, FeatureBlocks),
-        ("hinge", "l1", False, FeatureBlocks),
+        ("logistic", "l1,2", False, BlockDescent),
+        ("exponential", "l1", False, BlockDescent),
+        ("squared_hinge", 3.0, False, BlockDescent),
+        ("hinge", "l1", False, BlockDescent),
         ("hinge", "l1,inf", True, LinearProgram),
-        ("hinge", "l1,2", False, FeatureBlocks),
+        ("hinge", "l1,2", False, BlockDescent),
         ("hinge", 1.5, True, Conic),
-        ("logistic", "l1,2", True, Proximal),
+        ("logistic", "l1,2", True, ProximalGradient),
     ],
 )
 def test_the_automatic_choice(loss, penalty, single, master):
     """The fastest master that fits; single columns exclude the one on whole features."""
-    assert resolve_master("auto", resolve_parts(loss, "pairwise", penalty), single) is master
+    assert resolve_solver("auto", resolve_parts(loss, "pairwise", penalty), single) is master
 
 
 @pytest.mark.parametrize(
     ("loss", "penalty", "master"),
     [
-        ("logistic", "l1,2", ColumnBlocks),
-        ("exponential", "l1", ColumnBlocks),
+        ("logistic", "l1,2", ColumnBlockDescent),
+        ("exponential", "l1", ColumnBlockDescent),
         ("hinge", "l1", LinearProgram),
         ("hinge", "l1,2", Conic),
     ],
@@ -84,12 +91,12 @@ def test_the_automatic_choice(loss, penalty, single, master):
 def test_the_automatic_choice_for_single_stumps(loss, penalty, master):
     """Block descent where the loss is smooth, exact solvers where it has kinks."""
     parts = resolve_parts(loss, "pairwise", penalty)
-    assert resolve_master("auto", parts, single_columns=True, on_codes=True) is master
-    chosen = resolve_master("blocks", parts, single_columns=True, on_codes=True)
-    assert chosen is ColumnBlocks
+    assert resolve_solver("auto", parts, single_columns=True, on_codes=True) is master
+    chosen = resolve_solver("blocks", parts, single_columns=True, on_codes=True)
+    assert chosen is ColumnBlockDescent
 
 
-@pytest.mark.parametrize("solver", MASTERS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf", 3.0])
 @pytest.mark.parametrize("single", [False, True])
@@ -97,15 +104,15 @@ def test_a_named_master_is_taken_or_refused_with_those_that_fit(solver, loss, pe
     """The message lists masters, and each of them is then accepted."""
     parts = resolve_parts(loss, "pairwise", penalty)
     try:
-        assert resolve_master(solver, parts, single) is MASTERS[solver]
+        assert resolve_solver(solver, parts, single) is SOLVERS[solver]
     except ValueError as refusal:
         message = str(refusal)
         assert f"solver={solver!r}" in message
         assert f"loss={loss!r}" in message
-        listed = [name for name in MASTERS if f"'{name}'" in message.split("these do:")[1]]
+        listed = [name for name in SOLVERS if f"'{name}'" in message.split("these do:")[1]]
         assert listed
         for name in listed:
-            assert resolve_master(name, parts, single) is MASTERS[name]
+            assert resolve_solver(name, parts, single) is SOLVERS[name]
 
 
 @pytest.mark.parametrize(
@@ -114,5 +121,5 @@ def test_a_named_master_is_taken_or_refused_with_those_that_fit(solver, loss, pe
 def test_parts_in_words(penalty, name):
     """Messages name the parts as a user writes them."""
     parts = resolve_parts("hinge", "one-vs-all", penalty)
-    assert isinstance(parts, Parts)
+    assert isinstance(parts, LossMarginPenalty)
     assert str(parts) == f"loss='hinge', margin='one-vs-all', penalty='{name}'"

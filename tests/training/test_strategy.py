@@ -60,7 +60,7 @@ def test_the_optimum_is_that_without_a_start(loss, margin, rng, monkeypatch, req
     plain = DirectBoostClassifier(**settings).fit(X, y, weight)
     request.getfixturevalue("small_starts")
     seen = []
-    start = continuation.start
+    start = continuation.coarse_start
     monkeypatch.setattr(solving, "start", lambda *a: seen.append(start(*a)) or seen[-1])
     begun = DirectBoostClassifier(**settings).fit(X, y, weight)
     W, status = seen[0]

@@ -9,7 +9,16 @@ from ..arrays import Array
 from ..data.validation import check_choice
 from ..history import Status
 from .base import Baseline, Rounds
-from .stump_search import FLOOR, NO_EDGE, Problem, Round, exponentials, first_best, log_odds, signs
+from .stump_search import (
+    FLOOR,
+    NO_EDGE,
+    BoostingProblem,
+    Round,
+    exponentials,
+    first_best,
+    log_odds,
+    signs,
+)
 
 _NOISE = 1e-13  # of weights with sum 1
 
@@ -24,7 +33,7 @@ class Choice:
     error: float
 
 
-def _real(problem: Problem, D: Array) -> Choice | None:
+def _real(problem: BoostingProblem, D: Array) -> Choice | None:
     """Return the stump of least Z = 2 sum sqrt(P_c N_c) over classes and sides, votes by side."""
     G = D * problem.own
     P = _by_side(problem, G)
@@ -40,7 +49,7 @@ def _real(problem: Problem, D: Array) -> Choice | None:
     return Choice([best], votes[:1], votes[1:], float(np.minimum(p, n).sum()))
 
 
-def _by_side(problem: Problem, G: Array) -> tuple[Array, Array]:
+def _by_side(problem: BoostingProblem, G: Array) -> tuple[Array, Array]:
     """Return the sums of G over the rows that stumps answer -1, and +1, less noise, (n, k) each."""
     left, total = problem.search.left(G)
     left -= _NOISE
@@ -54,7 +63,7 @@ def _roots(P: Array, N: Array) -> Array:
     return np.sqrt(product, out=product)
 
 
-def _classwise(problem: Problem, D: Array) -> Choice | None:
+def _classwise(problem: BoostingProblem, D: Array) -> Choice | None:
     """Return the stump of least Z = sum_c sqrt(w_c^2 - E_c^2) with a vote of every class."""
     E, w = problem.search.edges(D * problem.targets), D.sum(axis=0)
     if np.abs(E).max() < NO_EDGE:
@@ -66,7 +75,7 @@ def _classwise(problem: Problem, D: Array) -> Choice | None:
     return Choice([best], -votes[None], votes[None], float(wrong[best].sum()) / 2.0)
 
 
-def _discrete(problem: Problem, D: Array) -> Choice | None:
+def _discrete(problem: BoostingProblem, D: Array) -> Choice | None:
     """Return the stump of most g = sum_c abs(E_c) with one vote for all classes."""
     E = problem.search.edges(D * problem.targets)
     g = np.abs(E).sum(axis=1)
@@ -78,7 +87,7 @@ def _discrete(problem: Problem, D: Array) -> Choice | None:
     return Choice([best], -votes[None], votes[None], error)
 
 
-def _per_class(problem: Problem, D: Array) -> Choice | None:
+def _per_class(problem: BoostingProblem, D: Array) -> Choice | None:
     """Return the best stump of every class, with one vote from the sum of their edges."""
     places, edges = problem.search.bests(D * problem.targets)
     g = float(np.abs(edges).sum())
@@ -164,7 +173,7 @@ class AdaBoostMH(Baseline):
     def _temper(self) -> float | None:
         return 1.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         D, objective = _start(problem, self.init), 1.0
         while True:
             choice = CHOICES[self.votes](problem, D)
@@ -184,14 +193,14 @@ class AdaBoostMH(Baseline):
             yield Round(learners, on_left, on_right, vote, choice.error, objective)
 
 
-def _start(problem: Problem, init: str) -> Array:
+def _start(problem: BoostingProblem, init: str) -> Array:
     k, v = problem.k, problem.v[:, None]
     if init == "uniform":
         return np.repeat(v / k, k, axis=1)
     return np.where(problem.own > 0.0, v / 2.0, v / (2.0 * (k - 1)))
 
 
-def _factors(problem: Problem, places: list[int], left: Array, right: Array) -> Array:
+def _factors(problem: BoostingProblem, places: list[int], left: Array, right: Array) -> Array:
     """Return exp(-Y_ic h_c(x_i)) for the sum h of the votes of all stumps, (m, k)."""
     product: Array | None = None
     for place, votes in zip(places, np.stack([left, right], axis=1), strict=True):

@@ -12,7 +12,7 @@ from ..data.validation import check_choice, check_count
 from ..history import Status
 from .base import Baseline, Rounds
 from .one_vs_all import by_bit, factors, independent, round_of, wrong_bits
-from .stump_search import NO_EDGE, Problem, log_odds, signs
+from .stump_search import NO_EDGE, BoostingProblem, log_odds, signs
 from .votes import DECODINGS
 
 NAMES = ("auto", "exhaustive", "random", "ova")
@@ -238,7 +238,7 @@ class AdaBoostMO(Baseline):
     def _temper(self) -> float | None:
         return 1.0 if self.decoding == "loss" else None
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         self.code_ = code_matrix(self.code, problem.k, problem.random)
         self._decoder = DECODINGS[self.decoding]
         go = _shared if self.coupling == "shared" else independent
@@ -249,7 +249,7 @@ class AdaBoostMO(Baseline):
         return self._decoder(F, self.code_)
 
 
-def _shared(problem: Problem, targets: Array, rate: float) -> Rounds:
+def _shared(problem: BoostingProblem, targets: Array, rate: float) -> Rounds:
     """Go on with one vote for the stumps of all bits; targets M_yj are (m, L)."""
     bits, positive = np.arange(targets.shape[1]), targets > 0.0
     G, objective = targets * (problem.v[:, None] / bits.size), 1.0

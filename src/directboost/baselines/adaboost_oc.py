@@ -18,7 +18,7 @@ from .colouring import (
     drawn_stump,
     symmetric_vote,
 )
-from .stump_search import Problem
+from .stump_search import BoostingProblem
 
 
 class AdaBoostOC(Baseline):
@@ -77,7 +77,7 @@ class AdaBoostOC(Baseline):
     def _temper(self) -> float | None:
         return 2.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         pairs = ColouredPairs(problem)
 
         def choose() -> Choice | None:
@@ -163,7 +163,7 @@ class AdaBoostECC(Baseline):
     def _temper(self) -> float | None:
         return 2.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         pairs = ColouredPairs(problem)
         two_sided = partial(_two_sided_vote, smoothing=1.0 / (2.0 * problem.size))
         vote = symmetric_vote if self.votes == "symmetric" else two_sided

@@ -9,18 +9,18 @@ from scipy.special import xlogy
 
 from ..arrays import Array, Bools, Ints, Scores, column
 from ..data.validation import check_choice, check_count
-from ..model.learners import Conjunction, Constant, Learner, Level, Stump
+from ..model.learners import CategoryStump, Conjunction, Constant, Learner, Stump
 from .base import Baseline, Rounds
 from .colouring import Choice, ColouredPairs, boosted, colours_of
-from .stump_search import NO_EDGE, Problem, StumpSearch, first_best
+from .stump_search import NO_EDGE, BoostingProblem, StumpSearch, first_best
 
 SLACK = 1e-12  # of shares, for rounding
 _LOW, _HIGH = 0.05, 0.95  # shares of the rows, by weight, to which a pattern may apply
 
-Item = Stump | Level
+Item = Stump | CategoryStump
 
 
-def usual_items(problem: Problem) -> tuple[list[Item], Bools]:
+def usual_items(problem: BoostingProblem) -> tuple[list[Item], Bools]:
     """Return items that are neither rare nor the rule, and the rows (n, m) they apply to."""
     found, sides = [], []
     for item in _items(problem):
@@ -31,13 +31,13 @@ def usual_items(problem: Problem) -> tuple[list[Item], Bools]:
     return found, np.array(sides, dtype=bool).reshape(len(found), problem.v.size)
 
 
-def _items(problem: Problem) -> Iterator[Item]:
+def _items(problem: BoostingProblem) -> Iterator[Item]:
     """Yield all items, feature by feature."""
     search = problem.search
     by_feature = np.split(np.arange(len(search)), np.flatnonzero(np.diff(search.feature)) + 1)
     for places in by_feature[:-1]:  # the last one is the constant
         feature, first = int(search.feature[places[0]]), search.learner(int(places[0]))
-        if isinstance(first, Level):
+        if isinstance(first, CategoryStump):
             yield from _levels([search.learner(place) for place in places.tolist()])
         else:
             for q in _thirds(column(problem.X, feature), problem.v):
@@ -80,7 +80,7 @@ class Mined:
     holds: Bools
 
 
-def mined(problem: Problem, max_len: int) -> Mined:
+def mined(problem: BoostingProblem, max_len: int) -> Mined:
     """Return the 2000 conjunctions of 2 to `max_len` items that tell most about the class.
 
     Items are x_f > q and x_f <= q at the weighted quantiles q of 1/3 and 2/3, and single levels
@@ -102,7 +102,7 @@ def mined(problem: Problem, max_len: int) -> Mined:
     )
 
 
-def _extended(problem: Problem, holds: Bools, sets: Ints) -> tuple[Ints, Array]:
+def _extended(problem: BoostingProblem, holds: Bools, sets: Ints) -> tuple[Ints, Array]:
     """Return the best sets with one item more, (n, length), ascending each, and their gains (n,).
 
     `holds` are the rows of all items, (items, m); `sets` are places in it, (sets, length - 1).
@@ -124,7 +124,7 @@ def _extended(problem: Problem, holds: Bools, sets: Ints) -> tuple[Ints, Array]:
     return _each_once(np.sort(np.concatenate(found), axis=1), np.concatenate(gains))
 
 
-def _masses(problem: Problem, some: Bools, holds: Bools) -> Array:
+def _masses(problem: BoostingProblem, some: Bools, holds: Bools) -> Array:
     """Return the weights by class of the rows to which one of some and an item apply, (n, n, k)."""
     masses = np.empty((some.shape[0], holds.shape[0], problem.k))
     for c in range(problem.k):
@@ -203,7 +203,7 @@ class PatternPool:
         return self._search.learner(place) if number < 0 else self._conjunctions[number]
 
 
-def with_conjunctions(problem: Problem, max_len: int) -> PatternPool:
+def with_conjunctions(problem: BoostingProblem, max_len: int) -> PatternPool:
     """Return the stumps of a problem and its best conjunctions of at most `max_len` items."""
     found = mined(problem, max_len)
     conjunctions = [Conjunction(items) for items in found.items]
@@ -280,11 +280,11 @@ class AdaBoostSIP(Baseline):
     def _temper(self) -> float | None:
         return 2.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         pairs, pool = ColouredPairs(problem), self._pool(problem)
         return (yield from boosted(pairs, self.learning_rate, lambda: self._choose(pairs, pool)))
 
-    def _pool(self, problem: Problem) -> StumpSearch | PatternPool:
+    def _pool(self, problem: BoostingProblem) -> StumpSearch | PatternPool:
         if self.patterns == "stumps":
             return problem.search
         return with_conjunctions(problem, self.max_len)

@@ -15,25 +15,25 @@ from sklearn.utils.multiclass import check_classification_targets
 from .. import kernels
 from ..arrays import Array, Ints
 from ..data.binning import bin_features
-from ..data.categories import Encoder
+from ..data.categories import CategoryEncoder
 from ..data.validation import (
-    TrainingRows,
+    TrainingSet,
     check_count,
+    check_finite,
+    check_level_counts,
     check_share,
+    make_training_set,
     read_training,
-    refuse_infinite,
-    refuse_many_levels,
-    training_rows,
     with_levels,
 )
 from ..estimators.base import Predictor
 from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
-from ..model.ensemble import fit_factor
+from ..model.ensemble import fit_temperature
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
-from .stump_search import Problem, Round, StumpSearch
-from .votes import VoteModel, ensemble_of
+from .stump_search import BoostingProblem, Round, StumpSearch
+from .votes import VoteModel, make_ensemble
 
 _MOST_ROWS = 1e12  # that weights may stand for
 
@@ -83,7 +83,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
     _shares: int = 1
 
     @abstractmethod
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         """Yield rounds until there is no more; return why."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -104,11 +104,11 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         self._check()
         X, y, encoder = read_training(self, X, y)
         check_classification_targets(y)
-        rows, encoder = with_levels(training_rows(X, y, sample_weight, None), encoder)
-        refuse_many_levels(rows.levels, self.max_bins, feature_names(self))
+        rows, encoder = with_levels(make_training_set(X, y, sample_weight, None), encoder)
+        check_level_counts(rows.levels, self.max_bins, feature_names(self))
         kernels.announce()
         with one_blas_thread(), self._team(rows.X.size * rows.classes.size) as team:
-            refuse_infinite(rows.X, team)
+            check_finite(rows.X, team)
             self._go(self._problem(rows, team))
             self._store(rows, encoder)
         return self
@@ -120,15 +120,15 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
             check_count("max_bins", self.max_bins, 2, "at least 2, or None for every threshold")
         check_share("learning_rate", getattr(self, "learning_rate", 1.0))
 
-    def _problem(self, rows: TrainingRows, team: Team) -> Problem:
+    def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:
         binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels > 0)
         self.missing_ = binned.missing[:-1]
         random = check_random_state(getattr(self, "random_state", None))
         size = min(max(rows.total_weight, float(rows.weight.size)), _MOST_ROWS)
         v, k = rows.weight / rows.weight.sum(), int(rows.classes.size)
-        return Problem(StumpSearch(binned, team), rows.codes, v, k, size, rows.X, random)
+        return BoostingProblem(StumpSearch(binned, team), rows.codes, v, k, size, rows.X, random)
 
-    def _go(self, problem: Problem) -> None:
+    def _go(self, problem: BoostingProblem) -> None:
         """Go through the rounds, and keep what they add."""
         self._model = VoteModel(problem.k)
         self.history_: list[RoundRecord] = []
@@ -148,11 +148,11 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
             numbers = (found.vote, found.error, found.objective, time.perf_counter() - began)
             self.history_.append(RoundRecord(number, count, *numbers))
 
-    def _store(self, rows: TrainingRows, encoder: Encoder) -> None:
+    def _store(self, rows: TrainingSet, encoder: CategoryEncoder) -> None:
         self.classes_, self._encoder, self._prior = rows.classes, encoder, rows.prior
         self.categories_ = list(encoder.categories)
         self.learners_, self.coef_, common = self._model.final()
-        self.ensemble_ = ensemble_of(self.learners_, self.coef_, common)
+        self.ensemble_ = make_ensemble(self.learners_, self.coef_, common)
         self.intercept_ = self.ensemble_.intercept
         self.n_iter_ = len(self.history_)
         self.n_learners_ = self._model.count // self._shares
@@ -163,13 +163,13 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
         if self.n_iter_ == 0:
             self._warn_of_no_round()
 
-    def _probability_factor(self, rows: TrainingRows) -> float:
+    def _probability_factor(self, rows: TrainingSet) -> float:
         """Return the factor on the scores that makes probabilities of them."""
-        temper = self._temper()
-        if temper is None and self.n_iter_ > 0:
+        probability_scale = self._temper()
+        if probability_scale is None and self.n_iter_ > 0:
             F = self._scores(rows.X, self.ensemble_)
-            return fit_factor(F, rows.codes, rows.weight)
-        return 1.0 if temper is None else temper
+            return fit_temperature(F, rows.codes, rows.weight)
+        return 1.0 if probability_scale is None else probability_scale
 
     def _temper(self) -> float | None:
         """Return the factor that makes log odds of the scores, None if the loss models none."""
@@ -198,7 +198,7 @@ class Baseline(ClassifierMixin, Predictor, BaseEstimator):
 
     def _staged_scores(self, X: Any) -> Iterator[Array]:
         """Yield the scores after every round, (m, k): none where there was no round."""
-        refuse_infinite(X)
+        check_finite(X)
         for number, F in enumerate(self._model.staged(X), start=1):
             yield self._decoded(F, number)
 

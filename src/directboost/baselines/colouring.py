@@ -10,13 +10,13 @@ from ..arrays import Array, Bools, Ints
 from ..history import Status
 from ..model.learners import WeakClassifier
 from .base import Rounds
-from .stump_search import NO_EDGE, Problem, Round, first_best, log_odds
+from .stump_search import NO_EDGE, BoostingProblem, Round, first_best, log_odds
 
 _TIE = 1e-12  # share of the largest entry up to which another one counts as zero
 
 
 @dataclass(frozen=True)
-class Task:
+class ColouringProblem:
     """The binary problem that two colours of the classes make.
 
     Attributes
@@ -33,9 +33,9 @@ class Task:
     U: float
     signed: Array
 
-    def opposite(self) -> "Task":
+    def opposite(self) -> "ColouringProblem":
         """Return the same problem with the colours swapped."""
-        return Task(-self.mu, self.U, -self.signed)
+        return ColouringProblem(-self.mu, self.U, -self.signed)
 
     def error(self, right: Bools) -> float:
         """Return the weight of the rows whose colour h does not say; it answers +1 to `right`."""
@@ -46,7 +46,7 @@ class Task:
 class Choice:
     """A weak classifier for a task, the rows (m,) that it answers +1, and its error."""
 
-    task: Task
+    task: ColouringProblem
     learner: WeakClassifier
     right: Bools
     error: float
@@ -59,24 +59,24 @@ class ColouredPairs:
 
     Attributes
     ----------
-    problem : Problem
+    problem : BoostingProblem
     objective : float
         sum_i v_i sum_{l != y_i} exp(-(F_{y_i} - F_l)) / (k - 1): the product of the sums of D
         before it is made to have sum 1.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: BoostingProblem) -> None:
         self.problem = problem
         self.objective = 1.0
         self._D = (1.0 - problem.own) * (problem.v / (problem.k - 1))[:, None]
 
-    def task(self, mu: Array) -> Task:
+    def task(self, mu: Array) -> ColouringProblem:
         """Return the problem to tell the colours mu (k,) apart."""
         to_plus, to_minus = (self._D @ np.stack([mu > 0.0, mu < 0.0], axis=1)).T
         b = mu[self.problem.labels]
         W = np.where(b > 0.0, to_minus, to_plus)
         U = float(W.sum())
-        return Task(mu, U, b * W / max(U, 1e-300))
+        return ColouringProblem(mu, U, b * W / max(U, 1e-300))
 
     def gradient(self) -> Array:
         """Return V_ic = O_ic sum_l D_il - D_ic, (m, k).

@@ -11,7 +11,7 @@ from ..data.validation import check_choice, check_count, check_number
 from ..history import Status
 from ..penalties import PENALTIES, Penalty
 from .base import Baseline, Rounds
-from .stump_search import Problem, Round, answers, first_best
+from .stump_search import BoostingProblem, Round, answers, first_best
 
 _STEPS = 50  # after which exponentials are scaled again; a step changes them by less than e^6
 
@@ -25,7 +25,7 @@ class RunningLoss(ABC):
 
     curvature: ClassVar[float]
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: BoostingProblem) -> None:
         self._problem = problem
 
     @abstractmethod
@@ -132,14 +132,16 @@ class GroupModel:
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoostingProblem
     loss : RunningLoss
     penalty : Penalty
         A norm of the rows; it looks at absolute values, as W has both signs.
     lam : float
     """
 
-    def __init__(self, problem: Problem, loss: RunningLoss, penalty: Penalty, lam: float) -> None:
+    def __init__(
+        self, problem: BoostingProblem, loss: RunningLoss, penalty: Penalty, lam: float
+    ) -> None:
         self._problem, self._loss, self._penalty, self._lam = problem, loss, penalty, lam
         self._W = np.zeros((len(problem.search), problem.k))
         #: Places of the stumps that ever had votes, in the order in which they came.
@@ -324,7 +326,7 @@ class GradBoost(Baseline):
     def _temper(self) -> float | None:
         return 1.0 if self.loss == "multinomial" else 0.5
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         penalty = PENALTIES[self.norm]()
         model = GroupModel(problem, LOSSES[self.loss](problem), penalty, self.lam)
         g, fall = model.gradients(), np.inf

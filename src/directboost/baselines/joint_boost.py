@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..data.validation import TrainingRows, check_choice
+from ..data.validation import TrainingSet, check_choice
 from ..history import Status
 from ..kernels.threads import Team
 from .base import Baseline, Rounds
-from .stump_search import Problem, Round, StumpSearch, exponentials, first_best, first_bests
+from .stump_search import BoostingProblem, Round, StumpSearch, exponentials, first_best, first_bests
 
 #: Classes up to which all sets of them are gone through.
 MOST_CLASSES = 8
@@ -215,7 +215,7 @@ class JointBoost(Baseline):
         super()._check()
         check_choice("search", self.search, ("global", "per_feature", "exhaustive"))
 
-    def _problem(self, rows: TrainingRows, team: Team) -> Problem:
+    def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:
         self._scored = _scored(rows.classes.tolist(), self.background)
         if self.search == "exhaustive" and self._scored.size > MOST_CLASSES:
             raise ValueError(
@@ -227,7 +227,7 @@ class JointBoost(Baseline):
     def _temper(self) -> float | None:
         return 1.0 if self.background is None else 2.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         scored, search, objective = self._scored, problem.search, 1.0
         z = np.ascontiguousarray(problem.targets[:, scored])
         own = np.flatnonzero(z > 0.0)

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..data.validation import check_choice, check_count, check_number
 from ..history import Status
 from .base import Baseline, Rounds
-from .stump_search import FLOOR, NO_EDGE, Problem, Round
+from .stump_search import FLOOR, NO_EDGE, BoostingProblem, Round
 
 
 @dataclass(eq=False)
@@ -36,7 +36,7 @@ class PairWeights:
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoostingProblem
     nu : float
         Price of a weight.
 
@@ -47,7 +47,7 @@ class PairWeights:
         Their sum.
     """
 
-    def __init__(self, problem: Problem, nu: float) -> None:
+    def __init__(self, problem: BoostingProblem, nu: float) -> None:
         self._problem, self._nu = problem, nu
         self._order = np.argsort(problem.labels, kind="stable")
         ends = np.cumsum(np.bincount(problem.labels, minlength=problem.k))
@@ -208,7 +208,7 @@ class MultiBoostCW(Baseline):
     def _temper(self) -> float | None:
         return 2.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         nu = _DEFAULT_NU[self.mode] if self.nu is None else float(self.nu)
         pairs, known, scale = PairWeights(problem, nu), list[Coordinate](), 1.0
         while True:
@@ -235,7 +235,7 @@ class MultiBoostCW(Baseline):
 
 
 def _round(
-    problem: Problem, new: Sequence[Coordinate], weights: Array | None, objective: float
+    problem: BoostingProblem, new: Sequence[Coordinate], weights: Array | None, objective: float
 ) -> Round:
     """Return a round with new stumps, and the weights of all stumps where they change."""
     votes = np.diag([one.weight if weights is None else 1.0 for one in new])

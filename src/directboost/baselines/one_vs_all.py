@@ -10,10 +10,10 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..history import Status
 from .base import Baseline, Rounds
-from .stump_search import NO_EDGE, Problem, Round, log_odds, signs
+from .stump_search import NO_EDGE, BoostingProblem, Round, log_odds, signs
 
 
-def independent(problem: Problem, targets: Array, rate: float) -> Rounds:
+def independent(problem: BoostingProblem, targets: Array, rate: float) -> Rounds:
     """Go on with a vote for every bit, and without those bits that have ended.
 
     targets +1 and -1 are (m, L), one AdaBoost for every column.
@@ -41,7 +41,7 @@ def independent(problem: Problem, targets: Array, rate: float) -> Rounds:
     return status
 
 
-def wrong_bits(problem: Problem, places: Ints, votes: Array, positive: Bools) -> Bools:
+def wrong_bits(problem: BoostingProblem, places: Ints, votes: Array, positive: Bools) -> Bools:
     """Return where votes_j h_j(x_i) and the bit have different signs, (m, n)."""
     right = np.stack([problem.search.right(place) for place in places.tolist()], axis=1)
     return np.asarray(right ^ positive ^ (votes < 0.0))
@@ -60,7 +60,9 @@ def by_bit(votes: Array, bits: Ints, L: int) -> Array:
     return rows
 
 
-def round_of(problem: Problem, places: Ints, votes: Array, error: float, objective: float) -> Round:
+def round_of(
+    problem: BoostingProblem, places: Ints, votes: Array, error: float, objective: float
+) -> Round:
     """Return the round of stumps by place with their votes, (n, L)."""
     learners = [problem.search.learner(place) for place in places.tolist()]
     return Round(learners, -votes, votes, float(np.abs(votes).max()), error, objective)
@@ -112,7 +114,7 @@ class DistinctRows:
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoostingProblem
 
     Attributes
     ----------
@@ -123,7 +125,7 @@ class DistinctRows:
         Weights, with sum 1.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: BoostingProblem) -> None:
         random = np.random.default_rng(1)  # other numbers than those of the codes, which are added
         of_class = random.integers(2**64, size=problem.k, dtype=np.uint64)
         keys = problem.search.fingerprints() + of_class[problem.labels]
@@ -162,7 +164,7 @@ class LockStep:
 
     Parameters
     ----------
-    problem : Problem
+    problem : BoostingProblem
     votes : (q, k) array
         What the answer +1 with weight 1 adds to the scores, for every binary problem; its positive
         rows are those of the classes with a positive vote.
@@ -171,7 +173,7 @@ class LockStep:
     """
 
     def __init__(
-        self, problem: Problem, votes: Array, start: Callable[[Array], BinaryBooster]
+        self, problem: BoostingProblem, votes: Array, start: Callable[[Array], BinaryBooster]
     ) -> None:
         self._problem, self._votes, self._rows = problem, votes, DistinctRows(problem)
         self._y = np.where(votes.T[self._rows.labels] > 0.0, 1.0, -1.0)
@@ -235,7 +237,7 @@ class BinaryBaseline(Baseline):
     def _booster(self, v: Array) -> BinaryBooster:
         """Return the start of a problem with rows of these weights, which have sum 1."""
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         votes = np.array([[-1.0, 1.0]]) if problem.k == 2 else np.eye(problem.k)
         return LockStep(problem, votes, self._booster).rounds()
 
@@ -304,13 +306,13 @@ class OneVsAllBoost(Baseline):
             return None
         return 1.0 if self.base is None else self.base._temper()
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         #: Sums of the weights after every round, (k,) each; none where nothing is divided.
         self._totals: list[Array] = []
         rounds = self._binary_rounds(problem)
         return self._totalled(rounds) if self.normalize else rounds
 
-    def _binary_rounds(self, problem: Problem) -> Rounds:
+    def _binary_rounds(self, problem: BoostingProblem) -> Rounds:
         if self.base is None:
             return independent(problem, problem.targets, self.learning_rate)
         return LockStep(problem, np.eye(problem.k), self.base._booster).rounds()

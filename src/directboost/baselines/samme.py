@@ -15,7 +15,7 @@ from ..history import Status
 from ..model.learners import ClassAnswer, FittedClasses, WeakClassifier
 from ..oracles.classifier import features_read, fresh, stepped
 from .base import Baseline, Rounds
-from .stump_search import NO_EDGE, Problem, Round, first_best, first_bests, log_odds
+from .stump_search import NO_EDGE, BoostingProblem, Round, first_best, first_bests, log_odds
 
 _ROUNDING = 1e-12  # share by which a weight that was a whole number may be off
 
@@ -40,7 +40,7 @@ class Rule:
     right: Array
 
 
-def best_stump(problem: Problem, D: Array) -> Rule:
+def best_stump(problem: BoostingProblem, D: Array) -> Rule:
     """Return the stump and the labels of its two sides with the least weighted error.
 
     With P_c and N_c the weights D (m,) of class c on the right and on the left of it, its accuracy
@@ -60,7 +60,7 @@ def best_stump(problem: Problem, D: Array) -> Rule:
     return Rule(names[side], [problem.search.learner(place)], units[:1], units[1:])
 
 
-def fitted_rule(problem: Problem, D: Array, classifier: Any, seeded: bool) -> Rule:
+def fitted_rule(problem: BoostingProblem, D: Array, classifier: Any, seeded: bool) -> Rule:
     """Return a copy of a scikit-learn classifier, fitted to the rows with weights D (m,)."""
     copy = fresh(classifier, problem.random if seeded else None)
     copy.fit(problem.X, problem.labels, sample_weight=stepped(D, _given(problem), 1.0))
@@ -70,14 +70,14 @@ def fitted_rule(problem: Problem, D: Array, classifier: Any, seeded: bool) -> Ru
     return Rule(source.apply(problem.X), learners, none, np.eye(problem.k))
 
 
-def _given(problem: Problem) -> Array:
+def _given(problem: BoostingProblem) -> Array:
     """Return the weights of the rows as they were given, whole numbers without rounding, (m,)."""
     given = problem.v * problem.size
     whole = np.rint(given)
     return np.where(np.abs(given - whole) < _ROUNDING * given, whole, given)
 
 
-def refuse_unfit(classifier: Any) -> None:
+def check_rule(classifier: Any) -> None:
     """Refuse what is no unfitted scikit-learn classifier of weighted rows."""
     known = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
     if not (known and is_classifier(classifier) and has_fit_parameter(classifier, "sample_weight")):
@@ -125,12 +125,12 @@ class LabelBoosting(Baseline):
     def _check(self) -> None:
         super()._check()
         if self.weak_learner is not None:
-            refuse_unfit(self.weak_learner)
+            check_rule(self.weak_learner)
 
     def _temper(self) -> float | None:
         return 1.0
 
-    def _rounds(self, problem: Problem) -> Rounds:
+    def _rounds(self, problem: BoostingProblem) -> Rounds:
         self._shares = 1 if self.weak_learner is None else problem.k
         limit, D, objective = self._limit(problem.k), problem.v.copy(), 1.0
         while True:
@@ -148,7 +148,7 @@ class LabelBoosting(Baseline):
             if error == 0.0:
                 return Status.SEPARATED
 
-    def _rule(self, problem: Problem, D: Array) -> Rule:
+    def _rule(self, problem: BoostingProblem, D: Array) -> Rule:
         if self.weak_learner is None:
             return best_stump(problem, D)
         return fitted_rule(problem, D, self.weak_learner, self.random_state is not None)

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Numbers, Scores
 from ..data.binning import BinnedData
 from ..kernels import histograms
-from ..kernels.step_functions import LEVELS, count_jumps, side
+from ..kernels.step_functions import CATEGORICAL, count_jumps, side
 from ..kernels.threads import Team
 from ..model.learners import Learner, WeakClassifier
 
@@ -37,7 +37,7 @@ class StumpSearch:
         self.feature: Ints = np.repeat(np.arange(n_bins.size), counts)
         self.jump: Ints = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         last = n_bins[self.feature] - 1
-        levels = kinds[self.feature] == LEVELS
+        levels = kinds[self.feature] == CATEGORICAL
         # A jump answers -1 to the bins from `low` up to `high`, and some to the missing one too.
         place = first[self.feature] + np.where(self.jump < last, self.jump, self.jump - last)
         place = np.where(levels, first[self.feature] + self.jump, place)
@@ -142,7 +142,7 @@ NO_EDGE = 1e-12  # an edge below it counts as none
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoostingProblem:
     """The rows of a fit.
 
     Attributes

@@ -114,7 +114,7 @@ def _added(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
     return np.asarray(answers @ right + ~answers @ left)
 
 
-def ensemble_of(learners: list[WeakClassifier], coef: Array, common: Array) -> Ensemble:
+def make_ensemble(learners: list[WeakClassifier], coef: Array, common: Array) -> Ensemble:
     """Return what `VoteModel.final` returns as tables; what is in common is a constant."""
     if not learners:
         return Ensemble([], coef)

@@ -12,10 +12,10 @@ from .. import DirectBoostClassifierCV
 from ..arrays import Array, Ints
 from . import options as o
 from .evaluate import show
-from .fit import Rows, read_rows, settings, write_files
-from .inputs import refuse_no_folder
+from .fit import FitRows, read_rows, settings, write_files
+from .inputs import check_folder
 from .inspect import model_facts
-from .terminal import Screen, TimeLeft, percent, watching
+from .terminal import Output, TimeLeft, percent, watching
 
 _POINT, _CHOSEN = "•", "◆"
 _LABEL = 7  # characters before the axis
@@ -126,8 +126,8 @@ def cv(
 
     Prints the path of nu with the score of every point, and the model that was chosen.
     """
-    screen = Screen(json, quiet)
-    refuse_no_folder(out, report)
+    screen = Output(json, quiet)
+    check_folder(out, report)
     rows, _, _ = read_rows(data, context.params)
     screen.notes(rows.train.notes)
     search = DirectBoostClassifierCV(
@@ -143,7 +143,7 @@ def cv(
     _print(search, model, rows, files, screen)
 
 
-def _print(search: Any, model: Any, rows: Rows, files: dict[str, Any], screen: Screen) -> None:
+def _print(search: Any, model: Any, rows: FitRows, files: dict[str, Any], screen: Output) -> None:
     tally = rows.judged(model)
     if screen.json:
         facts: dict[str, Any] = {

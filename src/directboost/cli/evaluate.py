@@ -16,13 +16,13 @@ from ..arrays import Array, Ints
 from . import options as o
 from .inputs import features_of, one_class_model, reading_of, row_batches, small_parts, target_of
 from .tables import exact_numbers, feature_types
-from .terminal import Screen, counted, percent
+from .terminal import Output, counted, percent
 
 _SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below count as that
 
 
 @dataclass(eq=False)
-class Tally:
+class Scores:
     """Right and wrong answers of a classifier.
 
     Attributes
@@ -39,7 +39,7 @@ class Tally:
     loss: float = 0.0
 
     @classmethod
-    def of(cls, classes: Any) -> "Tally":
+    def of(cls, classes: Any) -> "Scores":
         """Return an empty tally."""
         return cls(classes, np.zeros((len(classes), len(classes)), dtype=np.int64))
 
@@ -139,9 +139,9 @@ def _places(values: Any, classes: Any) -> Ints:
     return np.asarray(order[np.searchsorted(classes, values, sorter=order)])
 
 
-def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Tally:
+def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Scores:
     """Count right and wrong answers of a model to rows with labels."""
-    tally = Tally.of(model.classes_)
+    tally = Scores.of(model.classes_)
     for frame in frames:
         for part in small_parts(model, frame):
             codes = codes_of(part[target], model.classes_, tally.rows)
@@ -151,7 +151,7 @@ def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Tally:
     return tally
 
 
-def show(tally: Tally, screen: Console) -> None:
+def show(tally: Scores, screen: Console) -> None:
     """Print the error, a table of the classes and, where there is room, who was taken for whom."""
     screen.print(
         f"[bold]error {percent(tally.error)}[/bold], log loss {tally.log_loss:.4g}, "
@@ -165,7 +165,7 @@ def show(tally: Tally, screen: Console) -> None:
         screen.print(counts)
 
 
-def _by_class(tally: Tally) -> Grid:
+def _by_class(tally: Scores) -> Grid:
     grid = _grid("class", "rows", "precision", "recall", "most often taken for")
     for r, name in enumerate(map(str, tally.classes)):
         grid.add_row(
@@ -182,14 +182,14 @@ def _rate(share: float) -> str:
     return "-" if np.isnan(share) else f"{100.0 * share:.1f} %"
 
 
-def _mistake(tally: Tally, r: int) -> str:
+def _mistake(tally: Scores, r: int) -> str:
     """Return the class that rows of class r are most often taken for by mistake, and how often."""
     wrong = tally.counts[r].copy()
     wrong[r] = 0
     return f"{escape(str(tally.classes[wrong.argmax()]))} ({wrong.max():,})" if wrong.any() else ""
 
 
-def _confusion(tally: Tally) -> Grid:
+def _confusion(tally: Scores) -> Grid:
     names = [escape(str(name)) for name in tally.classes]
     grid = _grid("", *names)
     for r, name in enumerate(names):
@@ -219,7 +219,7 @@ def evaluate(
 
     The table may be larger than the memory.
     """
-    screen = Screen(json)
+    screen = Output(json)
     column = target_of(data, target)
     fitted = one_class_model(model)
     reading = reading_of(missing, separator)

@@ -8,8 +8,8 @@ import typer
 
 from ..export.atomic_files import replace_file
 from . import options as o
-from .inputs import read_model, refuse_no_folder
-from .terminal import Screen
+from .inputs import check_folder, read_model
+from .terminal import Output
 
 
 class Form(StrEnum):
@@ -43,14 +43,14 @@ def export(
     """Write a model as C code or as ONNX."""
     if to is Form.ONNX and (dtype or name):
         raise typer.BadParameter("--dtype and --name are for --to c")
-    refuse_no_folder(out)
+    check_folder(out)
     fitted = read_model(model)
     if to is Form.C:
         fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name)
     else:
         data = bytes(fitted.to_onnx().SerializeToString())
         replace_file(out, data)
-    screen = Screen(json, quiet)
+    screen = Output(json, quiet)
     if json:
         screen.facts({"out": out, "form": to, "bytes": out.stat().st_size})
     screen.note(f"wrote {out}, {out.stat().st_size:,} bytes")

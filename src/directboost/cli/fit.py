@@ -14,23 +14,23 @@ from sklearn.model_selection import train_test_split
 from .. import DirectBoostClassifier, Status
 from ..callbacks import TimeLimit
 from . import options as o
-from .evaluate import Tally, judge, show
-from .inputs import reading_of, refuse_no_folder, target_of, training_rows
+from .evaluate import Scores, judge, show
+from .inputs import check_folder, reading_of, target_of, training_rows
 from .inspect import model_facts
 from .options import named_numbers, read_costs
-from .tables import Reading, Roles, TrainingTable
-from .terminal import Screen, TimeLeft, percent, watching
+from .tables import ColumnRoles, TableFormat, TrainingTable
+from .terminal import Output, TimeLeft, percent, watching
 
 
 @dataclass(frozen=True)
-class Rows:
+class FitRows:
     """Rows to fit to, and others to judge the model by, None where none were kept apart."""
 
     train: TrainingTable
     apart: TrainingTable | None
     target: str
 
-    def judged(self, model: Any) -> Tally | None:
+    def judged(self, model: Any) -> Scores | None:
         """Count right and wrong answers to the rows that were kept apart."""
         if self.apart is None:
             return None
@@ -38,16 +38,16 @@ class Rows:
         return judge(model, [labels], self.target)
 
 
-def read_rows(data: str, options: Mapping[str, Any]) -> tuple[Rows, Roles, Reading]:
+def read_rows(data: str, options: Mapping[str, Any]) -> tuple[FitRows, ColumnRoles, TableFormat]:
     """Read the table of a fit as the options say; rows kept apart are drawn class by class."""
     target = target_of(data, options["target"])
     reading = reading_of(options["missing"], options["separator"])
-    roles = Roles(
+    roles = ColumnRoles(
         target, options["sample_weight"], options["drop"] or (), options["categorical"] or ()
     )
     table = training_rows(data, roles, reading)
     train, apart = _split(table, options["holdout"], options["random_state"] or 0)
-    return Rows(train, apart, target), roles, reading
+    return FitRows(train, apart, target), roles, reading
 
 
 def _split(
@@ -81,7 +81,7 @@ def _costs(file: Path | None, pairs: Sequence[str]) -> dict[str, float] | None:
 
 
 def write_files(
-    model: Any, rows: Rows, out: Path | None, report: Path | None, screen: Screen
+    model: Any, rows: FitRows, out: Path | None, report: Path | None, screen: Output
 ) -> dict[str, Path | None]:
     """Write the model and the page about it, and say where they are."""
     files = {"out": out, "report": report}
@@ -153,8 +153,8 @@ def fit(
     Ctrl-C ends the fit, not the command: the best model so far is written, and the exit code
     is 130.
     """
-    screen = Screen(json, quiet)
-    refuse_no_folder(out, report)
+    screen = Output(json, quiet)
+    check_folder(out, report)
     rows, roles, reading = read_rows(data, context.params)
     screen.notes(rows.train.notes)
     started = time.perf_counter()
@@ -168,7 +168,9 @@ def fit(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _validation(options: Mapping[str, Any], roles: Roles, reading: Reading) -> dict[str, Any]:
+def _validation(
+    options: Mapping[str, Any], roles: ColumnRoles, reading: TableFormat
+) -> dict[str, Any]:
     """Return the arguments of `fit` with the rows that say when to stop."""
     if options["validation"] is None:
         return {}
@@ -177,7 +179,7 @@ def _validation(options: Mapping[str, Any], roles: Roles, reading: Reading) -> d
 
 
 def _fitted(
-    rows: Rows, validation: dict[str, Any], options: Mapping[str, Any], screen: Screen
+    rows: FitRows, validation: dict[str, Any], options: Mapping[str, Any], screen: Output
 ) -> DirectBoostClassifier:
     """Fit, and show how far it is."""
     model = DirectBoostClassifier()
@@ -194,7 +196,7 @@ def _fitted(
     return model
 
 
-def _print(model: Any, rows: Rows, found: dict[str, Any], screen: Screen) -> None:
+def _print(model: Any, rows: FitRows, found: dict[str, Any], screen: Output) -> None:
     tally = rows.judged(model)
     if screen.json:
         facts = {"rows": rows.train.X.height, **found, **model_facts(model)}

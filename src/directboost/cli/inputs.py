@@ -11,31 +11,31 @@ from ..model.names import class_names, has_several_labels
 from .tables import (
     INPUT,
     TARGET,
-    Reading,
-    Roles,
+    ColumnRoles,
+    TableFormat,
     TrainingTable,
     as_type,
     batches,
+    check_columns_present,
+    check_file,
     embedded_frame,
     feature_types,
     is_embedded,
     read_training,
-    refuse_absent,
-    refuse_no_file,
     training_table,
 )
 
 
-def refuse_no_folder(*paths: Path | None) -> None:
+def check_folder(*paths: Path | None) -> None:
     """Refuse, before the work, files in a folder that is not there."""
     for path in paths:
         if path is not None and not path.parent.is_dir():
             raise FileNotFoundError(f"the folder of {path} is not there: make it first")
 
 
-def reading_of(missing: Sequence[str] | None, separator: str | None) -> Reading:
+def reading_of(missing: Sequence[str] | None, separator: str | None) -> TableFormat:
     """Return how CSV is to be read."""
-    return Reading(tuple(missing or ()), separator)
+    return TableFormat(tuple(missing or ()), separator)
 
 
 def target_of(data: str, target: str | None) -> str:
@@ -45,30 +45,30 @@ def target_of(data: str, target: str | None) -> str:
     return target or TARGET
 
 
-def training_rows(data: str, roles: Roles, reading: Reading) -> TrainingTable:
+def training_rows(data: str, roles: ColumnRoles, reading: TableFormat) -> TrainingTable:
     """Return all rows of a table, to fit a model to."""
     path = Path(data)
     if not is_embedded(data):
-        refuse_no_file(path)
+        check_file(path)
         if path == INPUT:
             raise ValueError("a fit needs a file: standard input is for predict and evaluate")
         return read_training(path, roles, reading)
     frame = embedded_frame(data)
-    refuse_absent(path, roles.named, frame.columns)
+    check_columns_present(path, roles.named, frame.columns)
     return training_table(path, frame, roles)
 
 
 def row_batches(
-    data: str, types: Mapping[str, Any], reading: Reading, keep: Sequence[str] = ()
+    data: str, types: Mapping[str, Any], reading: TableFormat, keep: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of a table, some at a time."""
     path = Path(data)
     if not is_embedded(data):
-        refuse_no_file(path)
+        check_file(path)
         yield from batches(path, types, reading, keep)
         return
     frame = embedded_frame(data)
-    refuse_absent(path, [*types, *keep], frame.columns)
+    check_columns_present(path, [*types, *keep], frame.columns)
     columns = [as_type(frame, name, kind, path) for name, kind in types.items()]
     yield frame.select(*columns, *(name for name in keep if name not in types))
 
@@ -126,7 +126,7 @@ def probability_names(model: Any) -> list[str]:
     return [f"proba_{name}" for name in class_names(model)]
 
 
-def refuse_taken(model: Any, keep: Sequence[str], proba: bool) -> None:
+def check_free_name(model: Any, keep: Sequence[str], proba: bool) -> None:
     """Refuse to carry a column over whose name is that of an answer."""
     own = {"prediction", *(probability_names(model) if proba else ())}
     for name in keep:

@@ -13,7 +13,7 @@ from ..model.names import class_names, feature_names
 from ..model.summary import describe_rule
 from . import options as o
 from .inputs import read_model
-from .terminal import Screen, percent
+from .terminal import Output, percent
 
 
 def model_facts(model: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def inspect(
     json: o.Json = False,
 ) -> None:
     """Print a model in words: rules, certificate, rounds."""
-    screen, fitted = Screen(json), read_model(model)
+    screen, fitted = Output(json), read_model(model)
     if json:
         rounds = [asdict(record) for record in getattr(fitted, "history_", [])]
         facts = {**model_facts(fitted), "rules": rule_facts(fitted, rules), "history": rounds}

@@ -8,15 +8,15 @@ import typer
 from . import options as o
 from .inputs import (
     answers,
+    check_folder,
+    check_free_name,
     one_class_model,
     reading_of,
-    refuse_no_folder,
-    refuse_taken,
     row_batches,
     small_parts,
 )
 from .tables import INPUT, feature_types, table_writer
-from .terminal import Screen, counted
+from .terminal import Output, counted
 
 
 def predict(
@@ -45,10 +45,10 @@ def predict(
     """
     if json and out == INPUT:
         raise typer.BadParameter("--json and -o - would both print to standard output")
-    screen = Screen(json, quiet)
+    screen = Output(json, quiet)
     kept, fitted = keep or [], one_class_model(model)
-    refuse_taken(fitted, kept, proba)
-    refuse_no_folder(out)
+    check_free_name(fitted, kept, proba)
+    check_folder(out)
     reading = reading_of(missing, separator)
     rows = 0
     with table_writer(out) as writer:

@@ -17,7 +17,7 @@ from .. import Record
 
 
 @dataclass(frozen=True)
-class Screen:
+class Output:
     """Where a command speaks.
 
     Attributes

@@ -17,7 +17,7 @@ from ..arrays import Array, Bools, Ints, Scores
 from ..data.binning import BinnedData, coded, rowless
 from ..kernels import encode, find_cuts, ranges
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.structs import Cuts, between, code_type, split
+from ..kernels.structs import Cuts, code_dtype, midpoints, split
 
 GROUPS_PER_BIN = 8
 _LEAST_GROUPS = 2048
@@ -25,7 +25,7 @@ _ROOM = 1 << 22  # codes for which there is room at once
 
 
 @dataclass(frozen=True)
-class Sketch:
+class QuantileSketch:
     """What is kept of the values of d features on some rows; missing values have no weight.
 
     Attributes
@@ -54,7 +54,7 @@ def groups_for(max_bins: int | None) -> int | None:
     return None if max_bins is None else max(GROUPS_PER_BIN * max_bins, _LEAST_GROUPS)
 
 
-def sketch(X: Scores, weight: Array, most: int | None) -> Sketch:
+def sketch(X: Scores, weight: Array, most: int | None) -> QuantileSketch:
     """Return the summary of rows X (m, d), in any order in memory, with weights > 0.
 
     `most`, at least 2, is the largest number of groups of a feature; None keeps all values.
@@ -62,7 +62,7 @@ def sketch(X: Scores, weight: Array, most: int | None) -> Sketch:
     weight = np.ascontiguousarray(weight, dtype=np.float64)
     step = max(_ROOM // max(X.shape[0], 1), 16)
     parts = [_of_columns(X[:, f : f + step], weight, most) for f in range(0, X.shape[1], step)]
-    return Sketch(
+    return QuantileSketch(
         [values for part in parts for values in part.values],
         [weights for part in parts for weights in part.weights],
         np.concatenate([part.exact for part in parts]),
@@ -71,20 +71,20 @@ def sketch(X: Scores, weight: Array, most: int | None) -> Sketch:
     )
 
 
-def _of_columns(X: Scores, weight: Array, most: int | None) -> Sketch:
+def _of_columns(X: Scores, weight: Array, most: int | None) -> QuantileSketch:
     low, high, missing = ranges(X)
     cuts = find_cuts(X, None if (weight == 1.0).all() else weight, most)
     ends = split(cuts.before, cuts.counts)
     # Codes of groups, then one for missing values.
-    codes = np.empty(X.shape[::-1], dtype=code_type(int(cuts.counts.max()) + 2))
+    codes = np.empty(X.shape[::-1], dtype=code_dtype(int(cuts.counts.max()) + 2))
     encode(X, ends, cuts.counts + 1, codes)
     present = (low <= high).astype(int)
     values = [np.append(e, h)[: e.size + n] for e, h, n in zip(ends, high, present, strict=True)]
     weights = [_sums(c, weight, v.size) for c, v in zip(codes, values, strict=True)]
-    return Sketch(values, weights, cuts.exact, missing, low)
+    return QuantileSketch(values, weights, cuts.exact, missing, low)
 
 
-def merge_sketches(parts: Sequence[Sketch], most: int | None) -> Sketch:
+def merge_sketches(parts: Sequence[QuantileSketch], most: int | None) -> QuantileSketch:
     """Return the summary of the rows of all parts, with at most so many groups of a feature.
 
     `most` is at least 2, or None. Sums are taken in the order of the parts.
@@ -96,7 +96,7 @@ def merge_sketches(parts: Sequence[Sketch], most: int | None) -> Sketch:
         groups if most is None or fit else _pruned(*groups, most)
         for groups, fit in zip(merged, fits, strict=True)
     ]
-    return Sketch(
+    return QuantileSketch(
         [values for values, _ in kept],
         [weights for _, weights in kept],
         fits & np.all([part.exact for part in parts], axis=0),
@@ -127,10 +127,12 @@ def _pruned(values: Array, weights: Array, most: int) -> tuple[Array, Array]:
     return values[last], np.add.reduceat(weights, first)
 
 
-__all__ = ["bins_of", "coded"]
+__all__ = ["coded", "make_bins"]
 
 
-def bins_of(sketch: Sketch, max_bins: int | None, levels: Ints | None = None) -> BinnedData:
+def make_bins(
+    sketch: QuantileSketch, max_bins: int | None, levels: Ints | None = None
+) -> BinnedData:
     """Return the bins of all rows, without rows; `coded` gives them the codes of a part.
 
     They are those of `binning.bin_features` where the summary is exact. Where it is not, a
@@ -138,7 +140,7 @@ def bins_of(sketch: Sketch, max_bins: int | None, levels: Ints | None = None) ->
 
     Parameters
     ----------
-    sketch : Sketch
+    sketch : QuantileSketch
     max_bins : int or None
         None cuts after every group.
     levels : (d,) int array, optional
@@ -149,7 +151,7 @@ def bins_of(sketch: Sketch, max_bins: int | None, levels: Ints | None = None) ->
     return rowless(cuts, thresholds, None if levels is None else levels > 0)
 
 
-def _cuts(sketch: Sketch, feature: int, max_bins: int | None) -> Cuts:
+def _cuts(sketch: QuantileSketch, feature: int, max_bins: int | None) -> Cuts:
     """Cut between the groups of a feature as if each were a row of its weight."""
     groups, own = sketch.values[feature][:, None], slice(feature, feature + 1)
     cuts = find_cuts(groups, sketch.weights[feature], max_bins)
@@ -158,4 +160,4 @@ def _cuts(sketch: Sketch, feature: int, max_bins: int | None) -> Cuts:
 
 def _thresholds(cuts: Cuts, exact: bool) -> Array:
     """Return thresholds midway between values; after groups at their end, as rows lie above it."""
-    return between(cuts.before, cuts.after) if exact else cuts.before
+    return midpoints(cuts.before, cuts.after) if exact else cuts.before

@@ -7,23 +7,23 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..kernels import add_tables
 from ..kernels.step_functions import apart, tables_of
-from ..losses import Rows
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..losses import SampleWeights
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
-from ..solvers.line_search import AllRows, Line
-from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
+from ..solvers.line_search import LineSearch, RowEvaluator
+from ..solvers.quadratic_model import Iterate, QuadraticModel, RowSample
 from . import passes
 from .executor import Question
 from .passes import WayMessage
 from .problem import ShardedColumns
-from .shard import Place
-from .statistics import Field, sample_rows, sampled_codes, values_of
+from .shard import RemoteScores
+from .statistics import ShardedStatistics, sample_rows, sampled_codes, values_of
 
 _ALL = 0.7  # share of the rows from which on a sample takes all
 _CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once
 
 
-class ShardedPoint(Point):
+class ShardedIterate(Iterate):
     """A point whose arrays of rows are on shards."""
 
     def sums(self, columns: FeatureColumns) -> tuple[Array, Array]:
@@ -33,35 +33,49 @@ class ShardedPoint(Point):
         return columns.field.sums(place, np.array(columns.features, dtype=np.int32))
 
 
-class ShardedRows(AllRows):
+class ShardedRowEvaluator(RowEvaluator):
     """Evaluates points on the rows of all shards."""
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of so many rows, or all of them."""
         assert isinstance(columns, ShardedColumns)
-        return ShardedSample(objective, columns.field, columns.field.sampled(size))
+        return ShardedRowSample(objective, columns.field, columns.field.sampled(size))
 
-    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
+    def line(
+        self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
+    ) -> LineSearch:
         """Return the objective along the way to the minimum of a model."""
-        return ShardedLine(self, objective, columns, model)
+        return ShardedLineSearch(self, objective, columns, model)
 
     def point(
-        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Any, penalty: float
-    ) -> Point:
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: StepCoefficients,
+        F: Any,
+        penalty: float,
+    ) -> Iterate:
         """Return the point with jumps W, at the place F, and that penalty."""
         found = objective.evaluate(F, "UAC", columns.team)
-        return ShardedPoint(W, F, found.value, penalty, F, F, F)
+        return ShardedIterate(W, F, found.value, penalty, F, F, F)
 
 
-class ShardedLine(Line):
+class ShardedLineSearch(LineSearch):
     """The objective along a way, asked of all shards for several steps at once."""
 
     #: What is asked: for the losses alone, or with a look at the end, of so many values.
-    questions: ClassVar[tuple[Question, Question]] = (passes.search, passes.stride)
+    questions: ClassVar[tuple[Question, Question]] = (
+        passes.line_losses,
+        passes.line_losses_and_sums,
+    )
     facts: ClassVar[int] = 1
 
     def __init__(
-        self, rows: AllRows, objective: Objective, columns: FeatureColumns, model: QuadraticModel
+        self,
+        rows: RowEvaluator,
+        objective: Objective,
+        columns: FeatureColumns,
+        model: QuadraticModel,
     ) -> None:
         self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
         self._start: Array = np.concatenate(model.point.W)
@@ -79,7 +93,7 @@ class ShardedLine(Line):
     def _ask(self, steps: tuple[float, ...]) -> None:
         """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
         assert isinstance(self._columns, ShardedColumns)
-        field, place = self._columns.field, cast(Place, self._model.point.F)
+        field, place = self._columns.field, cast(RemoteScores, self._model.point.F)
         strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
         features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
         message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
@@ -91,18 +105,18 @@ class ShardedLine(Line):
             found = np.delete(found, np.s_[1 : self.facts])
         self._known |= dict(zip(steps, found.tolist(), strict=True))
 
-    def go(self, step: float) -> Point:
+    def accept(self, step: float) -> Iterate:
         """Return the point a share `step` of the way."""
         place = self._end if step == 1.0 else self._place(step)
         penalty = self._model.penalty(self._start, step)
-        rows = cast(ShardedRows, self._rows)
+        rows = cast(ShardedRowEvaluator, self._rows)
         return rows.point(self._objective, self._columns, self._jumps(step), place, penalty)
 
-    def _place(self, step: float) -> Place:
+    def _place(self, step: float) -> RemoteScores:
         place = self._columns.rounded_scores(self._jumps(step), self._rows.precision)
-        return cast(Place, place)
+        return cast(RemoteScores, place)
 
-    def _jumps(self, step: float) -> Jumps:
+    def _jumps(self, step: float) -> StepCoefficients:
         work = self._model.work
         jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
         return apart(jumps, work.first_jump[1:])
@@ -116,28 +130,28 @@ def _next_steps(step: float) -> tuple[float, ...]:
     return factor * step, factor * (factor * step)
 
 
-class ShardedSample(RowSample):
+class ShardedRowSample(RowSample):
     """Some rows of all shards, with codes and scores of their own in this process.
 
     Parameters
     ----------
     objective : Objective
-    field : Field
+    field : ShardedStatistics
     size : int
         Rows wanted; from most of them on all are taken.
     """
 
-    def __init__(self, objective: Objective, field: Field, size: int) -> None:
+    def __init__(self, objective: Objective, field: ShardedStatistics, size: int) -> None:
         self._field, self._whole = field, size >= _ALL * field.m
         features, few = self._first_features(field.m if self._whole else size), field.class_counts
         self._taken = sample_rows(field.crew, few, None if self._whole else size, features)
         self._n = self._taken.labels.size
         margin = type(objective.margin).from_codes(self._taken.labels, field.k)
-        rows = Rows(self._taken.c, field.k, margin.own)
+        rows = SampleWeights(self._taken.c, field.k, margin.true_class)
         self._objective = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
         self._place = {f: i for i, f in enumerate(features.tolist())}
         self._codes = self._taken.codes
-        self._point: tuple[Any, Point] | None = None
+        self._point: tuple[Any, Iterate] | None = None
 
     def _first_features(self, n: int) -> Ints:
         """Return the features of which codes come with n rows: all, where they are not too many."""
@@ -169,23 +183,23 @@ class ShardedSample(RowSample):
 
     def labels(self, objective: Objective) -> Ints | None:
         """Return the classes of the sampled rows, None where a row may have several labels."""
-        return self._objective.margin.own
+        return self._objective.margin.true_class
 
-    def bend(self, point: Point) -> Scores:
+    def bend(self, point: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows at a point, scaled."""
         return self.take(self._at(point).C)
 
-    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
         """Return how the classes of a row couple, and the second derivatives of the rows."""
         return super().curvature(self._objective, self._at(point))
 
-    def _at(self, point: Point) -> Point:
+    def _at(self, point: Iterate) -> Iterate:
         """Return the point on the sampled rows alone."""
         if self._point is None or self._point[0] is not point.F:
             self._point = (point.F, self._evaluated(point))
         return self._point[1]
 
-    def scores(self, place: Place) -> Scores:
+    def scores(self, place: RemoteScores) -> Scores:
         """Return the scores of the sampled rows at a place, (n, k)."""
         weights, bins = place.weights, self._field.bins
         F = np.zeros((self._n, self._field.k), dtype=place.dtype)
@@ -200,7 +214,7 @@ class ShardedSample(RowSample):
         """Return the classes of the sampled rows, and weights that make up for the others."""
         return self._taken.labels, self._taken.c * self._taken.scale
 
-    def _evaluated(self, point: Point) -> Point:
+    def _evaluated(self, point: Iterate) -> Iterate:
         place: Any = point.F
         F = self.scores(place)
         found = self._objective.evaluate(F, "UAC")
@@ -211,7 +225,7 @@ class ShardedSample(RowSample):
         if passes.is_coupled(self._objective):  # divided by the sum over the sample only
             factor = F.dtype.type(np.exp(found.value - point.loss))
             U, A, C = U * factor, A * factor, C * factor
-        return Point(point.W, F, found.value, point.penalty, U, A, C)
+        return Iterate(point.W, F, found.value, point.penalty, U, A, C)
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return codes of the sampled rows, and which row of them belongs to each feature."""

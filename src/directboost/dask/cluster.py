@@ -15,7 +15,7 @@ from typing import Any
 from distributed import CancelledError, Client, Future, KilledWorker
 from distributed.client import _wait
 
-from ..history import OutOfReach
+from ..history import RowsUnavailableError
 
 _OFTEN = 20  # how often one looks at tasks before they count as stuck
 _ANSWER = 10.0  # seconds a scheduler has for a short question
@@ -32,11 +32,11 @@ class _Sight:
     busy: list[str]
 
 
-class ClusterLostError(OutOfReach):
+class ClusterLostError(RowsUnavailableError):
     """The cluster that holds the rows is gone, or does not answer."""
 
 
-class AnswerLost(Exception):  # noqa: N818 - it is no error: who asked asks again
+class ResultLostError(Exception):
     """An answer was lost with its worker or took too long; it can be asked for again."""
 
 
@@ -77,7 +77,7 @@ class Cluster:
     def holders(self, futures: Sequence[Future]) -> tuple[list[str], dict[str, int]]:
         """Return the worker that has each of some futures, and the threads of all workers.
 
-        Raises `AnswerLost` where one of them is gone, or the scheduler does not answer.
+        Raises `ResultLostError` where one of them is gone, or the scheduler does not answer.
         """
         self.settle(futures, futures)
         try:
@@ -85,10 +85,10 @@ class Cluster:
                 found = self._call(_ANSWER, self.client.who_has, list(futures))
             where = [found[future.key][0] for future in futures]
         except (OSError, KeyError, IndexError) as error:
-            raise AnswerLost from error
+            raise ResultLostError from error
         threads = self.threads()
         if not threads:
-            raise AnswerLost
+            raise ResultLostError
         self._direct = self._reaches(sorted(set(where)))
         return where, threads
 
@@ -122,7 +122,7 @@ class Cluster:
     def finish(self, futures: Sequence[Future], watched: Sequence[Future]) -> list[Any]:
         """Return the results of futures; `watched` are all tasks on the way to them.
 
-        Raises `AnswerLost` where they have to be asked for again.
+        Raises `ResultLostError` where they have to be asked for again.
         """
         if not futures:
             return []
@@ -133,7 +133,7 @@ class Cluster:
             self._wait_for_scheduler()
             if isinstance(error, TimeoutError):
                 self._free_holders(futures)
-            raise AnswerLost from error
+            raise ResultLostError from error
 
     def _gathered(self, futures: Sequence[Future]) -> list[Any]:
         """Return the results of futures that are there: from the workers, or by the scheduler."""
@@ -168,7 +168,7 @@ class Cluster:
                     left, since = sight.tasks, now
                 elif now - since > self.task_timeout:
                     self._restart(sight.busy)
-                    raise AnswerLost
+                    raise ResultLostError
             elif now - quiet > self.patience:
                 raise ClusterLostError(self._gone() if sight is None else self._empty())
             else:
@@ -187,7 +187,7 @@ class Cluster:
             if future.status == "error":
                 reason = future.exception()
                 if isinstance(reason, KilledWorker):
-                    raise AnswerLost from reason
+                    raise ResultLostError from reason
                 raise reason
             if future.status in ("cancelled", "lost"):
                 return self._later_or(None)
@@ -196,7 +196,7 @@ class Cluster:
     def _later_or(self, error: Exception | None) -> bool:
         """Tell that futures are not there yet; where they never will be, ask again."""
         if self.client.status == "running":
-            raise AnswerLost from error
+            raise ResultLostError from error
         time.sleep(self._pause)
         return False
 

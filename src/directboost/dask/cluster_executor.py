@@ -13,11 +13,11 @@ import dask
 from dask.delayed import Delayed
 from distributed import Client, Future, get_client
 
-from .cluster import AnswerLost, Cluster, release
+from .cluster import Cluster, ResultLostError, release
 from .executor import (
-    Crew,
+    Executor,
     Group,
-    Here,
+    LocalExecutor,
     Question,
     Reader,
     ask_each,
@@ -89,7 +89,7 @@ class _Begun:
     task: Future | None = None
 
 
-class Workers(Crew):
+class ClusterExecutor(Executor):
     """Shards on the workers of a cluster.
 
     Where its answers are large, a question is one task per shard and a tree of tasks that add up.
@@ -143,7 +143,7 @@ class Workers(Crew):
             below = [task for one in far for task in one.held.tasks]
             try:
                 found = self._cluster.finish(tasks, [*tasks, *below, *self._shards])
-            except AnswerLost:
+            except ResultLostError:
                 self._mend()
                 self._again(far, list(near.values()))
                 continue
@@ -161,7 +161,7 @@ class Workers(Crew):
             shards = [[self._shards[asked[i]] for i in group.shards] for group in groups]
             own = [[messages[i] for i in group.shards] for group in groups]
             tasks = self._map("each", ask_each, shards, own, [question] * len(groups))
-            with suppress(AnswerLost):
+            with suppress(ResultLostError):
                 found = self._cluster.finish(tasks, [*tasks, *self._shards])
                 return in_order(groups, found)
             self._mend()
@@ -190,7 +190,7 @@ class Workers(Crew):
     def _form_groups(self) -> None:
         """Group the shards; bring some to other workers where that evens out the work."""
         self._part_groups()
-        with suppress(AnswerLost):  # who has lost something sees it at the next question
+        with suppress(ResultLostError):  # who has lost something sees it at the next question
             holders, self._threads = self._cluster.holders(self._shards)
             for q, worker in moves(holders, self._threads).items():
                 self._shards[q] = self._submit("move", _same, self._shards[q], worker=worker)
@@ -321,7 +321,7 @@ class Site(ABC):
         """Compute all parts and join them, eight at once, by join(list, *arguments)."""
 
     @abstractmethod
-    def crew(self, shards: Sequence[Delayed]) -> Crew:
+    def crew(self, shards: Sequence[Delayed]) -> Executor:
         """Compute shards, and keep them where they are."""
 
 
@@ -336,9 +336,9 @@ class ThisProcess(Site):
             level = [join(group, *arguments) for group in groups]
         return level[0]
 
-    def crew(self, shards: Sequence[Delayed]) -> Crew:
+    def crew(self, shards: Sequence[Delayed]) -> Executor:
         """Compute shards one after the other."""
-        return Here([_computed(shard) for shard in shards])
+        return LocalExecutor([_computed(shard) for shard in shards])
 
 
 class OnCluster(Site):
@@ -353,7 +353,7 @@ class OnCluster(Site):
         try:
             for _ in self._cluster.attempts():
                 tasks = self._tree(self._cluster.compute(parts), join, arguments)
-                with suppress(AnswerLost):
+                with suppress(ResultLostError):
                     return self._cluster.finish(tasks[-1:], tasks)[0]
         finally:
             release(tasks)
@@ -370,9 +370,9 @@ class OnCluster(Site):
             tasks += level
         return tasks
 
-    def crew(self, shards: Sequence[Delayed]) -> Crew:
+    def crew(self, shards: Sequence[Delayed]) -> Executor:
         """Compute shards, and keep them on the workers."""
-        return Workers(self._cluster, shards)
+        return ClusterExecutor(self._cluster, shards)
 
 
 def _computed(part: Delayed) -> Any:

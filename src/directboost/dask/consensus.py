@@ -9,13 +9,13 @@ from uuid import uuid4
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..losses import Loss, Rows
+from ..losses import Loss, SampleWeights
 from ..problem.objective import RestrictedProblem
 from ..solvers.admm_updates import BlockLoss, LogSumBlock, SmoothUpdate, Transform
 from ..solvers.consensus import Consensus
-from ..solvers.row_blocks import Crew as BlockCrew
+from ..solvers.row_blocks import BlockExecutor as BlockCrew
 from ..solvers.row_blocks import is_coupled
-from .executor import Crew
+from .executor import Executor
 from .problem import ShardedStumps, StumpMatrix
 from .shard import Shard
 
@@ -29,13 +29,13 @@ class ShardedConsensus(Consensus):
     Paper: Eq. 65 (classes in parallel, one-vs-all).
     """
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, crew: Executor) -> None:
         super().__init__(blocks=crew.count)
         self._shards = crew
 
     @contextmanager
     def _crew(self, problem: RestrictedProblem, start: Array, U: Any) -> Iterator[BlockCrew]:
-        yield ShardCrew(self._shards, problem, start)
+        yield ShardedBlockExecutor(self._shards, problem, start)
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class UpdateMessage:
     tolerance: float
 
 
-class ShardCrew(BlockCrew):
+class ShardedBlockExecutor(BlockCrew):
     """Updates the blocks on their shards; x of every block is kept here."""
 
-    def __init__(self, crew: Crew, problem: RestrictedProblem, start: Array) -> None:
+    def __init__(self, crew: Executor, problem: RestrictedProblem, start: Array) -> None:
         columns, objective = problem.columns, problem.objective
         assert isinstance(columns, ShardedStumps)
         self._crew, self._k = crew, objective.margin.k
@@ -153,8 +153,10 @@ def _block_loss(shard: Shard, message: UpdateMessage) -> BlockLoss:
     matrix: Any = StumpMatrix(shard, message.names)
     some = slice(0, None, -(-shard.n_rows // _ROWS))
     scale = shard.n_rows / len(range(shard.n_rows)[some])
-    rows = Rows(shard.rows.c, shard.rows.k, None if coupled else shard.rows.own)
-    few_rows = Rows(scale * rows.c[some], rows.k, None if rows.own is None else rows.own[some])
+    rows = SampleWeights(shard.rows.c, shard.rows.k, None if coupled else shard.rows.true_class)
+    few_rows = SampleWeights(
+        scale * rows.c[some], rows.k, None if rows.true_class is None else rows.true_class[some]
+    )
     few = matrix.some_rows(some), margin.take(some), message.loss, few_rows
     if message.part is None:
         return _ShardLoss(matrix, margin, message.loss, rows, BlockLoss(*few))

@@ -12,29 +12,29 @@ from sklearn.base import clone
 from ..arrays import Array
 from ..callbacks import Progress
 from ..certificate import Certificate
-from ..data.validation import TrainingRows, check_count, check_number, feature_costs
+from ..data.validation import TrainingSet, check_count, check_number, feature_costs
 from ..estimators.classifier import DirectBoostClassifier
-from ..history import OutOfReach, Status
+from ..history import RowsUnavailableError, Status
 from ..kernels.threads import one_blas_thread
 from ..losses import Exponential, Hinge
-from ..model.ensemble import fit_factor
+from ..model.ensemble import fit_temperature
 from ..model.names import class_names, feature_names
-from ..solvers import Consensus, FeatureBlocks
-from ..training.column_generation import State
-from ..training.result import Trained, export
-from ..training.settings import Request, refuse_signs, request_of, resolve_parts
-from .block_descent import ShardedSample
+from ..solvers import BlockDescent, Consensus
+from ..training.column_generation import LoopState
+from ..training.result import FitResult, export
+from ..training.settings import FitSettings, check_signs_supported, make_settings, resolve_parts
+from .block_descent import ShardedRowSample
 from .cluster_executor import site_of
-from .loading import Loaded, Wishes, load
+from .loading import LoadedShards, LoadOptions, load
 from .partitions import Partitions, labels_of, read_partitions, rows_of, weights_of
 from .problem import ShardedColumns
-from .task import ShardedTask, prepare
+from .task import ShardedContext, prepare
 
 _FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
 
 
 @dataclass(frozen=True)
-class FarRows(TrainingRows):
+class RemoteRows(TrainingSet):
     """What an estimator keeps of rows that are elsewhere."""
 
     shares: Array | None = None
@@ -47,16 +47,16 @@ class FarRows(TrainingRows):
         return self.shares
 
 
-def probability_factor(task: ShardedTask, trained: Trained) -> float:
+def probability_factor(task: ShardedContext, trained: FitResult) -> float:
     """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
-    if task.request.parts.loss.temper is not None or not trained.learners:
+    if task.request.parts.loss.probability_scale is not None or not trained.learners:
         return 1.0
     place: Any = trained.F
-    sample = ShardedSample(task.objective, task.rows, _FACTOR_ROWS)
-    return fit_factor(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
+    sample = ShardedRowSample(task.objective, task.rows, _FACTOR_ROWS)
+    return fit_temperature(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
 
 
-def best_so_far(task: ShardedTask, state: State) -> Trained:
+def best_so_far(task: ShardedContext, state: LoopState) -> FitResult:
     """Return the best model before the rows got out of reach, with what is proved of it."""
     # Columns may have come in whose weights were never found.
     stumps = state.columns.stumps(state.columns.grow(state.W))
@@ -70,13 +70,13 @@ def best_so_far(task: ShardedTask, state: State) -> Trained:
         np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
     )  # fmt: skip
     means = columns.means(W, task.weight)[:-1]
-    return Trained(
+    return FitResult(
         learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
         objective.nu, task.nu_max, None, task.oracle.missing,
     )  # fmt: skip
 
 
-def refuse_local_choices(estimator: Any, request: Request) -> None:
+def check_distributed_choices(estimator: Any, request: FitSettings) -> None:
     """Refuse parameters that need all rows in one place."""
     loss = request.parts.loss
     if not request.all_stumps:
@@ -88,15 +88,15 @@ def refuse_local_choices(estimator: Any, request: Request) -> None:
     if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
         what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
         _refuse("loss", estimator.loss, what)
-    if request.master not in (FeatureBlocks, Consensus):
+    if request.master not in (BlockDescent, Consensus):
         _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
     if not loss.smooth:
         _refuse_with_kinks(estimator, request)
 
 
-def _refuse_with_kinks(estimator: Any, request: Request) -> None:
+def _refuse_with_kinks(estimator: Any, request: FitSettings) -> None:
     """Refuse what does not go with a loss that has to be smoothed."""
-    if request.master is not FeatureBlocks:
+    if request.master is not BlockDescent:
         _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
     if estimator.max_round_bytes is not None:
         raise ValueError(
@@ -284,14 +284,14 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         -------
         self
         """
-        request = request_of(self, ())
-        refuse_local_choices(self, request)
+        request = make_settings(self, ())
+        check_distributed_choices(self, request)
         partitions = read_partitions(X, y, sample_weight)
         self._set_names(partitions)
         site = site_of(self.client, *self._patience())
         names = feature_names(self)
         costs = feature_costs(self.feature_costs, names)
-        wishes = Wishes(
+        wishes = LoadOptions(
             request.parts.margin, request.max_bins, self.categorical_features, self.class_weight,
             names,
         )  # fmt: skip
@@ -326,23 +326,23 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             del self.feature_names_in_
 
     def _fit_loaded(
-        self, request: Request, loaded: Loaded, costs: Array, others: tuple[Any, Any, Any]
+        self, request: FitSettings, loaded: LoadedShards, costs: Array, others: tuple[Any, Any, Any]
     ) -> None:
         earlier, coding = self._earlier(), loaded.coding
         encoder, none = coding.encoder, np.zeros(0)
-        rows = FarRows(
+        rows = RemoteRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             coding.classes, encoder.n_levels, shares=loaded.prior,
         )  # fmt: skip
         rows = replace(rows, signs=self._signs(rows))
-        refuse_signs(rows.signs, request)
+        check_signs_supported(rows.signs, request)
         validation = self._validation(others, coding.classes, encoder)
         with self._team(loaded.m * coding.classes.size) as team:
             task = prepare(request, loaded, costs, rows.signs, team, self._most_bytes())
             try:
                 trained = self._train(task, earlier, validation)
                 rows = replace(rows, factor=probability_factor(task, trained))
-            except OutOfReach as lost:
+            except RowsUnavailableError as lost:
                 if lost.state is not None:
                     self._store(best_so_far(task, lost.state), rows, costs, encoder)
                 raise
@@ -381,12 +381,14 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             return float(self.to_local().score(X, y, sample_weight))
         return accuracy(self.to_local(), read_partitions(X, y, sample_weight), self.client)
 
-    def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
+    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
         """Return the factor on the scores that makes probabilities of them."""
-        temper = resolve_parts(self.loss, self.margin, self.penalty).loss.temper
-        if temper is not None:
-            return temper
-        assert isinstance(rows, FarRows)
+        probability_scale = resolve_parts(
+            self.loss, self.margin, self.penalty
+        ).loss.probability_scale
+        if probability_scale is not None:
+            return probability_scale
+        assert isinstance(rows, RemoteRows)
         return rows.factor
 
     def __sklearn_clone__(self) -> Self:

@@ -13,7 +13,7 @@ Question = Callable[[Shard, Any], Any]
 Reader = Callable[..., Any]
 
 
-class Crew(ABC):
+class Executor(ABC):
     """Holds the shards of a fit, in a fixed order.
 
     Sums are taken in an order that the number of the shards alone decides, whoever takes them: so
@@ -83,7 +83,7 @@ def whole(sums: Sums) -> Sums:
     return sums
 
 
-class Here(Crew):
+class LocalExecutor(Executor):
     """Shards in this process, one after the other."""
 
     def __init__(self, shards: Sequence[Shard]) -> None:

@@ -16,24 +16,24 @@ from scipy.special import log_softmax
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..data.binning import Stumps
-from ..kernels.structs import Way
+from ..data.binning import ColumnWeights
+from ..kernels.structs import SearchDirection
 from ..kernels.threads import Team
-from ..losses import Rows
+from ..losses import SampleWeights
 from ..losses.hinge import LEAST, SmoothedHinge
 from ..margins import Margin
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem, row_blocks
-from ..solvers.base import MasterResult
-from ..solvers.line_search import Line, point_of
-from ..solvers.quadratic_model import Point, QuadraticModel, RowSample
-from ..solvers.smoothing import Answer, ShiftedHinge, Smoothing, in_domain
-from .block_descent import ShardedLine, ShardedRows, ShardedSample
+from ..solvers.base import SolverResult
+from ..solvers.line_search import LineSearch, point_of
+from ..solvers.quadratic_model import Iterate, QuadraticModel, RowSample
+from ..solvers.smoothing import SmoothedHingePass, SmoothedSolution, Smoothing, in_domain
+from .block_descent import ShardedLineSearch, ShardedRowEvaluator, ShardedRowSample
 from .executor import Question
 from .passes import LookMessage, WayMessage, bin_sums, sizes_of
 from .problem import ShardedColumns, ShardedObjective
-from .shard import JumpList, Place, Shard, Sums, room
-from .statistics import Field, values_of
+from .shard import RemoteScores, Shard, SparseCoefficients, Sums, room
+from .statistics import ShardedStatistics, values_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Softening:
     ----------
     mu : float
         The temperature.
-    centre : JumpList or None
+    centre : SparseCoefficients or None
         Sum of the weights of the answers it is smoothed around, each over its temperature.
     pull : float
         Sum of the inverse temperatures of these answers.
@@ -53,11 +53,11 @@ class Softening:
     """
 
     mu: float
-    centre: JumpList | None = None
+    centre: SparseCoefficients | None = None
     pull: float = 0.0
     key: str = field(default_factory=lambda: uuid4().hex)
 
-    def around(self, weights: JumpList, mu: float) -> "Softening":
+    def around(self, weights: SparseCoefficients, mu: float) -> "Softening":
         """Return the loss of temperature mu whose prior is what this one gives at weights."""
         parts = [(weights, 1.0 / self.mu)]
         if self.centre is not None:
@@ -65,22 +65,22 @@ class Softening:
         return Softening(mu, _added(parts), self.pull + 1.0 / self.mu)
 
     def on_rows(
-        self, scores: Callable[[JumpList], Scores], margin: Margin, rows: Rows
+        self, scores: Callable[[SparseCoefficients], Scores], margin: Margin, rows: SampleWeights
     ) -> SmoothedHinge:
         """Return the loss of some rows, which have the scores (m, k) at weights."""
         if self.centre is None:
             return SmoothedHinge(self.mu)
         F = scores(self.centre).astype(np.float64, copy=False)
         prior = SmoothedHinge(1.0 / self.pull).offset(rows) - margin.forward(F)
-        if rows.own is not None:
+        if rows.true_class is not None:
             prior = log_softmax(prior, axis=1)
         return SmoothedHinge(self.mu, prior.clip(log(LEAST), -log(LEAST)))
 
-    def at(self, place: Place) -> "SoftPlace":
+    def at(self, place: RemoteScores) -> "SmoothedRemoteScores":
         """Return the place where the weights of rows are those of this loss."""
-        if isinstance(place, SoftPlace) and place.soft is self:
+        if isinstance(place, SmoothedRemoteScores) and place.soft is self:
             return place
-        return SoftPlace(place.weights, place.dtype, place.key, soft=self)
+        return SmoothedRemoteScores(place.weights, place.dtype, place.key, soft=self)
 
     @property
     def nbytes(self) -> int:
@@ -89,7 +89,7 @@ class Softening:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftPlace(Place):
+class SmoothedRemoteScores(RemoteScores):
     """A place where U, A and C are those of the smoothed hinge; of the hinge itself U is a point.
 
     The scores are those of the plain place, and so is their key: what is known is not.
@@ -102,31 +102,31 @@ class SoftPlace(Place):
         """Bytes that travel."""
         return self.weights.nbytes + self.soft.nbytes
 
-    def alone(self) -> "SoftPlace":
+    def alone(self) -> "SmoothedRemoteScores":
         """Return the place without what is known of it."""
-        return SoftPlace(self.weights, self.dtype, self.key, soft=self.soft)
+        return SmoothedRemoteScores(self.weights, self.dtype, self.key, soft=self.soft)
 
-    def astype(self, dtype: Any, copy: bool = False) -> "SoftPlace":
+    def astype(self, dtype: Any, copy: bool = False) -> "SmoothedRemoteScores":
         """Return the place of the same weights in another precision."""
         del copy
         if np.dtype(dtype) == self.dtype:
             return self
-        return SoftPlace(self.weights, np.dtype(dtype), soft=self.soft)
+        return SmoothedRemoteScores(self.weights, np.dtype(dtype), soft=self.soft)
 
 
-def _added(parts: list[tuple[JumpList, float]]) -> JumpList:
+def _added(parts: list[tuple[SparseCoefficients, float]]) -> SparseCoefficients:
     """Return the sum of weights, each times a factor."""
     features = np.concatenate([np.repeat(part.features, part.counts) for part, _ in parts])
     jumps = np.concatenate([part.jumps for part, _ in parts])
     rows = np.concatenate([factor * part.rows for part, factor in parts])
     names = np.column_stack([features, jumps, np.ones_like(jumps)]).astype(np.int64)
-    return JumpList.of_stumps(Stumps(names, rows))
+    return SparseCoefficients.of_stumps(ColumnWeights(names, rows))
 
 
 FACTS = 4  # first values of a look: smoothed loss, loss, <U, rho> and D(U)
 
 
-def look(shard: Shard, message: LookMessage) -> Sums:
+def smoothed_gradient_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the facts of a place, sums of A over the bins of features, and of |A|, (k,).
 
     Facts are the smoothed loss, the loss, <U, rho> and D(U); where nothing is smoothed the first
@@ -136,7 +136,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     value, U = _soft_weights(shard, message.place, F)
     A, parts = room("A", F), [(0.0, 0.0, 0.0)]  # a shard may have no rows
     for part, on_part, rho in _parts(objective, F):
-        own = on_part.loss.weights(rho, on_part.rows) if U is None else U[part]
+        own = on_part.loss.negative_gradient(rho, on_part.rows) if U is None else U[part]
         inside = in_domain(own, on_part.rows)
         A[part] = on_part.margin.adjoint(inside)
         parts.append((on_part.loss.value(rho, on_part.rows), float((inside * rho).sum()),
@@ -146,48 +146,50 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(shard, A)))
 
 
-def bend(shard: Shard, message: LookMessage) -> Sums:
+def smoothed_curvature_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the smoothed loss, and sums of its diagonal curvature over the bins of features."""
     place = message.place
-    assert isinstance(place, SoftPlace)
+    assert isinstance(place, SmoothedRemoteScores)
     found = _shifted(shard, place.soft, place.dtype).evaluate(shard.scores(place), "C")
     assert found.C is not None
     return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
 
 
-def search(shard: Shard, message: WayMessage) -> Sums:
+def smoothed_line_losses(shard: Shard, message: WayMessage) -> Sums:
     """Return the smoothed loss after every step of a way."""
     place = message.place
-    assert isinstance(place, SoftPlace)
+    assert isinstance(place, SmoothedRemoteScores)
     shifted = _shifted(shard, place.soft, place.dtype)
     F = shard.scores(place)
     change = np.subtract(shard.scores(message.end), F, out=room("change", F))
     change *= change.dtype.type(1.0 / shifted.mu)
     start = shifted.scores(F)
     found = [
-        kernels.loss_pass(shifted.rows, start, "", None, Way(change, step)).value
+        kernels.loss_pass(shifted.rows, start, "", None, SearchDirection(change, step)).value
         for step in message.steps
     ]
     return Sums(np.array([shifted.value(value) for value in found]))
 
 
-def stride(shard: Shard, message: WayMessage) -> Sums:
-    """Return what a `look` at the end gives, which is the first step; then the other steps."""
-    further = search(shard, replace(message, steps=message.steps[1:]))
-    there = look(shard, LookMessage(message.end, message.loss, message.features))
+def smoothed_line_losses_and_sums(shard: Shard, message: WayMessage) -> Sums:
+    """Return the smoothed gradient sums at the first step, and the losses at the others."""
+    further = smoothed_line_losses(shard, replace(message, steps=message.steps[1:]))
+    there = smoothed_gradient_sums(shard, LookMessage(message.end, message.loss, message.features))
     return Sums(np.concatenate([there.values, further.values]), there.arrays)
 
 
-def weights(shard: Shard, place: SoftPlace) -> Array:
+def weights(shard: Shard, place: SmoothedRemoteScores) -> Array:
     """Return the weights U of the smoothed hinge, in the dual domain of the hinge, (m, k)."""
     _, U = _soft_weights(shard, place, shard.scores(place))
     assert U is not None
     return in_domain(U, shard.rows)
 
 
-def _soft_weights(shard: Shard, place: Place, F: Scores) -> tuple[float | None, Scores | None]:
+def _soft_weights(
+    shard: Shard, place: RemoteScores, F: Scores
+) -> tuple[float | None, Scores | None]:
     """Return the smoothed loss and its weights; nothing at a place where nothing is smoothed."""
-    if not isinstance(place, SoftPlace):
+    if not isinstance(place, SmoothedRemoteScores):
         return None, None
     found = _shifted(shard, place.soft, place.dtype).evaluate(F, "U")
     return found.value, found.U
@@ -203,7 +205,7 @@ def _parts(objective: Objective, F: Scores) -> Iterator[tuple[slice, Objective, 
         yield part, on_part, margin.forward(F[part].astype(np.float64))
 
 
-def _shifted(shard: Shard, soft: Softening, precision: Any) -> ShiftedHinge:
+def _shifted(shard: Shard, soft: Softening, precision: Any) -> SmoothedHingePass:
     """Return the smoothed hinge of the rows; that of the last question where it is the same.
 
     It is made from nothing, whatever was there before: so a shard that had to be made anew gives
@@ -215,19 +217,22 @@ def _shifted(shard: Shard, soft: Softening, precision: Any) -> ShiftedHinge:
         loss = soft.on_rows(
             lambda centre: shard.added(centre, np.float64), shard.margin, shard.rows
         )
-        kept = (key, ShiftedHinge(shard.objective(loss), precision))
+        kept = (key, SmoothedHingePass(shard.objective(loss), precision))
         shard.notes["shifted"] = kept
-    found: ShiftedHinge = kept[1]
+    found: SmoothedHingePass = kept[1]
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class HingeField(Field):
-    """`Field` of a loss with kinks: at a `SoftPlace` it is the smoothed one that is asked for."""
+class HingeStatistics(ShardedStatistics):
+    """`ShardedStatistics` of the hinge; at `SmoothedRemoteScores`, those of the smoothed hinge."""
 
-    questions: ClassVar[tuple[Question, Question]] = (look, bend)
+    questions: ClassVar[tuple[Question, Question]] = (
+        smoothed_gradient_sums,
+        smoothed_curvature_sums,
+    )
 
-    def facts(self, place: Place) -> Array:
+    def facts(self, place: RemoteScores) -> Array:
         """Return the smoothed loss at a place, the loss, <U, rho> and D(U)."""
         if "facts" not in place.known:
             found = self.crew.read(self._looks(place)[0], values_of)
@@ -235,16 +240,16 @@ class HingeField(Field):
         facts: Array = place.known["facts"]
         return facts
 
-    def value(self, place: Place) -> float:
+    def value(self, place: RemoteScores) -> float:
         """Return the loss at a place; the smoothed one, where that is what it is the place of."""
-        if isinstance(place, SoftPlace):
+        if isinstance(place, SmoothedRemoteScores):
             return float(self.facts(place)[0])
         return super().value(place)
 
 
 @dataclass(frozen=True)
 class HingeObjective(ShardedObjective):
-    """`ShardedObjective` with the hinge: a `SoftPlace` stands for the U of a smoothed one."""
+    """`ShardedObjective` of the hinge; `SmoothedRemoteScores` stand for the U of a smoothed one."""
 
     def dual_estimate(self, U: Any, max_price: float, team: Team | None = None) -> float:
         """Return the dual objective at U, shrunk so that no price is above nu.
@@ -252,7 +257,7 @@ class HingeObjective(ShardedObjective):
         For the hinge it is linear in what is shrunk: D(shrink(U, tau)) = tau D(U).
         """
         del team
-        assert isinstance(self.field, HingeField)
+        assert isinstance(self.field, HingeStatistics)
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         return tau * float(self.field.facts(U)[-1])
 
@@ -262,7 +267,7 @@ class HingeObjective(ShardedObjective):
 
 
 class ShardedSmoothing(Smoothing):
-    """`Smoothing` where a `Softening` stands for the smoothed loss, a `SoftPlace` for its U.
+    """`Smoothing` on shards: `Softening` is the smoothed loss, `SmoothedRemoteScores` its U.
 
     Parameters
     ----------
@@ -271,22 +276,22 @@ class ShardedSmoothing(Smoothing):
     """
 
     def __init__(self, precision: Any) -> None:
-        super().__init__(all_rows=SoftRows(np.dtype(precision)))
+        super().__init__(all_rows=SmoothedShardedRowEvaluator(np.dtype(precision)))
 
-    def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
+    def _judged(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
         """Return an answer of the smoothed problem as one of the problem itself."""
         objective, point = problem.objective, self._blocks.answer
         assert isinstance(objective, HingeObjective)
-        assert isinstance(objective.field, HingeField)
+        assert isinstance(objective.field, HingeStatistics)
         place: Any = result.U
         _, loss, inner, D = objective.field.facts(place).tolist()
-        return Answer(place, loss + point.penalty, loss + inner - D)
+        return SmoothedSolution(place, loss + point.penalty, loss + inner - D)
 
     def _cold(self, mu: float) -> Softening:
         """Return the smoothed loss of temperature mu."""
         return Softening(mu)
 
-    def _around(self, answer: Answer, mu: float, objective: Objective) -> Softening:
+    def _around(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Softening:
         """Return the loss of temperature mu that is smoothed around the last answer."""
         del objective
         place: Any = answer.U
@@ -294,62 +299,72 @@ class ShardedSmoothing(Smoothing):
         return soft.around(place.weights, mu)
 
 
-class SoftRows(ShardedRows):
+class SmoothedShardedRowEvaluator(ShardedRowEvaluator):
     """Evaluates points of the smoothed hinge on the rows of all shards."""
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of so many rows, or all of them."""
         assert isinstance(columns, ShardedColumns)
-        return SoftSample(objective, columns.field, columns.field.sampled(size))
+        return SmoothedShardedRowSample(objective, columns.field, columns.field.sampled(size))
 
-    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> Line:
+    def line(
+        self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
+    ) -> LineSearch:
         """Return the objective along the way to the minimum of a model."""
-        return SoftLine(self, objective, columns, model)
+        return SmoothedShardedLineSearch(self, objective, columns, model)
 
     def point(
-        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Any, penalty: float
-    ) -> Point:
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: StepCoefficients,
+        F: Any,
+        penalty: float,
+    ) -> Iterate:
         """Return the point with jumps W, at the place F, and that penalty."""
         soft: Any = objective.loss
         return super().point(objective, columns, W, soft.at(F), penalty)
 
 
-class SoftLine(ShardedLine):
+class SmoothedShardedLineSearch(ShardedLineSearch):
     """The smoothed objective along a way, asked of all shards for several steps at once."""
 
-    questions: ClassVar[tuple[Question, Question]] = (search, stride)
+    questions: ClassVar[tuple[Question, Question]] = (
+        smoothed_line_losses,
+        smoothed_line_losses_and_sums,
+    )
     facts: ClassVar[int] = FACTS
 
-    def _place(self, step: float) -> Place:
+    def _place(self, step: float) -> RemoteScores:
         soft: Any = self._objective.loss
-        place: SoftPlace = soft.at(super()._place(step))
+        place: SmoothedRemoteScores = soft.at(super()._place(step))
         return place
 
 
-class SoftSample(ShardedSample):
+class SmoothedShardedRowSample(ShardedRowSample):
     """Some rows of all shards in this process, at places of the smoothed hinge."""
 
-    _shifted: tuple[tuple[str, Any], ShiftedHinge] | None = None
+    _shifted: tuple[tuple[str, Any], SmoothedHingePass] | None = None
 
-    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
         """Return how the classes of a row couple, and the second derivatives of the rows."""
-        smooth = SmoothedHinge(cast(SoftPlace, point.F).soft.mu)
+        smooth = SmoothedHinge(cast(SmoothedRemoteScores, point.F).soft.mu)
         on_sample = replace(self._objective, loss=smooth)
         return RowSample.curvature(self, on_sample, self._at(point))
 
-    def _evaluated(self, point: Point) -> Point:
-        place = cast(SoftPlace, point.F)
+    def _evaluated(self, point: Iterate) -> Iterate:
+        place = cast(SmoothedRemoteScores, point.F)
         F = self.scores(place)
         return point_of(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
 
-    def _of(self, place: SoftPlace) -> ShiftedHinge:
+    def _of(self, place: SmoothedRemoteScores) -> SmoothedHingePass:
         """Return the smoothed hinge of the sampled rows; the last one where it is the same."""
         soft, key = place.soft, (place.soft.key, place.dtype)
         if self._shifted is None or self._shifted[0] != key:
             objective = self._objective
             loss = soft.on_rows(
-                lambda centre: self.scores(Place(centre, np.dtype(np.float64))),
+                lambda centre: self.scores(RemoteScores(centre, np.dtype(np.float64))),
                 objective.margin, objective.rows,
             )  # fmt: skip
-            self._shifted = (key, ShiftedHinge(replace(objective, loss=loss), place.dtype))
+            self._shifted = (key, SmoothedHingePass(replace(objective, loss=loss), place.dtype))
         return self._shifted[1]

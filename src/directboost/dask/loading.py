@@ -8,20 +8,27 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from ..arrays import Array, Ints
-from ..data.validation import read_part, refuse_many_levels
+from ..data.validation import check_level_counts, read_part
 from ..margins import Margin
-from .binning import Sketch, bins_of, groups_for, merge_sketches, sketch
+from .binning import QuantileSketch, groups_for, make_bins, merge_sketches, sketch
 from .cluster_executor import Site
-from .executor import Crew
+from .executor import Executor
 from .partitions import Partition, Partitions, rows_of, weights_of
 from .shard import Shard, ShardPlan
-from .survey import Coding, Survey, coding_of, merge_surveys, prepare_rows, survey
+from .survey import (
+    DataSummary,
+    RowEncoding,
+    make_row_encoding,
+    merge_summaries,
+    prepare_rows,
+    summarize,
+)
 
 _SMALL = 16_384  # rows up to which neighbouring partitions share a shard
 
 
 @dataclass(frozen=True)
-class Wishes:
+class LoadOptions:
     """What an estimator asks of its rows.
 
     Attributes
@@ -46,14 +53,14 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedShards:
     """The rows of a fit on their shards, and what is known of all of them.
 
     Attributes
     ----------
-    crew : Crew
+    crew : Executor
     plan : ShardPlan
-    coding : Coding
+    coding : RowEncoding
     class_counts : (shards, k) int array
         How many rows that count each shard has of every class.
     total_weight : float
@@ -64,9 +71,9 @@ class Loaded:
         Share of the rows, by weight, that have each class.
     """
 
-    crew: Crew
+    crew: Executor
     plan: ShardPlan
-    coding: Coding
+    coding: RowEncoding
     class_counts: Ints
     total_weight: float
     lightest: float
@@ -82,12 +89,12 @@ class Loaded:
 class _Learnt:
     """What one reading of some partitions tells: every one of it can be joined."""
 
-    survey: Survey | None
-    sketch: Sketch | None
+    summary: DataSummary | None
+    sketch: QuantileSketch | None
     rows: tuple[int, ...]
 
 
-def load(partitions: Partitions, wishes: Wishes, site: Site) -> Loaded:
+def load(partitions: Partitions, wishes: LoadOptions, site: Site) -> LoadedShards:
     """Learn the bins and classes of all rows; code them where they are.
 
     Rows are read twice: once to learn, once to be coded. Categories and weights of classes take
@@ -99,10 +106,10 @@ def load(partitions: Partitions, wishes: Wishes, site: Site) -> Loaded:
         for place, part in enumerate(parts)
     ]
     learnt: _Learnt = site.reduce(first, _join, wishes.groups)
-    assert learnt.survey is not None
-    coding = coding_of(learnt.survey, wishes.class_weight)
+    assert learnt.summary is not None
+    coding = make_row_encoding(learnt.summary, wishes.class_weight)
     levels = coding.encoder.n_levels
-    refuse_many_levels(levels, wishes.max_bins, wishes.names)
+    check_level_counts(levels, wishes.max_bins, wishes.names)
     common = delayed(coding, pure=False, traverse=False)
     summary = learnt.sketch
     if summary is None:
@@ -112,19 +119,19 @@ def load(partitions: Partitions, wishes: Wishes, site: Site) -> Loaded:
         ]
         summary = site.reduce(again, _join, wishes.groups).sketch
     assert summary is not None
-    weights = _class_totals(learnt.survey, coding)
-    bins = bins_of(summary, wishes.max_bins, levels)
+    weights = _class_totals(learnt.summary, coding)
+    bins = make_bins(summary, wishes.max_bins, levels)
     plan = ShardPlan(bins, wishes.margin, coding.classes.size, float(weights.sum()))
     crew = _shards(parts, learnt.rows, delayed((coding, plan), pure=False, traverse=False), site)
     facts = crew.each(_facts, [None] * crew.count)
     counts, lightest = np.stack([fact[0] for fact in facts]), min(fact[1] for fact in facts)
     prior = weights / plan.total
-    return Loaded(crew, plan, coding, counts, coding.largest * plan.total, lightest, prior)
+    return LoadedShards(crew, plan, coding, counts, coding.largest * plan.total, lightest, prior)
 
 
-def _learn(X: Any, y: Any, weight: Any, wishes: Wishes, place: int, plain: bool) -> _Learnt:
+def _learn(X: Any, y: Any, weight: Any, wishes: LoadOptions, place: int, plain: bool) -> _Learnt:
     """Read a partition; where that is all it takes, sum up its values too."""
-    found = survey(X, y, weight, wishes.categorical_features, wishes.names, place)
+    found = summarize(X, y, weight, wishes.categorical_features, wishes.names, place)
     if not plain or found.encoder.categorical.any():
         return _Learnt(found, None, (found.rows,))
     numbers = read_part(rows_of(X), found.encoder)
@@ -135,28 +142,28 @@ def _learn(X: Any, y: Any, weight: Any, wishes: Wishes, place: int, plain: bool)
     return _Learnt(found, sketch(numbers, weights, wishes.groups), (found.rows,))
 
 
-def _summarise(X: Any, y: Any, weight: Any, coding: Coding, groups: int | None) -> _Learnt:
+def _summarise(X: Any, y: Any, weight: Any, coding: RowEncoding, groups: int | None) -> _Learnt:
     numbers, _, weights = prepare_rows(X, y, weight, coding)
     return _Learnt(None, sketch(numbers, weights, groups), (weights.size,))
 
 
 def _join(parts: Sequence[_Learnt], groups: int | None) -> _Learnt:
-    surveys = [part.survey for part in parts if part.survey is not None]
+    surveys = [part.summary for part in parts if part.summary is not None]
     sketches = [part.sketch for part in parts if part.sketch is not None]
     return _Learnt(
-        merge_surveys(surveys) if surveys else None,
+        merge_summaries(surveys) if surveys else None,
         merge_sketches(sketches, groups) if len(sketches) == len(parts) else None,
         tuple(rows for part in parts for rows in part.rows),
     )
 
 
-def _class_totals(found: Survey, coding: Coding) -> Array:
+def _class_totals(found: DataSummary, coding: RowEncoding) -> Array:
     """Return the sum of the weights of every class, as they are trained with, (k,)."""
     kept = np.isin(found.classes, coding.classes)
     return np.asarray(found.weights[kept] * coding.class_weight / coding.largest)
 
 
-def _shards(parts: list[Partition], rows: Sequence[int], common: Delayed, site: Site) -> Crew:
+def _shards(parts: list[Partition], rows: Sequence[int], common: Delayed, site: Site) -> Executor:
     groups = [[[parts[q].X, parts[q].y, parts[q].weight] for q in group] for group in grouped(rows)]
     return site.crew([delayed(_make_shard, pure=False)(common, group) for group in groups])
 
@@ -176,7 +183,7 @@ def grouped(rows: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def _make_shard(common: tuple[Coding, ShardPlan], group: list[list[Any]]) -> Shard:
+def _make_shard(common: tuple[RowEncoding, ShardPlan], group: list[list[Any]]) -> Shard:
     coding, plan = common
     rows = [prepare_rows(X, y, weight, coding) for X, y, weight in group]
     X, labels, weight = (

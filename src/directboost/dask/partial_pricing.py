@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..history import OutOfReach
+from ..history import RowsUnavailableError
 from ..oracles.base import Pricing, ranking
 from ..penalties import Penalty
 from ..problem.columns import Proposals
@@ -15,8 +15,8 @@ from . import passes
 from .executor import tree_widths
 from .passes import LookMessage
 from .problem import ShardedOracle
-from .shard import JumpList, Place
-from .statistics import Field, Prices, pick, price_features
+from .shard import RemoteScores, SparseCoefficients
+from .statistics import Prices, ShardedStatistics, pick, price_features
 
 _MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
 _JUMPS = 16  # that a new feature may get in one round
@@ -24,13 +24,13 @@ _SAMPLED = 20  # bytes of a row of a sample without codes: which it is, twice, l
 _HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
 
 
-class TrafficLimitError(OutOfReach):
+class TrafficLimitError(RowsUnavailableError):
     """A round would move more bytes than it may."""
 
 
 @dataclass(frozen=True, eq=False)
-class FieldInTurns(Field):
-    """`Field` that prices one block of features at a time.
+class PartialPricingStatistics(ShardedStatistics):
+    """`ShardedStatistics` that prices one block of features at a time.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class FieldInTurns(Field):
     most: int = 0
     turn: list[int] = field(default_factory=lambda: [0])
 
-    def place(self, weights: JumpList, precision: Any) -> Place:
+    def place(self, weights: SparseCoefficients, precision: Any) -> RemoteScores:
         """Return the place of weights, of which nothing is known: a turn is of one round only."""
-        return Place(weights, np.dtype(precision))
+        return RemoteScores(weights, np.dtype(precision))
 
     def _block_bytes(self) -> int:
         """Return the most bytes of the sums of a block."""
@@ -58,7 +58,7 @@ class FieldInTurns(Field):
             )
         return int(_HALF * self.most / tree) - largest + 1
 
-    def next_prices(self, place: Place, penalty: Penalty) -> tuple[Prices, Bools]:
+    def next_prices(self, place: RemoteScores, penalty: Penalty) -> tuple[Prices, Bools]:
         """Price one more block at a place; return the prices, and which features have one."""
         found, done = place.known.setdefault("turns", (self._unpriced(), []))
         left = [b for b in self._order() if b not in done]
@@ -74,7 +74,7 @@ class FieldInTurns(Field):
             place.known["value"] = part.value
         return found, np.isfinite(found.best)
 
-    def prices(self, place: Place, penalty: Penalty) -> Prices:
+    def prices(self, place: RemoteScores, penalty: Penalty) -> Prices:
         """Return the loss at a place and the prices of all features."""
         found, priced = self.next_prices(place, penalty)
         while not priced.all():
@@ -91,10 +91,10 @@ class FieldInTurns(Field):
         """Return the blocks, from the one whose turn it is."""
         return np.roll(np.arange(len(self.blocks)), -self.turn[0])
 
-    def _price_block(self, place: Place, block: Ints, penalty: Penalty) -> Prices:
+    def _price_block(self, place: RemoteScores, block: Ints, penalty: Penalty) -> Prices:
         tie = 1e-12 if place.dtype == np.float64 else 1e-6
         message = LookMessage(place.alone(), self.loss, block)
-        held = self.crew.hold(passes.look, message, self.size_of(block))
+        held = self.crew.hold(passes.gradient_sums, message, self.size_of(block))
         found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
         return found
 
@@ -126,19 +126,19 @@ class FieldInTurns(Field):
         codes = self.sampled(first_size(self.m)) * of_a_row
         return 2 * size * (sum(tree_widths(self.crew.count)) + 1) + codes
 
-    def _sums_of_A(self, place: Place, features: Ints) -> Array:
+    def _sums_of_A(self, place: RemoteScores, features: Ints) -> Array:
         """Return the sums of A over the bins of features, which are asked for alone."""
         message = LookMessage(place.alone(), self.loss, features)
-        held = self.crew.hold(passes.look, message, self.size_of(features))
+        held = self.crew.hold(passes.gradient_sums, message, self.size_of(features))
         G: Array = self.crew.read(held, pick, np.arange(int(self.bins.n_bins[features].sum())))
         self.crew.traffic += G.nbytes
         return G
 
 
-class OracleInTurns(ShardedOracle):
+class PartialPricingOracle(ShardedOracle):
     """`ShardedOracle` that prices a part of the features whenever it is asked."""
 
-    def __init__(self, field_: FieldInTurns) -> None:
+    def __init__(self, field_: PartialPricingStatistics) -> None:
         super().__init__(field_)
         self._turns = field_
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from ..arrays import Array, is_sparse
 from ..data.frames import is_frame
-from ..data.validation import refuse_several_labels
+from ..data.validation import check_single_labels
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def rows_of(block: Any) -> Any:
 
 def labels_of(block: Any) -> npt.NDArray[Any]:
     """Return the labels of a computed partition, (m,)."""
-    refuse_several_labels(block)
+    check_single_labels(block)
     return np.asarray(column_or_1d(block))
 
 

@@ -1,8 +1,9 @@
-"""What a shard is asked: each question is one pass over its rows, its answer a sum over them.
+"""The passes of a shard over its rows; each returns sums over the rows.
 
-The questions of a round, in order: the `dual` value of a point and how the loss bends there, then
-a `stride` to the next one, or a `search` for how far to go and a `look` at it. Every function takes
-a shard and a message and gives `Sums`.
+A round of block descent asks for the dual value of the current point (`dual`) and its curvature
+(`curvature_sums`), then for a step to the next point: `line_losses_and_sums`, or `line_losses` to
+choose the step and `gradient_sums` at its end. Every function takes a shard and a message, and
+returns `Sums`.
 """
 
 from dataclasses import dataclass, replace
@@ -11,17 +12,17 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Ints, Scores
-from ..kernels.structs import LossPass, Way
+from ..kernels.structs import LossValues, SearchDirection
 from ..losses import Exponential, Loss
 from ..problem.objective import Objective
-from .shard import Place, Shard, Sums, room
+from .shard import RemoteScores, Shard, Sums, room
 
 
 @dataclass(frozen=True)
 class LookMessage:
     """A place, and features whose sums are wanted."""
 
-    place: Place
+    place: RemoteScores
     loss: Loss
     features: Ints
 
@@ -38,7 +39,7 @@ class DualMessage:
     That is the curvature of features, None for nothing.
     """
 
-    place: Place
+    place: RemoteScores
     loss: Loss
     value: float
     tau: float
@@ -58,9 +59,9 @@ class WayMessage:
     Of `features` the sums at the end are wanted as well, where it is the first step.
     """
 
-    place: Place
+    place: RemoteScores
     loss: Loss
-    end: Place
+    end: RemoteScores
     steps: tuple[float, ...]
     features: Ints
 
@@ -73,10 +74,10 @@ class WayMessage:
 
 def is_coupled(objective: Objective) -> bool:
     """Tell whether the loss is the logarithm of a sum over all rows."""
-    return isinstance(objective.loss, Exponential) and objective.margin.own is not None
+    return isinstance(objective.loss, Exponential) and objective.margin.true_class is not None
 
 
-def look(shard: Shard, message: LookMessage) -> Sums:
+def gradient_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, sums of A over the bins of features, (all bins, k), and of |A|, (k,)."""
     objective, found = _evaluated(shard, message.place, message.loss, "A")
     assert found.A is not None
@@ -84,7 +85,7 @@ def look(shard: Shard, message: LookMessage) -> Sums:
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
 
 
-def bend(shard: Shard, message: LookMessage) -> Sums:
+def curvature_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, and sums of the diagonal curvature over the bins of features."""
     objective, found = _evaluated(shard, message.place, message.loss, "C")
     assert found.C is not None
@@ -115,13 +116,13 @@ def dual(shard: Shard, message: DualMessage) -> Sums:
     return Sums(np.array(kernels.dual_parts(rows, U, message.tau)), arrays)
 
 
-def search(shard: Shard, message: WayMessage) -> Sums:
+def line_losses(shard: Shard, message: WayMessage) -> Sums:
     """Return the loss after every step of a way."""
     place, objective = message.place, shard.objective(message.loss)
     F, rows = shard.scores(place), objective.pass_rows(place.dtype)
     change = np.subtract(shard.scores(message.end), F, out=room("change", F))
     values = [
-        kernels.loss_pass(rows, F, "", None, Way(change, step)).value
+        kernels.loss_pass(rows, F, "", None, SearchDirection(change, step)).value
         if rows is not None
         else objective.loss_value(F.astype(np.float64) + step * change.astype(np.float64))
         for step in message.steps
@@ -129,10 +130,10 @@ def search(shard: Shard, message: WayMessage) -> Sums:
     return Sums(np.array(values), (), is_coupled(objective))
 
 
-def stride(shard: Shard, message: WayMessage) -> Sums:
-    """Return what `search` does, and what a `look` at the end gives, which is the first step."""
-    further = search(shard, replace(message, steps=message.steps[1:]))
-    there = look(shard, LookMessage(message.end, message.loss, message.features))
+def line_losses_and_sums(shard: Shard, message: WayMessage) -> Sums:
+    """Return `gradient_sums` at the end, the first step, and `line_losses` at the other steps."""
+    further = line_losses(shard, replace(message, steps=message.steps[1:]))
+    there = gradient_sums(shard, LookMessage(message.end, message.loss, message.features))
     values = np.concatenate([there.values, further.values])
     return Sums(values, there.arrays, there.coupled)
 
@@ -149,13 +150,15 @@ def bin_weights(shard: Shard, message: Ints) -> Sums:
     return Sums(np.zeros(1), (bin_sums(shard, message, share),))
 
 
-def _evaluated(shard: Shard, place: Place, loss: Loss, wanted: str) -> tuple[Objective, LossPass]:
+def _evaluated(
+    shard: Shard, place: RemoteScores, loss: Loss, wanted: str
+) -> tuple[Objective, LossValues]:
     """Return the loss at a place and the wanted ones of U, A and C, which are soon written over."""
     objective, F = shard.objective(loss), shard.scores(place)
     rows = objective.pass_rows(F.dtype)
     if rows is None:
         return objective, objective.evaluate(F, wanted)
-    out = LossPass(0.0, **{name: room(name, F) for name in wanted})
+    out = LossValues(0.0, **{name: room(name, F) for name in wanted})
     return objective, kernels.loss_pass(rows, F, wanted, None, None, out)
 
 

@@ -6,39 +6,39 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..data.binning import BinnedData, Stumps
+from ..data.binning import BinnedData, ColumnWeights
 from ..kernels import add_tables, histograms
 from ..kernels.step_functions import edges_of, rows_with_any, tables_of
-from ..kernels.structs import EXPONENTIAL, LossPass, PassRows, own_dual
+from ..kernels.structs import EXPONENTIAL, LossRows, LossValues, own_class_dual
 from ..kernels.threads import Team
 from ..oracles.base import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
 from ..problem.columns import DenseColumns, Proposals
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
 from . import passes
 from .passes import DualMessage, is_coupled
-from .shard import JumpList, Place, Shard
-from .statistics import Field, Prices, values_of
+from .shard import RemoteScores, Shard, SparseCoefficients
+from .statistics import Prices, ShardedStatistics, values_of
 
 _FEW, _FEW_OF_MANY, _MANY_FEATURES = 16, 64, 500  # features that may enter, as FeatureColumns does
 
 
 @dataclass(frozen=True)
 class ShardedObjective(Objective):
-    """`Objective` where a `Place` stands for F, U and A.
+    """`Objective` where a `RemoteScores` stands for F, U and A.
 
     Its margin and rows are those of one row that has all the weight.
 
     Attributes
     ----------
-    field : Field
+    field : ShardedStatistics
     ahead : bool
         Whether the curvature at a place will be asked for after its dual value.
     """
 
-    field: Field
+    field: ShardedStatistics
     ahead: bool = True
 
     @property
@@ -50,26 +50,26 @@ class ShardedObjective(Objective):
         """Return L at the scores F."""
         return self.field.value(F)
 
-    def weights(self, F: Any) -> Any:
+    def negative_gradient(self, F: Any) -> Any:
         """Return the weights U at the scores F."""
         return F
 
     def start(self, precision: Any) -> Any:
         """Return the weights U at W = 0 in that precision."""
-        return self.field.place(JumpList.of([], [], self.margin.k), precision)
+        return self.field.place(SparseCoefficients.of([], [], self.margin.k), precision)
 
     def start_value(self) -> float:
         """Return L at W = 0."""
         return self.loss_value(self.start(np.float64))
 
-    def evaluate(self, F: Any, wanted: str, team: Team | None = None) -> LossPass:
+    def evaluate(self, F: Any, wanted: str, team: Team | None = None) -> LossValues:
         """Return L at the scores F; where more is wanted, F is the place of it."""
         del team
         if not wanted:
-            return LossPass(self.loss_value(F))
+            return LossValues(self.loss_value(F))
         if not self.field.in_turns:
             self.field.prices(F, self.penalty)
-        return LossPass(self.field.value(F), F, F, F, F)
+        return LossValues(self.field.value(F), F, F, F, F)
 
     def coefficients(self, U: Any) -> Any:
         """Return A, so that the edges of h are h @ A."""
@@ -95,8 +95,8 @@ class ShardedObjective(Objective):
         found = self.field.crew.read(held, values_of)
         if not is_coupled(self):
             return float(found[0])
-        rows = PassRows(EXPONENTIAL, self.margin.k, self.margin.own, None, self.rows.c)
-        return float(found[0]) + own_dual(rows, float(found[1]))
+        rows = LossRows(EXPONENTIAL, self.margin.k, self.margin.true_class, None, self.rows.c)
+        return float(found[0]) + own_class_dual(rows, float(found[1]))
 
     def _next_features(self, U: Any, prices: Prices) -> Any:
         """Return the features with weight, and those above nu that will be let in."""
@@ -129,11 +129,11 @@ class ShardedBins(BinnedData):
 class ShardedColumns(FeatureColumns):
     """A working set of features whose scores are places."""
 
-    def __init__(self, field: Field, **more: Any) -> None:
+    def __init__(self, field: ShardedStatistics, **more: Any) -> None:
         super().__init__(field.bins, field.costs, field.k, signs=field.signs, **more)
         self.field = field
 
-    def extend(self, proposals: Proposals, W: Jumps) -> int:
+    def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Let the worst violators in, as many as the field has room for."""
         before = list(self.features)
         added = super().extend(proposals, W)
@@ -144,16 +144,16 @@ class ShardedColumns(FeatureColumns):
             self.features = [*before, *sorted(best[:kept])]
         return kept
 
-    def rounded_scores(self, W: Jumps, precision: Any) -> Any:
+    def rounded_scores(self, W: StepCoefficients, precision: Any) -> Any:
         """Return the place of the scores F in that precision."""
         k = W[0].shape[1] if W else self.k
-        return self.field.place(JumpList.of(self.features, W, k), precision)
+        return self.field.place(SparseCoefficients.of(self.features, W, k), precision)
 
-    def scores(self, W: Jumps) -> Any:
+    def scores(self, W: StepCoefficients) -> Any:
         """Return the place of the scores F."""
         return self.rounded_scores(W, np.float64)
 
-    def means(self, W: Jumps, weight: Array) -> Array:
+    def means(self, W: StepCoefficients, weight: Array) -> Array:
         """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k)."""
         del weight  # the field has it
         out = np.zeros((self.binned.n_bins.size, self._k))
@@ -165,7 +165,7 @@ class ShardedColumns(FeatureColumns):
 class ShardedOracle(StumpOracle):
     """Prices every stump from the sums of all shards; only the best of each feature travel."""
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: ShardedStatistics) -> None:
         super().__init__(field.bins, field.costs, None, field.signs)
         self._field = field
         self._counted = 0
@@ -194,12 +194,12 @@ class ShardedOracle(StumpOracle):
 class ShardedStumps(DenseColumns):
     """Generated stumps without responses; W is (n, k) >= 0."""
 
-    def __init__(self, field: Field, forget: bool = False) -> None:
+    def __init__(self, field: ShardedStatistics, forget: bool = False) -> None:
         self._source, self._feature_costs = field.bins, field.costs
         self._forget, self._field = forget, field
         self._idle: dict[tuple[int, int, int], int] = {}
         self._keys: list[tuple[int, int, int]] = []
-        self._last: tuple[Array, list[tuple[int, int, int]], Place] | None = None
+        self._last: tuple[Array, list[tuple[int, int, int]], RemoteScores] | None = None
 
     @property
     def H(self) -> Array:
@@ -215,7 +215,7 @@ class ShardedStumps(DenseColumns):
         last = self._last
         if last is not None and last[1] == self._keys and np.array_equal(last[0], W):
             return last[2].astype(precision)
-        place = Place(JumpList.of_stumps(self.stumps(W)), np.dtype(precision))
+        place = RemoteScores(SparseCoefficients.of_stumps(self.stumps(W)), np.dtype(precision))
         self._last = (W.copy(), list(self._keys), place)
         return place
 
@@ -258,7 +258,7 @@ class StumpMatrix:
         self._features = np.unique(names[:, 0]).astype(np.int32)
 
     def __matmul__(self, W: Array) -> Array:
-        weights, binned = JumpList.of_stumps(Stumps(self._names, W)), self._binned
+        weights, binned = SparseCoefficients.of_stumps(ColumnWeights(self._names, W)), self._binned
         n_bins, kinds = (all_[weights.features] for all_ in (binned.n_bins, binned.kinds))
         tables = tables_of(weights.spread(binned.n_bins, binned.kinds), n_bins, kinds)
         F = np.zeros((self.shape[0], W.shape[1]))

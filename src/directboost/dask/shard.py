@@ -10,18 +10,18 @@ from uuid import uuid4
 import numpy as np
 
 from ..arrays import Array, Ints, Numbers, Scores
-from ..data.binning import BinnedData, Stumps, coded
+from ..data.binning import BinnedData, ColumnWeights, coded
 from ..kernels import add_tables
 from ..kernels.step_functions import n_jumps, rows_with_any, tables_of
-from ..losses import Loss, Rows
+from ..losses import Loss, SampleWeights
 from ..margins import Margin
 from ..penalties import L1
-from ..problem.feature_columns import Jumps
+from ..problem.feature_columns import StepCoefficients
 from ..problem.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)
-class JumpList:
+class SparseCoefficients:
     """The jumps that are not zero: what travels of weights.
 
     Attributes
@@ -44,7 +44,7 @@ class JumpList:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
-    def of(cls, features: list[int], W: Jumps, k: int) -> "JumpList":
+    def of(cls, features: list[int], W: StepCoefficients, k: int) -> "SparseCoefficients":
         """Return the jumps of weights W of some features."""
         live = [rows_with_any(jumps) for jumps in W]
         kept = [w for w, found in enumerate(live) if found.size]
@@ -57,7 +57,7 @@ class JumpList:
         )
 
     @classmethod
-    def of_stumps(cls, stumps: Stumps) -> "JumpList":
+    def of_stumps(cls, stumps: ColumnWeights) -> "SparseCoefficients":
         """Return the jumps of stumps, each with the sum of its weights of both polarities."""
         pairs, place = np.unique(stumps.names[:, :2], axis=0, return_inverse=True)
         rows = np.zeros((pairs.shape[0], stumps.rows.shape[1]))
@@ -65,7 +65,7 @@ class JumpList:
         features, counts = np.unique(pairs[:, 0], return_counts=True)
         return cls(features.astype(np.int32), counts.astype(np.int64), pairs[:, 1], rows)
 
-    def spread(self, n_bins: Ints, kinds: Ints) -> Jumps:
+    def spread(self, n_bins: Ints, kinds: Ints) -> StepCoefficients:
         """Return all jumps of the features, (n_jumps, k) each."""
         ends = np.cumsum(self.counts)
         spread = []
@@ -76,7 +76,7 @@ class JumpList:
             spread.append(jumps)
         return spread
 
-    def same_as(self, other: "JumpList") -> bool:
+    def same_as(self, other: "SparseCoefficients") -> bool:
         """Tell whether another list has the same jumps with the same weights."""
         names = ("features", "counts", "jumps", "rows")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
@@ -88,12 +88,12 @@ class JumpList:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class RemoteScores:
     """Stands for arrays (m, k) of rows on shards: the scores F of weights, and U, A and C there.
 
     Attributes
     ----------
-    weights : JumpList
+    weights : SparseCoefficients
     dtype : numpy dtype
         Precision of the arrays it stands for.
     key : str
@@ -102,7 +102,7 @@ class Place:
         What has been asked of it already.
     """
 
-    weights: JumpList
+    weights: SparseCoefficients
     dtype: "np.dtype[Any]"
     key: str = field(default_factory=lambda: uuid4().hex)
     known: dict[Any, Any] = field(default_factory=dict)
@@ -112,14 +112,16 @@ class Place:
         """Bytes that travel."""
         return self.weights.nbytes
 
-    def alone(self) -> "Place":
+    def alone(self) -> "RemoteScores":
         """Return the place without what is known of it: that is what a message takes along."""
-        return Place(self.weights, self.dtype, self.key)
+        return RemoteScores(self.weights, self.dtype, self.key)
 
-    def astype(self, dtype: Any, copy: bool = False) -> "Place":
+    def astype(self, dtype: Any, copy: bool = False) -> "RemoteScores":
         """Return the place of the same weights in another precision."""
         del copy
-        return self if np.dtype(dtype) == self.dtype else Place(self.weights, np.dtype(dtype))
+        return (
+            self if np.dtype(dtype) == self.dtype else RemoteScores(self.weights, np.dtype(dtype))
+        )
 
 
 @dataclass(eq=False)
@@ -130,7 +132,7 @@ class Shard:
     ----------
     binned : BinnedData
     margin : Margin
-    rows : Rows
+    rows : SampleWeights
         With the weights of these rows among all of them.
     labels : (m,) int32 array
         Classes, of which a sample takes its share.
@@ -142,7 +144,7 @@ class Shard:
 
     binned: BinnedData
     margin: Margin
-    rows: Rows
+    rows: SampleWeights
     labels: Ints
     kept: tuple[tuple[str, Scores], ...] = field(default=(), repr=False)
     notes: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -156,7 +158,7 @@ class Shard:
         """Return the loss of these rows; with nu = tau, a price of 1 shrinks weights by tau."""
         return Objective(self.margin, loss, L1(), tau, self.rows)
 
-    def scores(self, place: Place) -> Scores:
+    def scores(self, place: RemoteScores) -> Scores:
         """Return the scores of a place, (m, k).
 
         They are added up from nothing, whatever was there before: so a shard that had to be made
@@ -171,7 +173,7 @@ class Shard:
         self.kept = ((place.key, F), *kept[: _SCORES - 1])
         return F
 
-    def added(self, weights: JumpList, dtype: Any) -> Scores:
+    def added(self, weights: SparseCoefficients, dtype: Any) -> Scores:
         """Return what weights add to the scores, (m, k)."""
         F = np.zeros((self.n_rows, self.rows.k), dtype=dtype)
         binned, features = self.binned, weights.features
@@ -193,7 +195,7 @@ class Shard:
         return sum(array.nbytes for array in arrays) + scores
 
 
-def _tables(weights: JumpList, bins: BinnedData) -> list[Array]:
+def _tables(weights: SparseCoefficients, bins: BinnedData) -> list[Array]:
     """Return the tables of weights; all shards of a process share the last ones."""
     with _one_at_a_time:
         known = _known_tables.get(weights.key)
@@ -235,7 +237,7 @@ class ShardPlan:
     def shard(self, X: Numbers, labels: Ints, weight: Array) -> Shard:
         """Code rows X (m, d) with classes and weights."""
         margin = self.margin.from_codes(labels, self.k)
-        rows = Rows(weight / (self.total * self.k), self.k, margin.own)
+        rows = SampleWeights(weight / (self.total * self.k), self.k, margin.true_class)
         return Shard(coded(self.bins, X), margin, rows, np.asarray(labels, dtype=np.int32))
 
 

@@ -14,9 +14,9 @@ from ..oracles.base import best_by_edges
 from ..penalties import Penalty
 from ..solvers.quadratic_model import draw_by_class
 from . import passes
-from .executor import Crew, Question
+from .executor import Executor, Question
 from .passes import LookMessage
-from .shard import JumpList, Place, Shard, Sums
+from .shard import RemoteScores, Shard, SparseCoefficients, Sums
 
 _SEED = 0
 
@@ -65,7 +65,7 @@ class SampleMessage:
         return self.features.nbytes + sum(places.nbytes for places in self.drawn)
 
 
-def sample_rows(crew: Crew, has: Ints, size: int | None, features: Ints) -> SampledRows:
+def sample_rows(crew: Executor, has: Ints, size: int | None, features: Ints) -> SampledRows:
     """Take about `size` rows, None for all, with the codes of features.
 
     They are those that a fit on one machine takes whose rows come in the order of the shards. Of
@@ -95,7 +95,7 @@ def _dealt(has: Ints, drawn: list[Ints]) -> list[list[Ints]]:
     return dealt
 
 
-def sampled_codes(crew: Crew, taken: SampledRows, features: Ints) -> Ints:
+def sampled_codes(crew: Executor, taken: SampledRows, features: Ints) -> Ints:
     """Return the codes of features of the sampled rows, (features, n)."""
     messages = [SampleMessage(places, features) for places in taken.drawn]
     parts = crew.each(_codes, messages)
@@ -154,12 +154,12 @@ class PriceList:
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class ShardedStatistics:
     """All shards, and the features they code.
 
     Attributes
     ----------
-    crew : Crew
+    crew : Executor
     loss : Loss
     bins : BinnedData
         Without rows.
@@ -177,9 +177,9 @@ class Field:
     #: Whether pricing goes on with other features whenever it is asked for.
     in_turns: ClassVar[bool] = False
     #: What shards are asked to look at a place, and how the loss bends there.
-    questions: ClassVar[tuple[Question, Question]] = (passes.look, passes.bend)
+    questions: ClassVar[tuple[Question, Question]] = (passes.gradient_sums, passes.curvature_sums)
 
-    crew: Crew
+    crew: Executor
     loss: Loss
     bins: BinnedData
     costs: Array
@@ -188,7 +188,7 @@ class Field:
     class_counts: Ints
     blocks: list[Ints] = field(init=False)
     bin_weights: list[Array] = field(init=False)
-    _last: list[Place] = field(init=False, default_factory=list, repr=False)
+    _last: list[RemoteScores] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         """Cut the features into blocks, and ask for the weights of their bins."""
@@ -206,7 +206,7 @@ class Field:
         """Number of rows of all shards."""
         return int(self.class_counts.sum())
 
-    def place(self, weights: JumpList, precision: Any) -> Place:
+    def place(self, weights: SparseCoefficients, precision: Any) -> RemoteScores:
         """Return the place of weights in a precision: with what is known of it, if it is recent.
 
         The loop, its master and the search for a smaller model come back to the same weights.
@@ -215,7 +215,7 @@ class Field:
         for known in self._last:
             if known.dtype == dtype and known.weights.same_as(weights):
                 return known
-        made = Place(weights, dtype)
+        made = RemoteScores(weights, dtype)
         most = _PLACES if len(self.blocks) == 1 else 1
         self._last[:] = [made, *self._last[: most - 1]]
         return made
@@ -234,7 +234,7 @@ class Field:
         """Return the most bytes of the sums of a block."""
         return _BLOCK_BYTES
 
-    def value(self, place: Place) -> float:
+    def value(self, place: RemoteScores) -> float:
         """Return the loss at a place."""
         if "value" not in place.known:
             none = np.zeros(0, dtype=np.int32)
@@ -242,7 +242,7 @@ class Field:
             place.known["value"] = float(found.values[0])
         return float(place.known["value"])
 
-    def prices(self, place: Place, penalty: Penalty) -> Prices:
+    def prices(self, place: RemoteScores, penalty: Penalty) -> Prices:
         """Return the loss at a place and the prices of all features."""
         key = ("prices", penalty.name, penalty.p)
         if key not in place.known:
@@ -251,7 +251,7 @@ class Field:
         place.known["value"] = found.value
         return found
 
-    def _priced(self, place: Place, penalty: Penalty) -> Prices:
+    def _priced(self, place: RemoteScores, penalty: Penalty) -> Prices:
         crew, tie = self.crew, 1e-12 if place.dtype == np.float64 else 1e-6
         begun = [
             crew.begin(held, price_features, self.price_list(block, penalty, tie))
@@ -281,7 +281,7 @@ class Field:
             self.bins.n_bins[block], self.bins.kinds[block], self.costs[block], signs, penalty, tie
         )
 
-    def _looks(self, place: Place) -> list[Any]:
+    def _looks(self, place: RemoteScores) -> list[Any]:
         if "looks" not in place.known:
             place.known["looks"] = [
                 self.crew.hold(
@@ -294,13 +294,13 @@ class Field:
         found: list[Any] = place.known["looks"]
         return found
 
-    def begin_bend(self, place: Place, features: Ints) -> None:
+    def begin_bend(self, place: RemoteScores, features: Ints) -> None:
         """Begin to sum the curvature over the bins of features that will be asked for."""
         message = LookMessage(place.alone(), self.loss, features)
         held = self.crew.hold(self.questions[1], message, self.size_of(features))
         place.known["bend"] = (features, held)
 
-    def sums(self, place: Place, features: Ints) -> tuple[Array, Array]:
+    def sums(self, place: RemoteScores, features: Ints) -> tuple[Array, Array]:
         """Return the sums of A and of the curvature over the bins of features."""
         begun = place.known.get("bend")
         if begun is None or not np.isin(features, begun[0]).all():
@@ -312,7 +312,7 @@ class Field:
         self.crew.traffic += D.nbytes
         return G, D
 
-    def _sums_of_A(self, place: Place, features: Ints) -> Array:
+    def _sums_of_A(self, place: RemoteScores, features: Ints) -> Array:
         crew, looks = self.crew, self._looks(place)
         wanted = [np.intersect1d(features, block) for block in self.blocks]
         some = [b for b, found in enumerate(wanted) if found.size]
@@ -325,7 +325,7 @@ class Field:
         crew.traffic += G.nbytes
         return np.asarray(G[self._rows_of(order, features)])
 
-    def edges(self, place: Place, features: Ints) -> list[Array]:
+    def edges(self, place: RemoteScores, features: Ints) -> list[Array]:
         """Return the edges (n_jumps, k) of all jumps of features, in their order, at a place."""
         G = self._sums_of_A(place, features)
         parts = apart(G, np.cumsum(self.bins.n_bins[features]))

@@ -11,16 +11,16 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..arrays import Array, Ints, Numbers
-from ..data.categories import Encoder, join_levels, learn_encoder
+from ..data.categories import CategoryEncoder, join_levels, learn_encoder
 from ..data.validation import (
+    check_finite,
+    check_level_counts,
+    check_no_missing_labels,
+    check_nonnegative,
+    check_several_classes,
+    check_some_weight,
     class_weights,
     read_part,
-    refuse_infinite,
-    refuse_many_levels,
-    refuse_missing_labels,
-    refuse_negative,
-    refuse_no_weight,
-    refuse_one_class,
     relative_weights,
 )
 from .partitions import labels_of, rows_of, weights_of
@@ -31,7 +31,7 @@ _NO_ORDER = (
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class DataSummary:
     """Labels, weights and levels of some rows.
 
     Attributes
@@ -42,7 +42,7 @@ class Survey:
         Number of rows of every class: of all, and of those with positive weight.
     weights, heaviest : (k,) arrays
         Sum and largest of the weights of every class.
-    encoder : Encoder
+    encoder : CategoryEncoder
         The levels that rows with positive weight have.
     peaks : dict of arrays (L, k), by categorical feature
         Largest weight of every level and class.
@@ -53,7 +53,7 @@ class Survey:
     counts: Ints
     weights: Array
     heaviest: Array
-    encoder: Encoder
+    encoder: CategoryEncoder
     peaks: dict[int, Array]
 
     @property
@@ -67,9 +67,9 @@ class Survey:
         return float(self.heaviest.max(initial=0.0))
 
 
-def survey(
+def summarize(
     X: Any, y: Any, weight: Any, categorical_features: Any, names: list[str], place: int
-) -> Survey:
+) -> DataSummary:
     """Survey the rows of one computed partition, which may be empty, or refuse them.
 
     Parameters
@@ -88,15 +88,15 @@ def survey(
     kept = weight > 0.0
     X, encoder = encoder.restricted(X if kept.all() else X[kept])
     with _telling("X", place):
-        refuse_many_levels(encoder.n_levels, None, names)
-    return Survey(
+        check_level_counts(encoder.n_levels, None, names)
+    return DataSummary(
         classes, np.bincount(codes, minlength=k), np.bincount(codes[kept], minlength=k),
         _sums_at(codes, weight, k), _largest_at((codes,), weight, (k,)), encoder,
         _level_peaks(X, encoder, codes[kept], weight[kept], k),
     )  # fmt: skip
 
 
-def merge_surveys(parts: Sequence[Survey]) -> Survey:
+def merge_summaries(parts: Sequence[DataSummary]) -> DataSummary:
     """Join the surveys of some partitions, one at least, in their order."""
     parts = [part for part in parts if part.classes.size] or list(parts[:1])
     classes, at = _joined_labels([part.classes for part in parts])
@@ -106,7 +106,7 @@ def merge_surveys(parts: Sequence[Survey]) -> Survey:
     weights = _sums_at(at, np.concatenate([part.weights for part in parts]), k)
     heaviest = np.concatenate([part.heaviest for part in parts])
     encoder = _joined_encoder([part.encoder for part in parts])
-    return Survey(
+    return DataSummary(
         classes, totals.astype(np.int64), counts.astype(np.int64), weights,
         _largest_at((at,), heaviest, (k,)), encoder, _joined_peaks(parts, encoder, at, k),
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _telling(argument: str, place: int) -> Iterator[None]:
 
 def _coded_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
     """Return the labels, ascending, (k,), and which of them every row has, (m,)."""
-    refuse_missing_labels(y)
+    check_no_missing_labels(y)
     labels = labels_of(y)
     assert_all_finite(labels, input_name="y")
     try:
@@ -138,7 +138,7 @@ def _coded_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
 
 def _checked_rows(
     X: Any, m: int, categorical_features: Any, names: list[str]
-) -> tuple[Numbers, Encoder]:
+) -> tuple[Numbers, CategoryEncoder]:
     """Return X as numbers (m, d), and how it became such."""
     if X.shape != (m, len(names)):
         raise ValueError(
@@ -148,7 +148,7 @@ def _checked_rows(
     encoder = learn_encoder(X, categorical_features, names)
     numbers = read_part(X, encoder)
     if m:
-        refuse_infinite(numbers)
+        check_finite(numbers)
     return numbers, encoder
 
 
@@ -158,7 +158,7 @@ def _checked_weights(weight: Array, m: int) -> Array:
             f"sample_weight has {weight.size} values for {m} rows: partition it as X is"
         )
     assert_all_finite(weight, input_name="sample_weight")
-    refuse_negative(weight)
+    check_nonnegative(weight)
     return weight
 
 
@@ -174,7 +174,7 @@ def _largest_at(places: tuple[Ints, ...], weight: Array, shape: tuple[int, ...])
 
 
 def _level_peaks(
-    X: Numbers, encoder: Encoder, codes: Ints, weight: Array, k: int
+    X: Numbers, encoder: CategoryEncoder, codes: Ints, weight: Array, k: int
 ) -> dict[int, Array]:
     """Return the largest weight of every level and class, (L, k), of categorical features."""
     peaks = {}
@@ -198,7 +198,7 @@ def _joined_labels(found: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], Int
     raise ValueError(f"{_NO_ORDER} in all partitions")
 
 
-def _joined_encoder(found: list[Encoder]) -> Encoder:
+def _joined_encoder(found: list[CategoryEncoder]) -> CategoryEncoder:
     names, categories = found[0].names, []
     for name, *parts in zip(names, *(part.categories for part in found), strict=True):
         some = [levels for levels in parts if levels is not None]
@@ -208,10 +208,12 @@ def _joined_encoder(found: list[Encoder]) -> Encoder:
                 "give it the same type in all"
             )
         categories.append(join_levels(some, name) if some else None)
-    return Encoder(names, tuple(categories))
+    return CategoryEncoder(names, tuple(categories))
 
 
-def _joined_peaks(parts: list[Survey], encoder: Encoder, at: Ints, k: int) -> dict[int, Array]:
+def _joined_peaks(
+    parts: list[DataSummary], encoder: CategoryEncoder, at: Ints, k: int
+) -> dict[int, Array]:
     """Return the largest weight of every level and class, whose places are those of all parts."""
     peaks = {}
     places = np.split(at, np.cumsum([part.classes.size for part in parts])[:-1])
@@ -226,12 +228,12 @@ def _joined_peaks(parts: list[Survey], encoder: Encoder, at: Ints, k: int) -> di
 
 
 @dataclass(frozen=True, eq=False)
-class Coding:
+class RowEncoding:
     """How the rows of every partition become those of the fit.
 
     Attributes
     ----------
-    encoder : Encoder
+    encoder : CategoryEncoder
         The levels of the rows that count.
     classes : (k,) array
         Their labels, ascending.
@@ -241,13 +243,13 @@ class Coding:
         The largest weight after that, by which all are divided.
     """
 
-    encoder: Encoder
+    encoder: CategoryEncoder
     classes: npt.NDArray[Any]
     class_weight: Array
     largest: float
 
 
-def class_weights_of(class_weight: Any, found: Survey) -> Array:
+def class_weights_of(class_weight: Any, found: DataSummary) -> Array:
     """Return the weight of every label of a survey by `class_weight`, (k,).
 
     Balanced weights count all rows, also those without weight, as scikit-learn does.
@@ -259,7 +261,7 @@ def class_weights_of(class_weight: Any, found: Survey) -> Array:
     return class_weights(class_weight, found.classes)
 
 
-def coding_of(found: Survey, class_weight: Any) -> Coding:
+def make_row_encoding(found: DataSummary, class_weight: Any) -> RowEncoding:
     """Return how rows are coded; classes and levels that no row with weight has are left out."""
     if not found.classes.size:
         raise ValueError("X has no rows: every partition is empty")
@@ -268,12 +270,12 @@ def coding_of(found: Survey, class_weight: Any) -> Coding:
     largest = float(heaviest.max())
     _, kept = relative_weights(heaviest, largest)
     name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
-    refuse_no_weight(kept, name)
-    refuse_one_class(found.classes[kept])
-    return Coding(_weighty_levels(found, c, largest), found.classes[kept], c[kept], largest)
+    check_some_weight(kept, name)
+    check_several_classes(found.classes[kept])
+    return RowEncoding(_weighty_levels(found, c, largest), found.classes[kept], c[kept], largest)
 
 
-def prepare_rows(X: Any, y: Any, weight: Any, coding: Coding) -> tuple[Numbers, Ints, Array]:
+def prepare_rows(X: Any, y: Any, weight: Any, coding: RowEncoding) -> tuple[Numbers, Ints, Array]:
     """Return the rows of one computed partition that count, as they are trained on.
 
     Returns
@@ -294,10 +296,10 @@ def prepare_rows(X: Any, y: Any, weight: Any, coding: Coding) -> tuple[Numbers, 
     return X, codes.astype(np.int32), weight
 
 
-def _weighty_levels(found: Survey, c: Array, largest: float) -> Encoder:
+def _weighty_levels(found: DataSummary, c: Array, largest: float) -> CategoryEncoder:
     """Return the encoder without levels whose rows have no weight, by the weights of classes."""
     categories: list[Any] = list(found.encoder.categories)
     for feature, peaks in found.peaks.items():
         _, kept = relative_weights(peaks * c, largest)
         categories[feature] = categories[feature][kept.any(axis=1)]
-    return Encoder(found.encoder.names, tuple(categories))
+    return CategoryEncoder(found.encoder.names, tuple(categories))

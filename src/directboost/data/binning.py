@@ -4,18 +4,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, tidy
+from ..arrays import Array, Bools, Ints, Numbers, Scores, as_csc, is_sparse
 from ..kernels import encode, find_cuts, list_codes
-from ..kernels.step_functions import GAPS, LEVELS, ORDERED, n_jumps, side
-from ..kernels.structs import Cuts, SparseCodes, between, code_type, codes_of, split
+from ..kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps, side
+from ..kernels.structs import Cuts, SparseCodes, code_dtype, codes_of, midpoints, split
 from ..kernels.threads import Team
-from ..model.learners import Constant, Learner, Level, Stump
+from ..model.learners import CategoryStump, Constant, Learner, Stump
 from .memory import MOST_LISTED
 from .sparse_binning import code_entries, hold_codes
 
 
 @dataclass(frozen=True)
-class Stumps:
+class ColumnWeights:
     """Weak classifiers by name, with weights: an answer that does not depend on its column set.
 
     Attributes
@@ -109,7 +109,7 @@ class BinnedData:
         """Return the codes of all rows of one feature, (m,)."""
         return codes_of(self.codes, self.sparse, feature)
 
-    def stumps_of(self, learners: list[Learner], rows: Array) -> Stumps:
+    def stumps_of(self, learners: list[Learner], rows: Array) -> ColumnWeights:
         """Return weak classifiers with weights (n, k) as columns of these codes, each once."""
         names = [self.name_of(learner) for learner in learners]
         found = np.array([name is not None for name in names], dtype=bool)
@@ -117,7 +117,7 @@ class BinnedData:
         unique, place = np.unique(known.reshape(-1, 3), axis=0, return_inverse=True)
         weights = np.zeros((unique.shape[0], rows.shape[1]))
         np.add.at(weights, place.ravel(), rows[found])
-        return Stumps(unique, weights)
+        return ColumnWeights(unique, weights)
 
     def name_of(self, learner: Learner) -> tuple[int, int, int] | None:
         """Return feature, jump and polarity of a stump, at the next threshold there is here.
@@ -130,7 +130,7 @@ class BinnedData:
             return None
         if self.levels[learner.feature].size:
             return self._level_name(learner)
-        return None if isinstance(learner, Level) else self._stump_name(learner)
+        return None if isinstance(learner, CategoryStump) else self._stump_name(learner)
 
     def _stump_name(self, learner: Stump) -> tuple[int, int, int] | None:
         feature, last = learner.feature, int(self.n_bins[learner.feature]) - 1
@@ -144,17 +144,17 @@ class BinnedData:
         to_the_left = self.missing[feature] and not learner.missing_right
         return feature, last + place if to_the_left else place, learner.polarity
 
-    def _level_name(self, learner: Stump | Level) -> tuple[int, int, int] | None:
+    def _level_name(self, learner: Stump | CategoryStump) -> tuple[int, int, int] | None:
         """Return the name of a stump on a category, None where the level is not here."""
         feature, levels = learner.feature, self.levels[learner.feature]
         code = levels.size
-        if isinstance(learner, Level):
+        if isinstance(learner, CategoryStump):
             code = int(np.searchsorted(levels, learner.level))
             if code == levels.size or levels[code] != learner.level:
                 return None
         if code >= self.n_bins[feature] or self.n_jumps(feature) == 0:
             return None
-        if self.kinds[feature] == LEVELS:
+        if self.kinds[feature] == CATEGORICAL:
             return feature, code, -learner.polarity
         return feature, 0, learner.polarity if code == 1 else -learner.polarity
 
@@ -164,14 +164,14 @@ class BinnedData:
         Of two levels that is the lighter one, so that a value never seen goes with the heavier.
         """
         levels, code = self.levels[feature], jump
-        if self.kinds[feature] == LEVELS:
+        if self.kinds[feature] == CATEGORICAL:
             polarity = -polarity
         else:
             code = 1 if self.centre[feature] == 0 else 0
             polarity = polarity if code == 1 else -polarity
         if code == levels.size:
             return Stump(feature, np.inf, polarity, True)
-        return Level(feature, float(levels[code]), polarity)
+        return CategoryStump(feature, float(levels[code]), polarity)
 
     def learner(self, feature: int, jump: int, polarity: int) -> Learner:
         """Return the stump (or the constant) as it serves for prediction."""
@@ -204,13 +204,13 @@ def bin_features(
     """
     weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
     if is_sparse(X):
-        return _bin_sparse(tidy(X), weight, max_bins)
+        return _bin_sparse(as_csc(X), weight, max_bins)
     m, d = X.shape
     most = m if max_bins is None else min(m, max_bins)
     # The kernel leaves room for the most thresholds a feature may have: so many features at once.
     step = max(_ROOM // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
-    thresholds = [t for c in cuts for t in split(between(c.before, c.after), c.counts)]
+    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
     return coded(rowless(cuts, thresholds, categories), X, team)
 
 
@@ -219,7 +219,7 @@ def rowless(
 ) -> BinnedData:
     """Return the bins of features that are cut like that, with no rows yet; see `coded`."""
     n_bins = _n_bins(cuts)
-    codes = np.empty((n_bins.size, 0), dtype=code_type(int(n_bins.max())))
+    codes = np.empty((n_bins.size, 0), dtype=code_dtype(int(n_bins.max())))
     none = np.zeros(n_bins.size - 1, dtype=bool)
     levels = _levels(cuts, none if categories is None else categories)
     return _binned(cuts, codes, None, levels, thresholds)
@@ -240,7 +240,7 @@ def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
     coded = code_entries(X, weight, max_bins)
     cuts = [part.cuts for part in coded]
-    thresholds = [t for c in cuts for t in split(between(c.before, c.after), c.counts)]
+    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
     return _binned(cuts, *hold_codes(X, coded), [np.empty(0)] * X.shape[1], thresholds)
 
 
@@ -278,10 +278,10 @@ def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
 
 def _kinds(n_bins: Ints, missing: Bools, levels: list[Array]) -> Ints:
     """Return the kinds; a category of two codes has the one jump of codes in order."""
-    kinds = np.where(missing, GAPS, ORDERED).astype(np.uint8)
+    kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
     for f, own in enumerate(levels):
         if own.size:
-            kinds[f] = LEVELS if n_bins[f] > 2 else ORDERED
+            kinds[f] = CATEGORICAL if n_bins[f] > 2 else ORDERED
     return kinds
 
 

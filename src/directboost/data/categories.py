@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..model.names import refuse_unknown
-from .frames import Table, is_missing, table_of
+from ..model.names import check_known
+from .frames import Table, is_missing, make_table
 
 
 @dataclass(frozen=True, eq=False)
-class Encoder:
+class CategoryEncoder:
     """How the columns of X become numbers.
 
     A categorical column becomes the number of its level, 0..L-1; a level that was not seen, and a
@@ -49,7 +49,7 @@ class Encoder:
 
     def encode(self, X: Any) -> Scores:
         """Return a frame or an array (m, d) as numbers, (m, d), in single precision if it is."""
-        table, categorical = table_of(X), self.categorical
+        table, categorical = make_table(X), self.categorical
         whole = None if categorical.any() else table.whole()
         if whole is not None:
             return whole
@@ -74,7 +74,7 @@ class Encoder:
             )
         return numbers
 
-    def restricted(self, X: Scores) -> tuple[Scores, "Encoder"]:
+    def restricted(self, X: Scores) -> tuple[Scores, "CategoryEncoder"]:
         """Leave out the levels that no row of an encoded X (m, d) has.
 
         Returns X with the other levels numbered anew, and the encoder that does so.
@@ -90,15 +90,15 @@ class Encoder:
             if levels is not None and seen is not None:
                 X[:, feature] = _renumbered(X[:, feature], seen)
                 categories[feature] = levels[seen]
-        return X, Encoder(self.names, tuple(categories))
+        return X, CategoryEncoder(self.names, tuple(categories))
 
 
-def numeric_encoder(names: list[str]) -> Encoder:
+def numeric_encoder(names: list[str]) -> CategoryEncoder:
     """Return the encoder of columns that all hold numbers."""
-    return Encoder(tuple(names), (None,) * len(names))
+    return CategoryEncoder(tuple(names), (None,) * len(names))
 
 
-def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> Encoder:
+def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> CategoryEncoder:
     """Find the levels of the categorical columns of a frame or an array (m, d).
 
     Parameters
@@ -106,10 +106,10 @@ def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> Encode
     categorical_features : None, "from_dtype", mask, or list of indices or names
     names : d names
     """
-    table = table_of(X)
+    table = make_table(X)
     chosen = _chosen(categorical_features, names, table.categorical)
     levels = [_levels(table, f, name) if chosen[f] else None for f, name in enumerate(names)]
-    return Encoder(tuple(names), tuple(levels))
+    return CategoryEncoder(tuple(names), tuple(levels))
 
 
 def by_dtype(categorical_features: Any) -> bool:
@@ -163,7 +163,7 @@ def _from_indices(items: list[Any], names: list[str]) -> Bools:
 
 
 def _from_names(items: list[Any], names: list[str]) -> Bools:
-    refuse_unknown("categorical_features", sorted(set(items) - set(names)), names)
+    check_known("categorical_features", sorted(set(items) - set(names)), names)
     return np.isin(names, items)
 
 

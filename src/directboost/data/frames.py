@@ -49,7 +49,7 @@ def is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def refuse_lazy(name: str, values: Any) -> None:
+def check_not_lazy(name: str, values: Any) -> None:
     """Refuse a frame that is only a plan of its rows: when to run it is for the user to say."""
     if isinstance(values, np.ndarray | Sequence):
         return
@@ -82,7 +82,7 @@ def one_array(X: Any) -> npt.NDArray[Any]:
     return np.column_stack(numbers) if len(numbers) == len(columns) else values
 
 
-def table_of(X: Any) -> Table:
+def make_table(X: Any) -> Table:
     """Return the columns of a frame or of an array (m, d)."""
     return Frame(X) if is_frame(X) else Matrix(X)
 

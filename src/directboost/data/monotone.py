@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Ints
-from ..model.names import refuse_unknown
-from .validation import TrainingRows
+from ..model.names import check_known
+from .validation import TrainingSet
 
 _FORM = (
     "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "
@@ -39,11 +39,11 @@ def names_class(value: Any, classes: Any) -> bool:
 def _index(key: Any, names: list[str]) -> int:
     if isinstance(key, int | np.integer) and 0 <= key < len(names):
         return int(key)
-    refuse_unknown("monotonic_cst", [] if key in names else [key], names)
+    check_known("monotonic_cst", [] if key in names else [key], names)
     return names.index(key)
 
 
-def monotone_signs(constraints: Any, names: list[str], rows: TrainingRows) -> Ints | None:
+def monotone_signs(constraints: Any, names: list[str], rows: TrainingSet) -> Ints | None:
     """Return the signs of all features, the constant included, and classes, (d + 1, k).
 
     With direction +1 large values of a feature speak for its class and against all others: the

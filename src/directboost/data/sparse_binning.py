@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.structs import LIST_ROWS, Cuts, SparseCodes, code_type
+from ..kernels.structs import LIST_ROWS, Cuts, SparseCodes, code_dtype
 from .memory import MOST_LISTED
 
 _WIDEST = 1 << 16  # rows of a block: they are counted in sixteen bits
@@ -46,7 +46,7 @@ def joined(parts: list[Entries]) -> Entries:
     )
 
 
-def lists_of(entries: Entries, m: int, usual: Ints, places: Ints) -> SparseCodes:
+def make_sparse_codes(entries: Entries, m: int, usual: Ints, places: Ints) -> SparseCodes:
     """Return the lists of features with usual codes (d,), -1 without a list, over m rows."""
     d, block = usual.size, _block_rows(entries.row.size, usual.size, m)
     blocks = -(-m // block)
@@ -83,7 +83,7 @@ def take_rows(sparse: SparseCodes, m: int, rows: Ints, new_codes: dict[int, Ints
     kept = joined(parts)
     kept = Entries(kept.feature, where[kept.row], kept.code)
     assert sparse.places is not None
-    return lists_of(kept, rows.size, usual, sparse.places)
+    return make_sparse_codes(kept, rows.size, usual, sparse.places)
 
 
 def _changed(entries: Entries, usual: Ints, new_codes: dict[int, Ints]) -> Entries:
@@ -164,7 +164,7 @@ def _code_columns(X: Numbers, weight: Array | None, max_bins: int) -> CodedEntri
     cuts = Cuts(
         counts, values.value[at], values.value[at + 1], missing, centre, values.n <= max_bins
     )
-    codes = (n_bins - 1)[owner].astype(code_type(int(n_bins.max(initial=1))))
+    codes = (n_bins - 1)[owner].astype(code_dtype(int(n_bins.max(initial=1))))
     codes[~gone] = code[values.group[: codes.size - int(gone.sum())]]
     zero = np.full(X.shape[1], -1, dtype=np.int64)
     zero[stored < X.shape[0]] = code[values.group[codes.size - int(gone.sum()) :]]
@@ -253,7 +253,7 @@ def hold_codes(X: Numbers, coded: list[CodedEntries]) -> tuple[Ints, SparseCodes
     if not (usual[:-1][n_bins > 1] >= 0).any():
         usual[-1] = -1
     codes = np.ones(
-        (int((usual < 0).sum()), X.shape[0]), dtype=code_type(int(n_bins.max(initial=2)))
+        (int((usual < 0).sum()), X.shape[0]), dtype=code_dtype(int(n_bins.max(initial=2)))
     )
     places = np.where(usual < 0, np.cumsum(usual < 0) - 1, -1)
     for some in columns:
@@ -263,7 +263,7 @@ def hold_codes(X: Numbers, coded: list[CodedEntries]) -> tuple[Ints, SparseCodes
         return codes, None
     entries = joined([some.entries(usual[some.own]) for some in columns])
     entries = Entries(entries.feature, entries.row, entries.code.astype(codes.dtype, copy=False))
-    return codes, lists_of(entries, X.shape[0], usual, places)
+    return codes, make_sparse_codes(entries, X.shape[0], usual, places)
 
 
 class _Columns:

@@ -18,18 +18,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..arrays import Array, Bools, Ints, Numbers, is_sparse, tidy
+from ..arrays import Array, Bools, Ints, Numbers, as_csc, is_sparse
 from ..kernels import ranges
 from ..kernels.threads import Team
-from ..model.names import feature_names, refuse_unknown
-from .categories import Encoder, by_dtype, learn_encoder, names_categories, numeric_encoder
-from .frames import count_missing, is_frame, refuse_lazy
+from ..model.names import check_known, feature_names
+from .categories import CategoryEncoder, by_dtype, learn_encoder, names_categories, numeric_encoder
+from .frames import check_not_lazy, count_missing, is_frame
 
 MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class TrainingSet:
     """The rows that count: weights in (0, 1], classes coded 0..k-1.
 
     Attributes
@@ -65,7 +65,7 @@ class TrainingRows:
         return np.asarray(share / share.sum())
 
 
-def refuse_infinite(X: Numbers, team: Team | None = None) -> None:
+def check_finite(X: Numbers, team: Team | None = None) -> None:
     """Refuse infinite values in scikit-learn's words; missing ones are welcome.
 
     The extremes of the columns come from one pass on all threads, several times faster than the
@@ -79,7 +79,7 @@ def refuse_infinite(X: Numbers, team: Team | None = None) -> None:
         assert_all_finite(X, allow_nan=True, input_name="X")
 
 
-def training_rows(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingRows:
+def make_training_set(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingSet:
     """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
     weight = _checked_weights(X, sample_weight)
     name = "sample_weight"
@@ -87,12 +87,12 @@ def training_rows(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> 
         weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
     X, y, weight, largest = _weighted(X, y, weight, name)
     classes, codes = np.unique(y, return_inverse=True)
-    refuse_one_class(classes)
+    check_several_classes(classes)
     total = largest * float(weight.sum())
-    return TrainingRows(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
+    return TrainingSet(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
 
 
-def refuse_one_class(classes: npt.NDArray[Any]) -> None:
+def check_several_classes(classes: npt.NDArray[Any]) -> None:
     """Refuse rows that are all of one class."""
     if classes.size < 2:
         raise ValueError(
@@ -122,7 +122,7 @@ def label_values(Y: Any) -> list[npt.NDArray[Any]]:
 
 def label_rows(
     X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
-) -> TrainingRows:
+) -> TrainingSet:
     """Drop rows of weight zero; code the labels of Y (m, k) as +1 and -1."""
     X, Y, weight, largest = _weighted(X, Y, _checked_weights(X, sample_weight), "sample_weight")
     columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
@@ -130,16 +130,16 @@ def label_rows(
     total = largest * float(weight.sum())
     codes = np.zeros(weight.size, dtype=np.int32)
     classes = np.arange(len(values))
-    return TrainingRows(X, codes, weight, total, classes, _no_levels(X), targets)
+    return TrainingSet(X, codes, weight, total, classes, _no_levels(X), targets)
 
 
-def with_levels(rows: TrainingRows, encoder: Encoder) -> tuple[TrainingRows, Encoder]:
+def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
     """Count the levels of encoded rows; those that no row has are left out of the encoder too."""
     X, encoder = encoder.restricted(rows.X)
     return replace(rows, X=X, levels=encoder.n_levels), encoder
 
 
-def refuse_many_levels(levels: Ints, max_bins: int | None, names: list[str]) -> None:
+def check_level_counts(levels: Ints, max_bins: int | None, names: list[str]) -> None:
     """Refuse a categorical feature with more levels than there are bins."""
     most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
     if max_bins is not None and max_bins < MOST_LEVELS:
@@ -158,11 +158,11 @@ def _no_levels(X: Numbers) -> Ints:
 
 def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    refuse_negative(weight)
+    check_nonnegative(weight)
     return np.asarray(weight)
 
 
-def refuse_negative(weight: Array) -> None:
+def check_nonnegative(weight: Array) -> None:
     """Refuse negative weights of rows."""
     if (weight < 0.0).any():
         raise ValueError(
@@ -175,7 +175,7 @@ def _weighted(X: Numbers, y: Any, weight: Array, name: str) -> tuple[Numbers, An
     """Return the rows with weight, their weights over the largest, and that."""
     largest = float(weight.max())
     weight, kept = relative_weights(weight, largest)
-    refuse_no_weight(kept, name)
+    check_some_weight(kept, name)
     if not kept.all():
         X, y, weight = X[kept], y[kept], weight[kept]
     return X, y, weight, largest
@@ -188,14 +188,14 @@ def relative_weights(weight: Array, largest: float) -> tuple[Array, Bools]:
     return weight, weight > 1e-290
 
 
-def refuse_no_weight(kept: Bools, name: str) -> None:
+def check_some_weight(kept: Bools, name: str) -> None:
     """Refuse weights of which none counts."""
     if not kept.any():
         raise ValueError(f"{name} is zero for every row; at least one needs weight")
 
 
 @dataclass(frozen=True)
-class ValidationRows:
+class ValidationSet:
     """Rows that are not trained on, with classes coded as in training."""
 
     X: Numbers
@@ -203,7 +203,7 @@ class ValidationRows:
     weight: Array
 
 
-def validation_rows(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> ValidationRows:
+def make_validation_set(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> ValidationSet:
     """Code the labels of other rows by the classes of training; refuse labels it did not have."""
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     y = column_or_1d(y)
@@ -214,7 +214,7 @@ def validation_rows(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> Val
     if not weight.sum() > 0.0:
         raise ValueError("sample_weight_val is zero for every row; at least one needs weight")
     kept = weight > 0.0
-    return ValidationRows(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
+    return ValidationSet(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
 
 
 def class_weights(class_weight: Any, y: Any) -> Array:
@@ -233,7 +233,7 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
     if costs is None:
         return np.ones(d + 1)
     if isinstance(costs, Mapping):
-        refuse_unknown("feature_costs", sorted(set(costs) - set(names), key=str), names)
+        check_known("feature_costs", sorted(set(costs) - set(names), key=str), names)
         costs = [costs.get(name, 1.0) for name in names]
     try:
         values = np.asarray(costs, dtype=np.float64)
@@ -293,7 +293,7 @@ _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
 
 def read_training(
     estimator: Any, X: Any, y: Any, **checks: Any
-) -> tuple[Numbers, npt.NDArray[Any], Encoder]:
+) -> tuple[Numbers, npt.NDArray[Any], CategoryEncoder]:
     """Return X as numbers (m, d), y, and how X became numbers.
 
     Parameters
@@ -304,11 +304,11 @@ def read_training(
     **checks
         Of `check_X_y`, for y.
     """
-    refuse_lazy("X", X)
-    refuse_lazy("y", y)
+    check_not_lazy("X", X)
+    check_not_lazy("y", y)
     if not checks.get("multi_output"):
-        refuse_several_labels(y)
-    refuse_missing_labels(y)
+        check_single_labels(y)
+    check_no_missing_labels(y)
     categorical = estimator.categorical_features
     if is_sparse(X):
         return _read_sparse(estimator, X, y, **checks)
@@ -324,7 +324,7 @@ def read_training(
 
 def _read_sparse(
     estimator: Any, X: Any, y: Any, **checks: Any
-) -> tuple[Numbers, npt.NDArray[Any], Encoder]:
+) -> tuple[Numbers, npt.NDArray[Any], CategoryEncoder]:
     X, y = validate_data(estimator, X, y, **_SPARSE, **checks)
     names, categorical = feature_names(estimator), estimator.categorical_features
     if names_categories(categorical, names):
@@ -332,19 +332,19 @@ def _read_sparse(
             f"categorical_features={categorical!r} does not fit a sparse X, whose columns hold "
             "numbers: give X as an array or a frame, or one column of 0 and 1 per level"
         )
-    return tidy(X), y, numeric_encoder(names)
+    return as_csc(X), y, numeric_encoder(names)
 
 
-def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Numbers:
+def read_rows(estimator: Any, X: Any, encoder: CategoryEncoder) -> Numbers:
     """Return X as numbers (m, d), in the way it was done in training."""
-    refuse_lazy("X", X)
+    check_not_lazy("X", X)
     if is_sparse(X):
         if encoder.categorical.any():
             raise ValueError(
                 "X is sparse, but the model was fitted to categories, which a sparse matrix "
                 "cannot hold: give X as the frame or array it was fitted to"
             )
-        return tidy(validate_data(estimator, X, **_SPARSE, reset=False))
+        return as_csc(validate_data(estimator, X, **_SPARSE, reset=False))
     if not encoder.categorical.any() and not is_frame(X):
         with _telling_words(X):
             return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
@@ -352,7 +352,7 @@ def read_rows(estimator: Any, X: Any, encoder: Encoder) -> Numbers:
     return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
 
 
-def read_part(X: Any, encoder: Encoder) -> Numbers:
+def read_part(X: Any, encoder: CategoryEncoder) -> Numbers:
     """Return a part of the rows, a frame or an array that may be empty, as numbers (m, d)."""
     if not encoder.categorical.any() and not is_frame(X):
         with _telling_words(X):
@@ -424,7 +424,7 @@ class _ColumnNames:
         return list(self._names)
 
 
-def refuse_missing_labels(y: Any) -> None:
+def check_no_missing_labels(y: Any) -> None:
     """Refuse labels that are null, None or NaN."""
     missing = count_missing(y)
     if missing:
@@ -435,7 +435,7 @@ def refuse_missing_labels(y: Any) -> None:
         )
 
 
-def refuse_several_labels(y: Any) -> None:
+def check_single_labels(y: Any) -> None:
     """Refuse labels in several columns."""
     shape = _shape(y)
     if len(shape) == 2 and shape[1] > 1:

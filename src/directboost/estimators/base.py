@@ -9,8 +9,8 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Array, Ints, Numbers, dense
-from ..data.categories import Encoder
-from ..data.validation import read_rows, refuse_infinite
+from ..data.categories import CategoryEncoder
+from ..data.validation import check_finite, read_rows
 from ..export.model_file import NotStored
 from ..kernels.threads import Team
 from ..model.ensemble import Ensemble, class_probabilities
@@ -135,7 +135,7 @@ class Predictor(Shipping):
     classes_: Any
     learners_: list[WeakClassifier]
     ensemble_: Ensemble
-    _encoder: Encoder
+    _encoder: CategoryEncoder
     _prior: Array
     _factor: float
     _stages: list[tuple[list[WeakClassifier], Array]] | None
@@ -167,13 +167,13 @@ class Predictor(Shipping):
     def _scores(self, X: Numbers, ensemble: Ensemble) -> Array:
         """Return the scores (m, k); those of the empty model are the logs of the prior."""
         if not ensemble.learners:
-            refuse_infinite(X)
+            check_finite(X)
             return np.tile(self._empty_scores(), (X.shape[0], 1))
         work = X.shape[0] * ensemble.features.size * (8 + ensemble.k)
         with self._team(work, _ENOUGH_TO_SHARE_LOOK_UPS) as team:
             F, infinite = ensemble.checked_scores(X, team)
         if infinite:
-            refuse_infinite(X)
+            check_finite(X)
         return F
 
     def _empty_scores(self) -> Array:
@@ -303,7 +303,7 @@ class Explainer(Predictor):
         weak classifiers that read several features at once is refused.
         """
         X = self._checked(X)
-        refuse_infinite(X)
+        check_finite(X)
         return self.ensemble_.contributions(X)
 
     def shap_explanation(self, X: Any) -> Any:
@@ -318,7 +318,7 @@ class Explainer(Predictor):
         """
         explanation = _shap_class()
         X = self._checked(X)
-        refuse_infinite(X)
+        check_finite(X)
         values = self.ensemble_.contributions(X) - self.mean_contributions_
         m, d, k = values.shape
         base = self.intercept_ + self.mean_contributions_.sum(axis=0)

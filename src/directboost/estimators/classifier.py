@@ -20,37 +20,37 @@ from ..callbacks import (
     round_callback,
     with_callbacks,
 )
-from ..data.categories import Encoder
+from ..data.categories import CategoryEncoder
 from ..data.monotone import monotone_signs
 from ..data.validation import (
-    TrainingRows,
-    ValidationRows,
+    TrainingSet,
+    ValidationSet,
+    check_finite,
+    check_level_counts,
     feature_costs,
+    make_training_set,
+    make_validation_set,
     read_rows,
     read_training,
-    refuse_infinite,
-    refuse_many_levels,
-    training_rows,
-    validation_rows,
     with_levels,
 )
 from ..kernels.threads import one_blas_thread
-from ..losses import Rows
-from ..model.ensemble import Ensemble, fit_factor
+from ..losses import SampleWeights
+from ..model.ensemble import Ensemble, fit_temperature
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from ..problem.objective import Objective
-from ..training.regularization_path import Walk, until_no_better, within
-from ..training.result import Trained
+from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
+from ..training.result import FitResult
 from ..training.settings import (
-    refuse_signs,
-    refuse_sparse,
-    request_of,
+    check_signs_supported,
+    check_sparse_supported,
+    make_settings,
     resolve_parts,
     takes_missing,
     takes_sparse,
 )
-from ..training.task import Task, task_of
+from ..training.task import FitContext, task_of
 from .base import Explainer
 
 
@@ -73,13 +73,13 @@ class Fitter(Explainer, BaseEstimator):
 
     @contextmanager
     def _task(
-        self, rows: TrainingRows, costs: Array, callbacks: Sequence[Callback] = ()
-    ) -> Iterator[Task]:
+        self, rows: TrainingSet, costs: Array, callbacks: Sequence[Callback] = ()
+    ) -> Iterator[FitContext]:
         """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
-        request = request_of(self, callbacks)
-        refuse_many_levels(rows.levels, request.max_bins, feature_names(self))
+        request = make_settings(self, callbacks)
+        check_level_counts(rows.levels, request.max_bins, feature_names(self))
         rows = replace(rows, signs=self._signs(rows))
-        refuse_signs(rows.signs, request)
+        check_signs_supported(rows.signs, request)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 yield task_of(request, rows, costs, team)
@@ -108,7 +108,7 @@ class Fitter(Explainer, BaseEstimator):
         costs = feature_costs(self.feature_costs, feature_names(self))
         with self._task(rows, costs, callbacks) as whole:
             task = whole if alone is None else replace(whole, nu_max=alone.nu_max_)
-            fits = Walk(task).down([task.absolute(nu) for nu in nus])
+            fits = NuPath(task).down([task.absolute(nu) for nu in nus])
             for nu, trained in zip(nus, fits, strict=False):  # the user may end them early
                 model = type(self)(**self.get_params(deep=False) | {"nu": nu})
                 for name in ("n_features_in_", "feature_names_in_"):
@@ -120,22 +120,22 @@ class Fitter(Explainer, BaseEstimator):
                 model._store(named, rows, costs, encoder)
                 yield model
 
-    def _signs(self, rows: TrainingRows) -> Ints | None:
+    def _signs(self, rows: TrainingSet) -> Ints | None:
         """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""
         return monotone_signs(self.monotonic_cst, feature_names(self), rows)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, CategoryEncoder]:
         """Return the rows a model is trained on, and how they became numbers."""
         X, y, encoder = self._read(X, y)
-        return with_levels(training_rows(X, y, sample_weight, self.class_weight), encoder)
+        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
 
-    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, Encoder]:
+    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, CategoryEncoder]:
         """Return X as numbers (m, d), the labels, and how X became numbers."""
         if is_sparse(X):
-            refuse_sparse(self.learner)
+            check_sparse_supported(self.learner)
         X, y, encoder = read_training(self, X, y, **checks)
         with self._team(X.size) as team:
-            refuse_infinite(X, team)
+            check_finite(X, team)
         check_classification_targets(y)
         return X, y, encoder
 
@@ -146,8 +146,8 @@ class Fitter(Explainer, BaseEstimator):
         return self.learners_, self.coef_
 
     def _validation(
-        self, rows: tuple[Any, Any, Any], classes: Any, encoder: Encoder
-    ) -> ValidationRows | None:
+        self, rows: tuple[Any, Any, Any], classes: Any, encoder: CategoryEncoder
+    ) -> ValidationSet | None:
         """Return the rows that say how far to go; refuse what does not go with them."""
         X, y, sample_weight = rows
         if X is None and y is None:
@@ -163,29 +163,31 @@ class Fitter(Explainer, BaseEstimator):
                 "one of them"
             )
         X = read_rows(self, X, encoder)
-        refuse_infinite(X)
-        return validation_rows(X, y, sample_weight, classes)
+        check_finite(X)
+        return make_validation_set(X, y, sample_weight, classes)
 
     def _train(
         self,
-        task: Task,
+        task: FitContext,
         earlier: tuple[list[WeakClassifier], Array] | None,
-        validation: ValidationRows | None,
-    ) -> Trained:
+        validation: ValidationSet | None,
+    ) -> FitResult:
         """Fit at the nu that was asked for, or as far down the path as it pays."""
         patience, most = task.request.patience, task.request.most_learners
         if validation is not None and patience is not None:
             loss = partial(_validation_loss, task.objective, validation)
-            trained, self.validation_path_ = until_no_better(task, loss, patience)
+            trained, self.validation_path_ = fit_until_no_better(task, loss, patience)
             return trained
         if most is not None:
-            return within(task, lambda trained: len(trained.learners) <= most)
+            return fit_within(task, lambda trained: len(trained.learners) <= most)
         before = None
         if earlier is not None and earlier[1].shape[1] == task.k:
             before = task.oracle.recall(*earlier)
-        return Walk(task, before).to(task.objective.nu)
+        return NuPath(task, before).to(task.objective.nu)
 
-    def _store(self, trained: Trained, rows: TrainingRows, costs: Array, encoder: Encoder) -> None:
+    def _store(
+        self, trained: FitResult, rows: TrainingSet, costs: Array, encoder: CategoryEncoder
+    ) -> None:
         """Set the attributes of a fitted estimator."""
         self.classes_ = rows.classes
         self.learners_ = trained.learners
@@ -212,18 +214,18 @@ class Fitter(Explainer, BaseEstimator):
         self._prior = rows.prior
         self._factor = self._probability_factor(trained, rows)
 
-    def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
+    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
         """Return the factor on the scores that makes probabilities of them."""
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
-        if loss.temper is not None:
-            return loss.temper
+        if loss.probability_scale is not None:
+            return loss.probability_scale
         if not trained.learners:
             return 1.0
         assert trained.F is not None
-        return fit_factor(trained.F, rows.codes, rows.weight)
+        return fit_temperature(trained.F, rows.codes, rows.weight)
 
 
-def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
+def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     """Return rows in which all other features are constant, so that no weak classifier reads them.
 
     The features keep their places, and with them their names and costs.
@@ -233,7 +235,7 @@ def _with_features_alone(rows: TrainingRows, features: Ints) -> TrainingRows:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(trained: Trained, count: int) -> Trained:
+def _over_features_alone(trained: FitResult, count: int) -> FitResult:
     """Return the model with a certificate that names what it holds for."""
     name, *more = trained.certificate.dictionary.split(", ")
     words = f"{name} of {count} feature{'' if count == 1 else 's'}"
@@ -241,11 +243,11 @@ def _over_features_alone(trained: Trained, count: int) -> Trained:
     return replace(trained, certificate=named)
 
 
-def _validation_loss(objective: Objective, validation: ValidationRows, trained: Trained) -> float:
+def _validation_loss(objective: Objective, validation: ValidationSet, trained: FitResult) -> float:
     """Return the loss of a model on other rows."""
     k = objective.margin.k
     margin = type(objective.margin).from_codes(validation.codes, k)
-    rows = Rows.weighted(validation.weight, k, margin.own)
+    rows = SampleWeights.weighted(validation.weight, k, margin.true_class)
     F = Ensemble(trained.learners, trained.coef).scores(validation.X)
     other = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
     return other.loss_value(F)
@@ -370,7 +372,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
     --------
     DirectBoostClassifierCV : Chooses nu by cross-validation, also within a budget of features
         (`max_features_used`), of costs (`max_cost`) or of weak classifiers.
-    DirectBoostMultiLabelClassifier : Rows with several labels.
+    DirectBoostMultiLabelClassifier : SampleWeights with several labels.
     directboost_path : The models of a whole path of nu.
 
     Examples

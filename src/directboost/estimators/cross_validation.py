@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ..arrays import Array, Bools, Ints, Numbers
 from ..callbacks import close_fit, open_fit, round_callback, with_callbacks
-from ..data.categories import Encoder
+from ..data.categories import CategoryEncoder
 from ..data.monotone import by_index, names_class
 from ..data.validation import feature_costs
 from ..kernels.threads import one_blas_thread
@@ -123,7 +123,7 @@ class FoldScoring:
         return scores, refusal
 
 
-def refuse_single_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
+def check_fold_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
     """Refuse folds that would train on rows of one class, though y (m,) has several."""
     kept = np.ones(y.size, dtype=bool) if weight is None else weight > 0.0
     several = np.unique(y[kept]).size > 1  # if not, that is said of y itself
@@ -309,7 +309,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         splits = list(splitter.split(checked, labels, **routed.splitter.split))
         scorer = self._scorer()
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
-        refuse_single_classes(labels, weight, splits)
+        check_fold_classes(labels, weight, splits)
         context = open_fit(self, X, y)
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
@@ -333,7 +333,9 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
         return DirectBoostClassifier(**shared)
 
-    def _fold_scores(self, scoring: FoldScoring, splits: list[Any], encoder: Encoder) -> Array:
+    def _fold_scores(
+        self, scoring: FoldScoring, splits: list[Any], encoder: CategoryEncoder
+    ) -> Array:
         """Return the score of every point on every fold, (n, folds)."""
         folds = []
         for train, test in splits:
@@ -343,7 +345,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         warn_of_refusals(scoring.y, splits, list(refusals), self.scoring)
         return np.column_stack(scores)
 
-    def _of_fold(self, encoder: Encoder, classes: Any) -> DirectBoostClassifier:
+    def _of_fold(self, encoder: CategoryEncoder, classes: Any) -> DirectBoostClassifier:
         """Return the estimator of a fold, whose rows are numbers without names.
 
         Without a class of its own a constraint says nothing; random numbers are drawn here, since

@@ -9,12 +9,12 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Array
-from ..data.categories import Encoder
-from ..data.frames import column_names, is_frame, one_array, refuse_lazy
-from ..data.validation import TrainingRows, label_rows, label_values, with_levels
+from ..data.categories import CategoryEncoder
+from ..data.frames import check_not_lazy, column_names, is_frame, one_array
+from ..data.validation import TrainingSet, label_rows, label_values, with_levels
 from ..losses import LOSSES
 from ..margins import OneVsAll
-from ..training.result import Trained
+from ..training.result import FitResult
 from ..training.settings import resolve_parts
 from .classifier import DirectBoostClassifier
 
@@ -148,9 +148,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         """The only margin that fits several labels per row; it is no parameter."""
         return OneVsAll.name
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Encoder]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, CategoryEncoder]:
         _refuse_loss(self.loss, self.margin)
-        refuse_lazy("y", y)
+        check_not_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
         y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)
         self._several = y.ndim == 2 and y.shape[1] > 1
@@ -169,12 +169,12 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         elif hasattr(self, "label_names_"):
             del self.label_names_
 
-    def _signs(self, rows: TrainingRows) -> None:
+    def _signs(self, rows: TrainingSet) -> None:
         """Return that no sign is asked for."""
 
-    def _probability_factor(self, trained: Trained, rows: TrainingRows) -> float:
+    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
         loss = resolve_parts(self.loss, self.margin, self.penalty).loss
-        if loss.temper is not None or rows.targets is None or not trained.learners:
+        if loss.probability_scale is not None or rows.targets is None or not trained.learners:
             return super()._probability_factor(trained, rows)
         assert trained.F is not None
         margins = rows.targets * trained.F

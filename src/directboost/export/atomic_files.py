@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield where to write a file: a draft that takes its place at the end, not after an error.
 
     What is there already and is no plain file, such as a pipe or a device, is written into.
@@ -30,8 +30,8 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write all bytes of a file at once; see `whole_file`."""
-    with whole_file(path) as draft:
+    """Write all bytes of a file at once; see `atomic_write`."""
+    with atomic_write(path) as draft:
         draft.write_bytes(data)
 
 

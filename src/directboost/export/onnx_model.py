@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints
-from ..model.learners import Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ..model.learners import CategoryStump, Negated, PoolColumn, Stump, WeakClassifier
 from ..model.names import feature_names, has_several_labels
 from ..model.trees import Leaf, Tree
 from .onnx_graph import End, Graph, ends, onnx_package, sum_of_rows
@@ -186,7 +186,7 @@ def _refusal(learner: WeakClassifier) -> str:
 def _is_conjunction(learner: Any) -> bool:
     """Tell whether a weak classifier is that several rules hold together."""
     items = getattr(learner, "items", ())
-    return bool(items) and all(isinstance(item, Stump | Level) for item in items)
+    return bool(items) and all(isinstance(item, Stump | CategoryStump) for item in items)
 
 
 def _chain(learner: Any) -> Tree:
@@ -194,7 +194,7 @@ def _chain(learner: Any) -> Tree:
     items = learner.items
     onward = np.array([*range(1, len(items)), ~0])
     away = ~np.arange(1, len(items) + 1)
-    is_level = np.array([isinstance(item, Level) for item in items])
+    is_level = np.array([isinstance(item, CategoryStump) for item in items])
     to_left = is_level == np.array([item.polarity > 0 for item in items])
     return Tree(
         feature=np.array([item.feature for item in items]),
@@ -206,8 +206,8 @@ def _chain(learner: Any) -> Tree:
     )
 
 
-def _value(item: Stump | Level) -> float:
-    return item.level if isinstance(item, Level) else item.threshold
+def _value(item: Stump | CategoryStump) -> float:
+    return item.level if isinstance(item, CategoryStump) else item.threshold
 
 
 def _chain_table(chain: Tree, votes: Array) -> Array:
@@ -217,14 +217,14 @@ def _chain_table(chain: Tree, votes: Array) -> Array:
 
 def _is_answer(learner: Any) -> bool:
     """Tell whether a weak classifier is a column of X, or the opposite of one."""
-    inner = learner.learner if isinstance(learner, Opposite) else learner
+    inner = learner.learner if isinstance(learner, Negated) else learner
     return isinstance(inner, PoolColumn)
 
 
 def _pool_scores(graph: Graph, answers: list[tuple[Any, Array]]) -> str:
     """Add nodes that give the votes of columns of X that are answers themselves, (N, k)."""
     columns = graph.columns(np.array([learner.features[0] for learner, _ in answers]))
-    votes = [-row if isinstance(learner, Opposite) else row for learner, row in answers]
+    votes = [-row if isinstance(learner, Negated) else row for learner, row in answers]
     return graph.node("MatMul", graph.node("Transpose", columns, perm=[1, 0]), np.stack(votes))
 
 

@@ -18,15 +18,15 @@ from .step_functions import n_jumps
 from .structs import (
     LIST_ROWS,
     Cuts,
-    LossPass,
-    ModelWork,
-    PassRows,
+    LossRows,
+    LossValues,
+    QuadraticModelArrays,
+    SearchDirection,
     SparseCodes,
     Sweeps,
     Tables,
     Team,
-    Way,
-    own_dual,
+    own_class_dual,
 )
 
 
@@ -165,20 +165,20 @@ def encode(
                   codes.itemsize)  # fmt: skip
 
 
-def _rows(rows: PassRows) -> RowsRecord:
+def _rows(rows: LossRows) -> RowsRecord:
     return RowsRecord(
         rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c)
     )
 
 
 def loss_pass(
-    rows: PassRows,
+    rows: LossRows,
     F: Scores,
     wanted: str = "UA",
     team: Team | None = None,
-    way: Way | None = None,
-    out: LossPass | None = None,
-) -> LossPass:
+    way: SearchDirection | None = None,
+    out: LossValues | None = None,
+) -> LossValues:
     """Return the loss and the wanted ones of F, U, A and C; see `reference.loss_pass`."""
     arrays = {name: None if out is None else getattr(out, name) for name in wanted}
     made = {name: np.empty_like(F) if a is None else a for name, a in arrays.items()}
@@ -186,7 +186,7 @@ def loss_pass(
     change, step = (None, 0.0) if way is None else (_at(way.change), way.step)
     value = lib().loss_pass(_handle(team), byref(record), _at(F), change, step, F.itemsize,
                              *places)  # fmt: skip
-    return LossPass(float(value), **made)
+    return LossValues(float(value), **made)
 
 
 def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
@@ -195,14 +195,14 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
                                 end.shape[1], p))  # fmt: skip
 
 
-def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
+def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
     """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
     value, mass = dual_parts(rows, U, tau, team)
-    return value + own_dual(rows, mass)
+    return value + own_class_dual(rows, mass)
 
 
 def dual_parts(
-    rows: PassRows, U: Scores, tau: float, team: Team | None = None
+    rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
     """Return the two parts of `dual_pass`; see `reference.dual_parts`."""
     record, mass = _rows(rows), c_double()
@@ -230,7 +230,7 @@ def solve_block(
     return change
 
 
-def _model(work: ModelWork) -> Any:
+def _model(work: QuadraticModelArrays) -> Any:
     """Return the record of a model for C; it is made once."""
     held = work.__dict__.get("_record")
     if held is None:
@@ -247,13 +247,13 @@ def _model(work: ModelWork) -> Any:
     return byref(held[0])
 
 
-def model_epoch(work: ModelWork, team: Team | None = None) -> float:
+def model_epoch(work: QuadraticModelArrays, team: Team | None = None) -> float:
     """Visit every feature of a model once, in place; see `reference_model.model_epoch`."""
     return float(lib().model_epoch(_handle(team), _model(work)))
 
 
 def model_newton(
-    work: ModelWork,
+    work: QuadraticModelArrays,
     most: int,
     tolerance: float,
     repeats: int = 1,

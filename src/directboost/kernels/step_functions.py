@@ -6,16 +6,16 @@ from ..arrays import Array, Bools, Ints
 from .prox import row_norms
 
 #: The codes are in order; they are but for the last one, the missing value; or they have no order.
-ORDERED, GAPS, LEVELS = 0, 1, 2
+ORDERED, WITH_MISSING, CATEGORICAL = 0, 1, 2
 
 
 def n_jumps(n_bins: int, kind: int) -> int:
     """Return the number of jumps of a feature with so many bins."""
     if n_bins < 2:
         return 0
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return n_bins
-    return n_bins - 1 + (n_bins - 2 if kind == GAPS else 0)
+    return n_bins - 1 + (n_bins - 2 if kind == WITH_MISSING else 0)
 
 
 def count_jumps(n_bins: Ints, kinds: Ints) -> Ints:
@@ -32,7 +32,7 @@ def side(n_bins: int, kind: int, jump: int) -> Bools:
     answers -1 to code j alone.
     """
     codes, last = np.arange(n_bins), n_bins - 1
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return np.asarray(codes != jump)
     return np.asarray(codes > jump if jump < last else (codes > jump - last) & (codes < last))
 
@@ -109,9 +109,9 @@ def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
     table = np.zeros((n_bins, jumps.shape[1]))
     if n_bins < 2:
         return table
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return np.asarray(jumps.sum(axis=0) - 2.0 * jumps)
-    missing = kind == GAPS
+    missing = kind == WITH_MISSING
     present = n_bins - 1 if missing else n_bins
     right = jumps[: n_bins - 1]
     table[1:] = 2.0 * np.cumsum(right, axis=0)
@@ -132,10 +132,10 @@ def edges_of(sums: Array, kind: int) -> Array:
     if n_bins < 2:
         return np.zeros((0, sums.shape[1]))
     total = sums.sum(axis=0)
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return np.asarray(total - 2.0 * sums)
     prefix = np.cumsum(sums, axis=0)
     right = np.asarray(total - 2.0 * prefix[:-1])
-    if kind != GAPS:
+    if kind != WITH_MISSING:
         return right
     return np.concatenate([right, total - 2.0 * (prefix[: n_bins - 2] + sums[-1])])

@@ -19,7 +19,7 @@ class Team(Protocol):
 
 
 @dataclass(frozen=True)
-class PassRows:
+class LossRows:
     """Rows of a fused pass: labels (pairwise) or targets (one-vs-all), and weights.
 
     Attributes
@@ -44,7 +44,7 @@ def padded_width(k: int) -> int:
     return -(-k // 8) * 8
 
 
-def own_dual(rows: PassRows, mass: float) -> float:
+def own_class_dual(rows: LossRows, mass: float) -> float:
     """Return what the entries r = y_i add to the dual objective, given the mass of the others.
 
     Logistic and squared hinge keep them at their value for margin 0; the exponential loss puts
@@ -98,10 +98,10 @@ class SparseCodes:
         """Return the codes of all m rows of a feature that has a list, (m,)."""
         blocks = -(-m // self.block)
         starts = self.starts[feature * blocks : (feature + 1) * blocks + 1]
-        own = slice(starts[0], starts[-1])
+        true_class = slice(starts[0], starts[-1])
         begins = np.repeat(np.arange(blocks) * self.block, np.diff(starts))
         codes = np.full(m, self.usual[feature], dtype=self.codes.dtype)
-        codes[begins + self.rows[own]] = self.codes[own]
+        codes[begins + self.rows[true_class]] = self.codes[true_class]
         return codes
 
 
@@ -114,7 +114,7 @@ def codes_of(codes: Ints, sparse: SparseCodes | None, feature: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Way:
+class SearchDirection:
     """A step away from given scores: what is looked at is F + step * change.
 
     Attributes
@@ -128,7 +128,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class LossPass:
+class LossValues:
     """Result of a fused pass: the loss and, in the precision of the scores, what was asked for.
 
     Attributes
@@ -159,7 +159,7 @@ class Sweeps:
 
 
 @dataclass(frozen=True)
-class ModelWork:
+class QuadraticModelArrays:
     """A quadratic model of the loss on a few rows, and the features that may change.
 
     With dF the change of the scores so far, the model is -<A, dF> + dF' H dF / 2 plus half the
@@ -296,7 +296,7 @@ class Tables:
     intercept: Array
 
 
-def between(low: Array, high: Array) -> Array:
+def midpoints(low: Array, high: Array) -> Array:
     """Return t with low <= t < high: the midpoint, or `low` where rounding forbids it."""
     middle = 0.5 * low + 0.5 * high
     return np.where((low <= middle) & (middle < high), middle, low)
@@ -308,7 +308,7 @@ def split(joined: Array, counts: Ints) -> list[Array]:
     return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
 
 
-def code_type(bins: int) -> type[np.unsignedinteger[Any]]:
+def code_dtype(bins: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type for the codes of so many bins."""
     if bins <= 1 << 8:
         return np.uint8

@@ -1,6 +1,6 @@
 """Losses by name."""
 
-from .base import Loss, Rows
+from .base import Loss, SampleWeights
 from .elementwise import ElementwiseLoss, Logistic, SmoothLoss, SquaredHinge
 from .exponential import Exponential
 from .hinge import Hinge
@@ -18,7 +18,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "Multinomial",
-    "Rows",
+    "SampleWeights",
     "SmoothLoss",
     "SquaredHinge",
 ]

@@ -20,7 +20,7 @@ def entropy(v: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SampleWeights:
     """Weights of the rows, as every loss uses them.
 
     Attributes
@@ -35,32 +35,34 @@ class Rows:
 
     c: Array
     k: int
-    own: Ints | None
+    true_class: Ints | None
 
     @classmethod
-    def weighted(cls, sample_weight: Array, k: int, own: Ints | None) -> "Rows":
+    def weighted(cls, sample_weight: Array, k: int, true_class: Ints | None) -> "SampleWeights":
         """Normalise sample weights s (m,) to c_i = s_i / (S k)."""
         s = np.asarray(sample_weight, dtype=np.float64)
         s = s / s.max()
-        return cls(s / (s.sum() * k), k, own)
+        return cls(s / (s.sum() * k), k, true_class)
 
     @property
     def share(self) -> Array:
         """The share s_i / S of every row, (m,)."""
         return self.c * self.k
 
-    def take(self, rows: slice) -> "Rows":
+    def take(self, rows: slice) -> "SampleWeights":
         """Return some of the rows, with the weights they have among all."""
-        return Rows(self.c[rows], self.k, None if self.own is None else self.own[rows])
+        return SampleWeights(
+            self.c[rows], self.k, None if self.true_class is None else self.true_class[rows]
+        )
 
-    def set_own(self, U: Array, values: Array) -> Array:
+    def set_true_class(self, U: Array, values: Array) -> Array:
         """Write `values` (m,) into the entries r = y_i of U, in place."""
-        U[np.arange(U.shape[0]), self.own] = values
+        U[np.arange(U.shape[0]), self.true_class] = values
         return U
 
     def get_own(self, U: Array) -> Array:
         """Return the entries r = y_i of U, (m,)."""
-        return np.asarray(U[np.arange(U.shape[0]), self.own])
+        return np.asarray(U[np.arange(U.shape[0]), self.true_class])
 
 
 class Loss(ABC):
@@ -80,7 +82,7 @@ class Loss(ABC):
     #: Names of the margins the loss is defined for.
     margins: ClassVar[tuple[str, ...]] = ("pairwise", "one-vs-all")
     #: Probabilities are softmax(temper * F); None: the temperature is fitted.
-    temper: ClassVar[float | None] = None
+    probability_scale: ClassVar[float | None] = None
     #: Whether the second derivative of a row is that of a soft maximum: with U_i = w_i p_i and
     #: rows p_i that sum to 1, d -> sharpness w_i p_ir (d_r - sum_l p_il d_l).
     simplex: ClassVar[bool] = False
@@ -95,32 +97,33 @@ class Loss(ABC):
     def is_additive(cls) -> bool:
         """Whether `additive` holds: it was said of the very formulas that serve."""
         said = next(c for c in cls.__mro__ if "additive" in vars(c))
-        formulas = ("value", "weights", "curvature", "dual_terms", "shrink", "start", "dual_value")
+        formulas = ("value", "negative_gradient", "curvature", "dual_terms", "shrink", "start")
+        formulas += ("dual_value",)
         same = all(getattr(cls, name) is getattr(said, name) for name in formulas)
         return cls.additive and same
 
     @abstractmethod
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return L(rho)."""
 
     @abstractmethod
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return U = -dL/drho, (m, k); for a loss with kinks one element of the set."""
 
     @abstractmethod
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return the diagonal of the second derivative of L, (m, k), or a bound from above."""
 
     @abstractmethod
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return an array whose sum is the dual objective D(U)."""
 
     @abstractmethod
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return a point of the dual domain whose edges are tau times those of U."""
 
     @abstractmethod
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return P_const, the part of L that no W can reduce."""
 
     def smoothed(self, mu: float) -> "Loss | None":
@@ -130,15 +133,15 @@ class Loss(ABC):
         """
         return None
 
-    def start(self, rows: Rows) -> Array:
+    def start(self, rows: SampleWeights) -> Array:
         """Return U at W = 0, (m, k)."""
-        return self.weights(np.zeros((rows.c.size, rows.k)), rows)
+        return self.negative_gradient(np.zeros((rows.c.size, rows.k)), rows)
 
-    def start_value(self, rows: Rows) -> float:
+    def start_value(self, rows: SampleWeights) -> float:
         """Return L at W = 0."""
         return self.value(np.zeros((rows.c.size, rows.k)), rows)
 
-    def dual_value(self, U: Array, rows: Rows) -> float:
+    def dual_value(self, U: Array, rows: SampleWeights) -> float:
         """Return D(U), lowered by a bound on the rounding error of its evaluation.
 
         Each term is good to a few units of its own size and of U; numpy adds pairwise, so the

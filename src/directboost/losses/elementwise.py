@@ -8,14 +8,15 @@ import numpy as np
 from scipy.special import expit
 
 from ..arrays import Array
-from .base import Loss, Rows, entropy
+from .base import Loss, SampleWeights, entropy
 
 
 class ElementwiseLoss(Loss):
     """L(rho) = sum_ir c_i Theta(rho_ir) for a smooth, convex Theta bounded below.
 
-    A member gives Theta (`theta`), its derivative (`slope`), second derivative (`bend`) and
-    conjugate Theta* (`conjugate`), all for arrays, and the infimum of Theta.
+    A subclass defines, elementwise on arrays, Theta (`theta`), its first and second derivative
+    (`theta_gradient`, `theta_curvature`) and its conjugate Theta* (`conjugate`); and the infimum
+    of Theta.
 
     Paper: Eq. 15 (general convex loss).
     Paper: Eq. 16 (dual, general convex loss).
@@ -30,52 +31,52 @@ class ElementwiseLoss(Loss):
         """Return Theta(z)."""
 
     @abstractmethod
-    def slope(self, z: Array) -> Array:
+    def theta_gradient(self, z: Array) -> Array:
         """Return Theta'(z), which is at most 0."""
 
     @abstractmethod
-    def bend(self, z: Array) -> Array:
+    def theta_curvature(self, z: Array) -> Array:
         """Return Theta''(z)."""
 
     @abstractmethod
     def conjugate(self, s: Array) -> Array:
         """Return Theta*(s) = sup_z (s z - Theta(z)), or a bound from above."""
 
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return sum_ir c_i Theta(rho_ir)."""
         return float(rows.c @ self.theta(rho).sum(axis=1))
 
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return U_ir = -c_i Theta'(rho_ir)."""
-        return -rows.c[:, None] * self.slope(rho)
+        return -rows.c[:, None] * self.theta_gradient(rho)
 
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return c_i Theta''(rho_ir)."""
-        return rows.c[:, None] * self.bend(rho)
+        return rows.c[:, None] * self.theta_curvature(rho)
 
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return -c_i Theta*(-U_ir / c_i)."""
         c = rows.c[:, None]
         return -c * self.conjugate(-U / c)
 
-    def start(self, rows: Rows) -> Array:
+    def start(self, rows: SampleWeights) -> Array:
         """Return -c_i Theta'(0) in all classes."""
-        return np.repeat(-rows.c[:, None] * self._at_zero(self.slope), rows.k, axis=1)
+        return np.repeat(-rows.c[:, None] * self._at_zero(self.theta_gradient), rows.k, axis=1)
 
-    def start_value(self, rows: Rows) -> float:
+    def start_value(self, rows: SampleWeights) -> float:
         """Return Theta(0), times the sum of all weights."""
         return self._at_zero(self.theta) * rows.k * float(rows.c.sum())
 
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return tau U; pairwise, the entries r = y_i (no edge reads them) at -c_i Theta'(0)."""
         shrunk = tau * U
-        if rows.own is not None:
-            rows.set_own(shrunk, -rows.c * self._at_zero(self.slope))
+        if rows.true_class is not None:
+            rows.set_true_class(shrunk, -rows.c * self._at_zero(self.theta_gradient))
         return shrunk
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return (Theta(0) + (k - 1) inf Theta) / k pairwise, inf Theta one-vs-all."""
-        if rows.own is None:
+        if rows.true_class is None:
             return self.infimum
         return (self._at_zero(self.theta) + (rows.k - 1) * self.infimum) / rows.k
 
@@ -96,7 +97,7 @@ class Logistic(ElementwiseLoss):
 
     name: ClassVar[str] = "logistic"
     native: ClassVar[int | None] = 0
-    temper: ClassVar[float | None] = 1.0
+    probability_scale: ClassVar[float | None] = 1.0
 
     def theta(self, z: Array) -> Array:
         """Return log(1 + exp(-z))."""
@@ -109,11 +110,11 @@ class Logistic(ElementwiseLoss):
         small += np.maximum(-z, 0.0)
         return small
 
-    def slope(self, z: Array) -> Array:
+    def theta_gradient(self, z: Array) -> Array:
         """Return -1 / (1 + exp(z))."""
         return -np.asarray(expit(-z))
 
-    def bend(self, z: Array) -> Array:
+    def theta_curvature(self, z: Array) -> Array:
         """Return p (1 - p) with p = 1 / (1 + exp(z))."""
         return np.asarray(expit(z) * expit(-z))
 
@@ -138,11 +139,11 @@ class SquaredHinge(ElementwiseLoss):
         """Return max(0, 1 - z)^2."""
         return np.square(np.maximum(0.0, 1.0 - z))
 
-    def slope(self, z: Array) -> Array:
+    def theta_gradient(self, z: Array) -> Array:
         """Return -2 max(0, 1 - z)."""
         return -2.0 * np.maximum(0.0, 1.0 - z)
 
-    def bend(self, z: Array) -> Array:
+    def theta_curvature(self, z: Array) -> Array:
         """Return 2 where z < 1, else 0."""
         return np.where(z < 1.0, 2.0, 0.0)
 
@@ -204,16 +205,18 @@ class SmoothLoss(ElementwiseLoss):
         """Return Theta(z)."""
         return np.asarray(self.value_function(z), dtype=np.float64)
 
-    def slope(self, z: Array) -> Array:
+    def theta_gradient(self, z: Array) -> Array:
         """Return Theta'(z), never above 0."""
         return np.minimum(np.asarray(self.derivative(z), dtype=np.float64), 0.0)
 
-    def bend(self, z: Array) -> Array:
+    def theta_curvature(self, z: Array) -> Array:
         """Return Theta''(z), by a central difference where it was not given."""
         if self.second_derivative is not None:
             return np.maximum(np.asarray(self.second_derivative(z), dtype=np.float64), 0.0)
         h = _STEP * np.maximum(1.0, np.abs(z))
-        return np.maximum((self.slope(z + h) - self.slope(z - h)) / (2.0 * h), 0.0)
+        return np.maximum(
+            (self.theta_gradient(z + h) - self.theta_gradient(z - h)) / (2.0 * h), 0.0
+        )
 
     def conjugate(self, s: Array) -> Array:
         """Return Theta*(s), or a bound from above that is tight to rounding."""
@@ -228,11 +231,11 @@ class SmoothLoss(ElementwiseLoss):
         s <= 0 everything right of z1 lies below s z1 - inf Theta.
         """
         z1, z2 = self._bracket(s)
-        theta, slope = self.theta(z1), self.slope(z1)
+        theta, theta_gradient = self.theta(z1), self.theta_gradient(z1)
         rounding = 4.0 * np.finfo(np.float64).eps * (np.abs(s * z1) + np.abs(theta))
-        tangent = s * z1 - theta + (s - slope) * (z2 - z1)
-        closed = (slope <= s) & (s <= self.slope(z2))
-        flat = np.where(slope <= s, s * z1 - self.infimum, np.inf)
+        tangent = s * z1 - theta + (s - theta_gradient) * (z2 - z1)
+        closed = (theta_gradient <= s) & (s <= self.theta_gradient(z2))
+        flat = np.where(theta_gradient <= s, s * z1 - self.infimum, np.inf)
         bound = np.minimum(np.where(closed, tangent, np.inf), flat) + rounding
         return np.where(s == 0.0, -self.infimum, bound)
 
@@ -240,12 +243,12 @@ class SmoothLoss(ElementwiseLoss):
         """Find z1 <= z2 with Theta'(z1) <= s <= Theta'(z2) by doubling, then bisection."""
         z1, z2 = np.full_like(s, -1.0), np.full_like(s, 1.0)
         for _ in range(_DOUBLINGS):
-            low, high = self.slope(z1) > s, self.slope(z2) < s
+            low, high = self.theta_gradient(z1) > s, self.theta_gradient(z2) < s
             if not (low.any() or high.any()):
                 break
             z1, z2 = np.where(low, 2.0 * z1, z1), np.where(high, 2.0 * z2, z2)
         for _ in range(_HALVINGS):
             middle = 0.5 * (z1 + z2)
-            below = self.slope(middle) <= s
+            below = self.theta_gradient(middle) <= s
             z1, z2 = np.where(below, middle, z1), np.where(below, z2, middle)
         return z1, z2

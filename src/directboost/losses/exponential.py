@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp, xlogy
 
 from ..arrays import Array
-from .base import Loss, Rows
+from .base import Loss, SampleWeights
 
 
 class Exponential(Loss):
@@ -24,44 +24,44 @@ class Exponential(Loss):
 
     name: ClassVar[str] = "exponential"
     native: ClassVar[int | None] = 1
-    temper: ClassVar[float | None] = 2.0
+    probability_scale: ClassVar[float | None] = 2.0
 
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return log sum c_i exp(-rho_ir), or the sum without log (one-vs-all)."""
         logs = np.log(rows.c)[:, None] - rho
-        if rows.own is not None:
+        if rows.true_class is not None:
             return float(logsumexp(logs))
         with np.errstate(over="ignore"):
             return float(np.exp(logs).sum())
 
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return c_i exp(-rho_ir), pairwise divided by its sum over the whole matrix."""
         logs = np.log(rows.c)[:, None] - rho
-        if rows.own is not None:
+        if rows.true_class is not None:
             logs -= logsumexp(logs)
         with np.errstate(over="ignore"):
             return np.exp(logs)
 
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return U (pairwise a bound from above: the term -U^2 of the log is dropped)."""
-        return self.weights(rho, rows)
+        return self.negative_gradient(rho, rows)
 
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return -U log(U / c_i), one-vs-all plus U."""
         ratio = U / rows.c[:, None]
-        if rows.own is not None:
+        if rows.true_class is not None:
             return -np.asarray(xlogy(U, ratio))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(U > 0.0, U * (1.0 - np.log(ratio)), 0.0)
 
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return tau U; pairwise, the freed mass goes to r = y_i in proportion to c_i."""
         shrunk = tau * U
-        if rows.own is not None:
-            rows.set_own(shrunk, np.zeros(rows.c.size))
-            rows.set_own(shrunk, max(0.0, 1.0 - float(shrunk.sum())) * rows.share)
+        if rows.true_class is not None:
+            rows.set_true_class(shrunk, np.zeros(rows.c.size))
+            rows.set_true_class(shrunk, max(0.0, 1.0 - float(shrunk.sum())) * rows.share)
         return shrunk
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return -log k pairwise (only the terms r = y_i are left), 0 one-vs-all."""
-        return 0.0 if rows.own is None else -float(np.log(rows.k))
+        return 0.0 if rows.true_class is None else -float(np.log(rows.k))

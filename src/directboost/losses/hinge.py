@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlog1py, xlogy
 
 from ..arrays import Array
-from .base import Loss, Rows
+from .base import Loss, SampleWeights
 from .multinomial import shrink_on_simplex
 
 LEAST = 1e-13  # share of a row's mass below which a prior does not fall: a class may come back
@@ -40,72 +40,72 @@ class SmoothedHinge(Loss):
         self.prior = prior
         self.sharpness = 1.0 / mu
 
-    def around(self, U: Array, rows: Rows, mu: float) -> "SmoothedHinge":
+    def around(self, U: Array, rows: SampleWeights, mu: float) -> "SmoothedHinge":
         """Return the loss of temperature mu whose prior are weights U."""
         p = np.clip(U / self._unit(rows), LEAST, 1.0)
-        if rows.own is None:
+        if rows.true_class is None:
             return SmoothedHinge(mu, np.log(p) - np.log(np.maximum(1.0 - p, LEAST)))
         return SmoothedHinge(mu, np.log(p / p.sum(axis=1, keepdims=True)))
 
     @staticmethod
-    def _unit(rows: Rows) -> Array:
+    def _unit(rows: SampleWeights) -> Array:
         """Return the largest value of an entry of U, (m, 1)."""
-        return (rows.c if rows.own is None else rows.share)[:, None]
+        return (rows.c if rows.true_class is None else rows.share)[:, None]
 
-    def offset(self, rows: Rows) -> Array:
+    def offset(self, rows: SampleWeights) -> Array:
         """Return what is added to -rho / mu before the soft maximum, (m, k)."""
         shape = (rows.c.size, rows.k)
         offset = np.full(shape, 1.0 / self.mu)
-        if rows.own is not None:
-            rows.set_own(offset, np.zeros(shape[0]))
+        if rows.true_class is not None:
+            rows.set_true_class(offset, np.zeros(shape[0]))
         return offset if self.prior is None else offset + self.prior
 
-    def floor(self, rows: Rows) -> float:
+    def floor(self, rows: SampleWeights) -> float:
         """Return the part of L that the prior sets: one-vs-all sum c_i mu log(1 - q_ir)."""
-        if self.prior is None or rows.own is not None:
+        if self.prior is None or rows.true_class is not None:
             return 0.0
         return -self.mu * float(rows.c @ np.logaddexp(0.0, self.prior).sum(axis=1))
 
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return the weighted mean of the soft maxima."""
         x = self.offset(rows) - rho / self.mu
-        if rows.own is None:
+        if rows.true_class is None:
             soft = float(rows.c @ np.logaddexp(0.0, x).sum(axis=1))
             return self.mu * soft + self.floor(rows)
         return self.mu * float(rows.share @ logsumexp(x, axis=1))
 
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return (s_i / S) softmax of the slacks, one-vs-all c_i sigmoid((1 - rho_ir) / mu)."""
         x = self.offset(rows) - rho / self.mu
-        p = expit(x) if rows.own is None else softmax(x, axis=1)
+        p = expit(x) if rows.true_class is None else softmax(x, axis=1)
         return np.asarray(self._unit(rows) * p)
 
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return U (1 - p) / mu with p the share U has of its largest value."""
-        U = self.weights(rho, rows)
+        U = self.negative_gradient(rho, rows)
         return np.asarray(U * (1.0 - U / self._unit(rows)) / self.mu)
 
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return the terms of the hinge minus mu times those of the divergence."""
         unit = self._unit(rows)
         p = np.clip(U / unit, 0.0, 1.0)
         divergence = np.asarray(xlogy(p, p))
         linear = U
-        if rows.own is None:
+        if rows.true_class is None:
             divergence = divergence + xlog1py(1.0 - p, -p)
         else:
-            linear = rows.set_own(U.copy(), np.zeros(rows.c.size))
+            linear = rows.set_true_class(U.copy(), np.zeros(rows.c.size))
         if self.prior is not None:
             divergence = divergence - p * self.prior
-            if rows.own is None:
+            if rows.true_class is None:
                 divergence = divergence + np.logaddexp(0.0, self.prior)
         return np.asarray(linear - self.mu * unit * divergence)
 
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return tau U; pairwise, the rest of a row's mass goes to r = y_i."""
-        return tau * U if rows.own is None else shrink_on_simplex(U, tau, rows)
+        return tau * U if rows.true_class is None else shrink_on_simplex(U, tau, rows)
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return 0: the loss can be brought down to it."""
         return 0.0
 
@@ -126,35 +126,35 @@ class Hinge(Loss):
     additive: ClassVar[bool] = True
     native: ClassVar[int | None] = None
 
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return the weighted mean of the slacks."""
-        if rows.own is None:
+        if rows.true_class is None:
             return float(rows.c @ np.maximum(0.0, 1.0 - rho).sum(axis=1))
         return float(rows.share @ self._slack(rho, rows).max(axis=1))
 
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return uniform weights on the worst classes of a row, or c_i [rho_ir < 1]."""
-        if rows.own is None:
+        if rows.true_class is None:
             return np.where(rho < 1.0, rows.c[:, None], 0.0)
         slack = self._slack(rho, rows)
         worst = slack == slack.max(axis=1, keepdims=True)
         return np.asarray(rows.share[:, None] * worst / worst.sum(axis=1, keepdims=True))
 
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return zeros: the loss is piecewise linear."""
         return np.zeros_like(rho)
 
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return U, without the entries r = y_i (pairwise)."""
-        if rows.own is None:
+        if rows.true_class is None:
             return U
-        return rows.set_own(U.copy(), np.zeros(rows.c.size))
+        return rows.set_true_class(U.copy(), np.zeros(rows.c.size))
 
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return tau U; pairwise, the rest of a row's mass goes to r = y_i."""
-        return tau * U if rows.own is None else shrink_on_simplex(U, tau, rows)
+        return tau * U if rows.true_class is None else shrink_on_simplex(U, tau, rows)
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return 0: the loss can be brought down to it."""
         return 0.0
 
@@ -163,5 +163,5 @@ class Hinge(Loss):
         return SmoothedHinge(mu)
 
     @staticmethod
-    def _slack(rho: Array, rows: Rows) -> Array:
-        return rows.set_own(1.0 - rho, np.zeros(rows.c.size))
+    def _slack(rho: Array, rows: SampleWeights) -> Array:
+        return rows.set_true_class(1.0 - rho, np.zeros(rows.c.size))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from ..arrays import Array
-from .base import Loss, Rows, entropy
+from .base import Loss, SampleWeights, entropy
 
 
 class Multinomial(Loss):
@@ -20,38 +20,38 @@ class Multinomial(Loss):
     native: ClassVar[int | None] = 2
     additive: ClassVar[bool] = True
     margins: ClassVar[tuple[str, ...]] = ("pairwise",)
-    temper: ClassVar[float | None] = 1.0
+    probability_scale: ClassVar[float | None] = 1.0
     simplex: ClassVar[bool] = True
 
-    def value(self, rho: Array, rows: Rows) -> float:
+    def value(self, rho: Array, rows: SampleWeights) -> float:
         """Return the weighted mean of log sum_r exp(-rho_ir)."""
         return float(rows.share @ logsumexp(-rho, axis=1))
 
-    def weights(self, rho: Array, rows: Rows) -> Array:
+    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
         """Return (s_i / S) softmax_r(-rho_i:)."""
         return np.asarray(rows.share[:, None] * softmax(-rho, axis=1))
 
-    def curvature(self, rho: Array, rows: Rows) -> Array:
+    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
         """Return (s_i / S) p (1 - p) with p the softmax."""
         p = np.asarray(softmax(-rho, axis=1))
         return np.asarray(rows.share[:, None] * p * (1.0 - p))
 
-    def dual_terms(self, U: Array, rows: Rows) -> Array:
+    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
         """Return -U log(U S / s_i)."""
         share = rows.share[:, None]
         return -share * entropy(U / share)
 
-    def shrink(self, U: Array, tau: float, rows: Rows) -> Array:
+    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
         """Return off-label entries times tau, the rest of a row's mass at r = y_i."""
         return shrink_on_simplex(U, tau, rows)
 
-    def constant(self, rows: Rows) -> float:
+    def constant(self, rows: SampleWeights) -> float:
         """Return 0: the loss can be brought down to it."""
         return 0.0
 
 
-def shrink_on_simplex(U: Array, tau: float, rows: Rows) -> Array:
+def shrink_on_simplex(U: Array, tau: float, rows: SampleWeights) -> Array:
     """Multiply the entries r != y_i by tau; r = y_i gets what is left of s_i / S."""
     shrunk = tau * U
-    rows.set_own(shrunk, np.zeros(rows.c.size))
-    return rows.set_own(shrunk, np.maximum(rows.share - shrunk.sum(axis=1), 0.0))
+    rows.set_true_class(shrunk, np.zeros(rows.c.size))
+    return rows.set_true_class(shrunk, np.maximum(rows.share - shrunk.sum(axis=1), 0.0))

@@ -13,10 +13,10 @@ from ..arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
 from ..kernels import predict
 from ..kernels.structs import Tables
 from ..kernels.threads import Team
-from .learners import ClassAnswer, Constant, FittedClasses, Level, Stump, WeakClassifier
+from .learners import CategoryStump, ClassAnswer, Constant, FittedClasses, Stump, WeakClassifier
 from .trees import Leaf, Tree
 
-_READ = Stump | Level  # what a table of one feature holds
+_READ = Stump | CategoryStump  # what a table of one feature holds
 _PART = Leaf | ClassAnswer  # what has a table with others of the same tree or classifier
 
 
@@ -156,7 +156,7 @@ def _part(learner: Leaf | ClassAnswer, row: Array) -> tuple[Tree | FittedClasses
     return learner.tree, learner.tree.n_leaves, learner.polarity * row
 
 
-def _signs(learners: Sequence[Stump | Level | Constant]) -> Array:
+def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:
     return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
 
 
@@ -164,7 +164,9 @@ def _ascending(features: Iterable[int]) -> Ints:
     return np.unique(np.array(list(features), dtype=np.int32))
 
 
-def _compile(learners: list[Stump | Level], votes: Array) -> tuple[list[Array], list[Array]]:
+def _compile(
+    learners: list[Stump | CategoryStump], votes: Array
+) -> tuple[list[Array], list[Array]]:
     """Return the thresholds and the table of each used feature, ascending.
 
     A table starts with the sum of all votes against, and every vote turns at its threshold, that
@@ -205,7 +207,7 @@ class _Turns:
         return _Turns(self.learner[own], self.threshold[own], self.sign[own])
 
 
-def _turns(learners: list[Stump | Level]) -> _Turns:
+def _turns(learners: list[Stump | CategoryStump]) -> _Turns:
     found: list[tuple[int, float, float]] = []
     for i, learner in enumerate(learners):
         if isinstance(learner, Stump):
@@ -225,7 +227,7 @@ def class_probabilities(F: Array, factor: float) -> Array:
     return np.asarray(softmax(factor * F, axis=1))
 
 
-def fit_factor(F: Array, codes: Ints, weight: Array) -> float:
+def fit_temperature(F: Array, codes: Ints, weight: Array) -> float:
     """Return 1/T that makes softmax(F / T) most likely for the labels.
 
     Where no row is wrong the likelihood rises with the factor without end, soon by less than

@@ -58,7 +58,7 @@ class Stump:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CategoryStump:
     """One level of a category against the rest: h(x) = polarity if x_f is `level` else -polarity.
 
     A missing value, and a level that was not there in training, is of the rest.
@@ -104,7 +104,7 @@ class Constant:
         return "always" if self.polarity > 0 else "never"
 
 
-Learner = Stump | Level | Constant
+Learner = Stump | CategoryStump | Constant
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class PoolColumn:
 
 
 @dataclass(frozen=True)
-class Opposite:
+class Negated:
     """The weak classifier that answers the opposite of another one."""
 
     learner: Any
@@ -229,7 +229,7 @@ class Conjunction:
     A missing value is on neither side of a threshold of an item.
     """
 
-    items: tuple[Stump | Level, ...]
+    items: tuple[Stump | CategoryStump, ...]
 
     @property
     def features(self) -> tuple[int, ...]:

@@ -43,7 +43,7 @@ def some_of(values: Sequence[Any], most: int = 12) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def refuse_unknown(argument: str, unknown: Sequence[Any], names: list[str]) -> None:
+def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None:
     """Refuse an argument that names features which X does not have; list those it has."""
     if not unknown:
         return

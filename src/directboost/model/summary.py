@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from .learners import Level, Stump, WeakClassifier
+from .learners import CategoryStump, Stump, WeakClassifier
 from .names import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
@@ -202,7 +202,7 @@ def _told(learner: WeakClassifier) -> list[int]:
 def describe_rule(model: Any, learner: WeakClassifier) -> str:
     """Return a rule of a fitted model in words; with the side of missing values, if it had some."""
     names = feature_names(model)
-    if isinstance(learner, Level):
+    if isinstance(learner, CategoryStump):
         level = model.categories_[learner.feature][int(learner.level)]
         return learner.describe(names[learner.feature], str(level))
     if isinstance(learner, Leaf):

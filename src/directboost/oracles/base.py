@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
-from ..data.binning import Stumps
+from ..data.binning import ColumnWeights
 from ..kernels import ranges
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import L1, Penalty
-from ..problem.columns import Costs, Proposals, Source
+from ..problem.columns import ColumnSource, Costs, Proposals
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Oracle(ABC):
     ----------
     dictionary : str
         The set of weak classifiers a certificate over this oracle speaks of.
-    source : Source
+    source : ColumnSource
         Responses and weak classifiers by the names, three numbers, of proposals.
     costs : sequence of float
         Penalty weight of a column, by the first number of its name.
@@ -107,7 +107,7 @@ class Oracle(ABC):
     """
 
     dictionary: str
-    source: Source
+    source: ColumnSource
     costs: Costs
     missing: Bools
     #: Whether the columns are jumps on codes, so that block descent can work on whole features.
@@ -149,9 +149,9 @@ class Oracle(ABC):
         """Return the bytes that have travelled since the last call, where rows are elsewhere."""
         return 0
 
-    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Return what it knows of an earlier model, weak classifiers with weights (n, k)."""
-        return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, rows.shape[1])))
+        return ColumnWeights(np.empty((0, 3), dtype=np.int64), np.empty((0, rows.shape[1])))
 
 
 _BLOCK = 4096  # rows that are summed together, so that they stay in the cache

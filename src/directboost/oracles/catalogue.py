@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Scores
-from ..model.learners import Constant, Opposite, WeakClassifier
+from ..model.learners import Constant, Negated, WeakClassifier
 from ..penalties import Penalty
 from .base import OracleData, Pricing, price_both_signs
 
@@ -66,7 +66,7 @@ class Catalogue:
         if number == 0:
             return Constant(polarity)
         learner = self._learners[number]
-        return learner if polarity > 0 else Opposite(learner)
+        return learner if polarity > 0 else Negated(learner)
 
     def edges(self, A: Scores) -> Array:
         """Return the edges of all columns, (n, k)."""

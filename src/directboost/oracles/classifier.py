@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Array, Scores
-from ..data.binning import Stumps
-from ..model.learners import Constant, FittedClassifier, Opposite, WeakClassifier
+from ..data.binning import ColumnWeights
+from ..model.learners import Constant, FittedClassifier, Negated, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing
 from .catalogue import Catalogue
@@ -70,7 +70,7 @@ class ClassifierOracle(Oracle):
         """Price the columns that were generated."""
         return self._catalogue.price(A, penalty)
 
-    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Take the classifiers of an earlier model in, where they read as many features."""
         weights: dict[tuple[int, int, int], Array] = {}
         for learner, row in zip(learners, rows, strict=True):
@@ -78,10 +78,10 @@ class ClassifierOracle(Oracle):
             if name is not None:
                 weights[name] = weights.get(name, 0.0) + row
         names = np.array(list(weights), dtype=np.int64).reshape(-1, 3)
-        return Stumps(names, np.array(list(weights.values())).reshape(-1, rows.shape[1]))
+        return ColumnWeights(names, np.array(list(weights.values())).reshape(-1, rows.shape[1]))
 
     def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
-        inner = learner.learner if isinstance(learner, Opposite) else learner
+        inner = learner.learner if isinstance(learner, Negated) else learner
         if isinstance(inner, FittedClassifier):
             known = inner.classifier.n_features_in_ == self._data.X.shape[1]
         else:

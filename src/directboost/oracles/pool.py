@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Scores, column
-from ..data.binning import Stumps
-from ..model.learners import Constant, Opposite, PoolColumn, WeakClassifier
+from ..data.binning import ColumnWeights
+from ..model.learners import Constant, Negated, PoolColumn, WeakClassifier
 from ..penalties import Penalty
 from .base import Oracle, OracleData, Pricing, column_ranges, price_both_signs
 
@@ -79,20 +79,20 @@ class PoolOracle(Oracle):
         """Return a column as a weak classifier."""
         if column == self._responses.shape[1]:
             return Constant(polarity)
-        return PoolColumn(column) if polarity > 0 else Opposite(PoolColumn(column))
+        return PoolColumn(column) if polarity > 0 else Negated(PoolColumn(column))
 
-    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Return the columns of an earlier model that are here too."""
         names = [self._name(learner) for learner in learners]
         known = [name for name in names if name is not None]
         found = np.array([name is not None for name in names], dtype=bool)
-        return Stumps(np.array(known, dtype=np.int64).reshape(-1, 3), rows[found])
+        return ColumnWeights(np.array(known, dtype=np.int64).reshape(-1, 3), rows[found])
 
     def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
         if isinstance(learner, Constant):
             return self._responses.shape[1], 0, learner.polarity
-        opposite = isinstance(learner, Opposite)
-        inner = learner.learner if isinstance(learner, Opposite) else learner
+        opposite = isinstance(learner, Negated)
+        inner = learner.learner if isinstance(learner, Negated) else learner
         if not isinstance(inner, PoolColumn) or inner.column >= self._responses.shape[1]:
             return None
         return inner.column, 0, -1 if opposite else 1

@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..data.binning import BinnedData, Stumps, bin_features
+from ..data.binning import BinnedData, ColumnWeights, bin_features
 from ..kernels import edges, histograms, price
 from ..kernels.step_functions import edges_of
 from ..kernels.threads import Team
 from ..model.learners import Learner, WeakClassifier
 from ..penalties import L1, Penalty
-from ..problem.columns import Bins, Proposals
+from ..problem.columns import BinnedFeatures, Proposals
 from .base import Oracle, OracleData, Pricing, best_by_edges, ranking, rounding_of, tie_width
 
 _AS_GOOD = 1e-6  # relative price by which the constant may fall behind and still come first
@@ -29,12 +29,12 @@ class BinnedOracle(Oracle):
 
     Attributes
     ----------
-    binned : Bins
+    binned : BinnedFeatures
     """
 
     whole_features: ClassVar[bool] = True
     takes_sparse = True
-    binned: Bins
+    binned: BinnedFeatures
     _team: Team | None = None
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
@@ -144,7 +144,7 @@ class StumpOracle(BinnedOracle):
         """Bin the rows."""
         self._begin(binned_rows(data), data.costs, data.team, data.signs)
 
-    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Return the stumps of an earlier model, at the next thresholds there are here."""
         stumps = [h for h in learners if isinstance(h, Learner)]
         found = [isinstance(h, Learner) for h in learners]

@@ -8,21 +8,21 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
-from ..data.binning import Stumps
+from ..data.binning import ColumnWeights
 from ..data.validation import check_count, check_number, check_share
-from ..kernels.step_functions import LEVELS, ORDERED, n_jumps, side
+from ..kernels.step_functions import CATEGORICAL, ORDERED, n_jumps, side
 from ..model.learners import Constant, WeakClassifier
 from ..model.trees import Leaf, Tree
 from ..penalties import Penalty
 from .base import OracleData, Pricing
 from .stump import BinnedOracle, binned_rows
-from .tree_growth import Grower, Shape
+from .tree_growth import Shape, TreeGrower
 
 #: Most leaves of a tree: a code has eight bits.
 MOST_LEAVES = 256
 
 
-class LeafBins:
+class LeafFeatures:
     """A growing list of trees, each a category whose levels are its leaves.
 
     Feature 0 is the constant classifier: two bins and all codes 1, whose only jump answers +1 to
@@ -61,7 +61,7 @@ class LeafBins:
     @property
     def kinds(self) -> Ints:
         """Categories, but for two leaves, (trees + 1,)."""
-        return np.where(self.n_bins > 2, LEVELS, ORDERED).astype(np.uint8)
+        return np.where(self.n_bins > 2, CATEGORICAL, ORDERED).astype(np.uint8)
 
     @property
     def n_features(self) -> int:
@@ -96,7 +96,7 @@ class LeafBins:
         return n_jumps(self._bins[feature], self._kind(feature))
 
     def _kind(self, feature: int) -> int:
-        return LEVELS if self._bins[feature] > 2 else ORDERED
+        return CATEGORICAL if self._bins[feature] > 2 else ORDERED
 
     def response(self, feature: int, jump: int, polarity: int) -> Array:
         """Return the answers +1 and -1 of one leaf against the rest to the rows, (m,)."""
@@ -108,7 +108,7 @@ class LeafBins:
         tree = self._trees[feature]
         if tree is None:
             return Constant(polarity)
-        if self._kind(feature) == LEVELS:
+        if self._kind(feature) == CATEGORICAL:
             return Leaf(tree, jump, -polarity)
         return Leaf(tree, 1, polarity)
 
@@ -138,7 +138,7 @@ class TreeOracle(BinnedOracle):
     """
 
     grows: ClassVar[bool] = True
-    binned: LeafBins
+    binned: LeafFeatures
 
     def __init__(
         self,
@@ -159,11 +159,11 @@ class TreeOracle(BinnedOracle):
     def start(self, data: OracleData) -> None:
         """Bin the rows; there is no tree yet."""
         self._data, self._stumps = data, binned_rows(data)
-        self.binned = self.source = LeafBins(self._stumps.n_rows, data.costs)
+        self.binned = self.source = LeafFeatures(self._stumps.n_rows, data.costs)
         self.dictionary, self.costs = self.binned.dictionary, self.binned.costs
         self._team = data.team
         shape = Shape(self.max_leaves, self.min_share)
-        self._grower = Grower(self._stumps, data.weight, shape, data.team)
+        self._grower = TreeGrower(self._stumps, data.weight, shape, data.team)
         self._random = check_random_state(0 if data.random_state is None else data.random_state)
         self._searched: Scores | None = None
 
@@ -178,7 +178,7 @@ class TreeOracle(BinnedOracle):
         """Price the leaves of the trees that were grown."""
         return super().price(A, penalty)
 
-    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> Stumps:
+    def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Take the trees of an earlier model in."""
         names, weights = [], []
         for learner, row in zip(learners, rows, strict=True):
@@ -186,7 +186,7 @@ class TreeOracle(BinnedOracle):
             if name is not None:
                 names.append(name)
                 weights.append(row)
-        return Stumps(
+        return ColumnWeights(
             np.array(names, dtype=np.int64).reshape(-1, 3),
             np.array(weights).reshape(-1, rows.shape[1]),
         )

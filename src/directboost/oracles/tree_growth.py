@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Scores
 from ..data.binning import BinnedData
 from ..kernels import histograms
-from ..kernels.step_functions import GAPS, LEVELS
+from ..kernels.step_functions import CATEGORICAL, WITH_MISSING
 from ..kernels.threads import Team
 from ..model.trees import Tree
 
@@ -69,7 +69,7 @@ class _Draft:
             self.children[above[0]][int(above[1])] = child
 
 
-class Grower:
+class TreeGrower:
     """Grows trees on the same codes.
 
     A leaf that answers its mean of the rows of A over their weights explains the square of its sum
@@ -157,9 +157,9 @@ def _widest(nodes: list[_Node]) -> _Node:
 def goes_right(binned: BinnedData, split: Any, rows: Ints) -> Bools:
     """Return which of the rows a split sends to the right."""
     codes, kind = binned.codes_of(split.feature)[rows], binned.kinds[split.feature]
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return np.asarray(codes != split.bin)
-    if kind == GAPS and split.missing_left:
+    if kind == WITH_MISSING and split.missing_left:
         return np.asarray((codes > split.bin) & (codes < binned.n_bins[split.feature] - 1))
     return np.asarray(codes > split.bin)
 
@@ -174,8 +174,8 @@ class _Search:
         self._owner = np.repeat(np.arange(features.size), n_bins)
         place = np.arange(self._first[-1]) - self._first[self._owner]
         self._place, last = place, (n_bins - 1)[self._owner]
-        self._levels = (kinds == LEVELS)[self._owner]
-        self._gaps = (kinds == GAPS)[self._owner]
+        self._levels = (kinds == CATEGORICAL)[self._owner]
+        self._gaps = (kinds == WITH_MISSING)[self._owner]
         self._plain = np.where(self._levels, n_bins[self._owner] > 1, place < last)
         self._other = self._gaps & (place < last - 1)
 
@@ -234,8 +234,8 @@ def _missing_left(binned: BinnedData, split: _Split) -> bool:
     Those of a category are of the rest, unless the split sets them apart.
     """
     kind = binned.kinds[split.feature]
-    if kind == GAPS:
+    if kind == WITH_MISSING:
         return split.missing_left
-    if kind == LEVELS:
+    if kind == CATEGORICAL:
         return split.bin == binned.levels[split.feature].size
     return bool(binned.centre[split.feature] <= split.bin)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..data.binning import Stumps
+from ..data.binning import ColumnWeights
 from ..kernels.structs import SparseCodes
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
@@ -44,7 +44,7 @@ class Proposals:
 _PATIENCE = 5  # rounds a column may stay at zero
 
 
-class Source(Protocol):
+class ColumnSource(Protocol):
     """Where the responses of a proposed column come from."""
 
     @property
@@ -61,7 +61,7 @@ class Source(Protocol):
         ...
 
 
-class Bins(Source, Protocol):
+class BinnedFeatures(ColumnSource, Protocol):
     """Codes of features, whose jumps are columns: what block descent works on."""
 
     @property
@@ -149,15 +149,15 @@ class Columns(ABC):
         """Return the weak classifiers of `rows`, in the same order."""
 
     @abstractmethod
-    def stumps(self, W: Any) -> Stumps:
+    def stumps(self, W: Any) -> ColumnWeights:
         """Return the weights of the columns that carry any, with their names."""
 
     @abstractmethod
-    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+    def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
         """Return the weak classifiers of the stumps, in order."""
 
     @abstractmethod
-    def adopt(self, stumps: Stumps) -> Any:
+    def adopt(self, stumps: ColumnWeights) -> Any:
         """Take columns in, into an empty set; return their weights."""
 
 
@@ -167,7 +167,7 @@ class DenseColumns(Columns):
     With `forget` columns that have been zero for some rounds are dropped.
     """
 
-    def __init__(self, source: Source, feature_costs: Costs, forget: bool = False) -> None:
+    def __init__(self, source: ColumnSource, feature_costs: Costs, forget: bool = False) -> None:
         self._source = source
         self._forget = forget
         self._idle: dict[tuple[int, int, int], int] = {}
@@ -179,7 +179,7 @@ class DenseColumns(Columns):
         return len(self._keys)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> ColumnSource:
         """Where responses and weak classifiers come from."""
         return self._source
 
@@ -265,16 +265,16 @@ class DenseColumns(Columns):
         """Return the columns as weak classifiers, in order."""
         return [self._source.learner(*key) for key in self._keys]
 
-    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+    def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
         """Return the weak classifiers of the stumps, in order."""
         return [self._source.learner(*name) for name in stumps.names.tolist()]
 
-    def stumps(self, W: Array) -> Stumps:
+    def stumps(self, W: Array) -> ColumnWeights:
         """Return the columns that carry weight."""
         alive = (W != 0.0).any(axis=1)
-        return Stumps(np.array(self._keys, dtype=np.int64).reshape(-1, 3)[alive], W[alive])
+        return ColumnWeights(np.array(self._keys, dtype=np.int64).reshape(-1, 3)[alive], W[alive])
 
-    def adopt(self, stumps: Stumps) -> Array:
+    def adopt(self, stumps: ColumnWeights) -> Array:
         """Append the columns of the stumps; return their weights."""
         feature, jump, polarity = stumps.names.T
         self.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))

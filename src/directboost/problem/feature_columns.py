@@ -7,16 +7,16 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from ..arrays import Array, Ints, Scores
-from ..data.binning import Stumps
+from ..data.binning import ColumnWeights
 from ..kernels import add_tables, histograms
 from ..kernels.step_functions import apart, has_weight, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
-from .columns import Bins, Columns, Costs, Proposals
+from .columns import BinnedFeatures, Columns, Costs, Proposals
 
 #: Per feature of the working set its signed jumps, (n_jumps, k).
-Jumps: TypeAlias = list[Array]
+StepCoefficients: TypeAlias = list[Array]
 
 _FEW = 16
 _FEW_OF_MANY = 64
@@ -36,7 +36,7 @@ class FeatureColumns(Columns):
 
     def __init__(
         self,
-        binned: Bins,
+        binned: BinnedFeatures,
         feature_costs: Costs,
         k: int,
         team: Team | None = None,
@@ -69,7 +69,7 @@ class FeatureColumns(Columns):
         """Cost of every feature there is by now."""
         return np.asarray(self._feature_costs, dtype=np.float64)
 
-    def extend(self, proposals: Proposals, W: Jumps) -> int:
+    def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Let the worst violators in, at most twice as many as carry weight already."""
         active = sum(has_weight(jumps) for jumps in W)
         few = _FEW_OF_MANY if self.binned.n_bins.size > _MANY_FEATURES else _FEW
@@ -80,11 +80,11 @@ class FeatureColumns(Columns):
         self.features.extend(sorted(new[:room]))
         return min(len(new), room)
 
-    def grow(self, W: Jumps) -> Jumps:
+    def grow(self, W: StepCoefficients) -> StepCoefficients:
         """Return W with zero jumps for the features that came in."""
         return W + [np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]]
 
-    def prune(self, W: Jumps) -> Jumps:
+    def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they come back when they violate."""
         alive = [has_weight(jumps) for jumps in W]
         if not all(alive):
@@ -96,18 +96,18 @@ class FeatureColumns(Columns):
         """Return the number of bins of the features of the working set, (n,) int32."""
         return np.ascontiguousarray(self.binned.n_bins[self.features], dtype=np.int32)
 
-    def tables(self, W: Jumps) -> list[Array]:
+    def tables(self, W: StepCoefficients) -> list[Array]:
         """Return the table (n_bins, k) of every feature of the working set."""
         return tables_of(W, self.n_bins(), self.binned.kinds[self.features])
 
-    def rounded_scores(self, W: Jumps, precision: Any) -> Scores:
+    def rounded_scores(self, W: StepCoefficients, precision: Any) -> Scores:
         """Return F in that precision, (m, k)."""
         F = np.zeros((self.binned.n_rows, self._k), dtype=precision)
         features = np.array(self.features, dtype=np.int32)
         add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
         return F
 
-    def means(self, W: Jumps, weight: Array) -> Array:
+    def means(self, W: StepCoefficients, weight: Array) -> Array:
         """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k).
 
         The last row is the constant classifier.
@@ -128,12 +128,12 @@ class FeatureColumns(Columns):
         """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""
         raise TypeError("edges of single columns need DenseColumns")
 
-    def rows(self, W: Jumps) -> tuple[Array, Array]:
+    def rows(self, W: StepCoefficients) -> tuple[Array, Array]:
         """Return the weights of the stumps of both polarities, non-zero rows only."""
         stumps = self.stumps(W)
         return stumps.rows, self.feature_costs[stumps.names[:, 0]]
 
-    def penalty(self, W: Jumps, penalty: Penalty) -> float:
+    def penalty(self, W: StepCoefficients, penalty: Penalty) -> float:
         """Return sum_j cost_j N(W_j:), of both polarities."""
         if not W:
             return 0.0
@@ -143,15 +143,15 @@ class FeatureColumns(Columns):
         parts = np.maximum(joined[live], 0.0), np.maximum(-joined[live], 0.0)
         return sum(penalty.value(part, costs) for part in parts)
 
-    def learners(self, W: Jumps) -> list[WeakClassifier]:
+    def learners(self, W: StepCoefficients) -> list[WeakClassifier]:
         """Return the stumps of `rows`."""
         return self.named(self.stumps(W))
 
-    def named(self, stumps: Stumps) -> list[WeakClassifier]:
+    def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
         """Return the weak classifiers of the stumps, in order."""
         return [self.binned.learner(*name) for name in stumps.names.tolist()]
 
-    def adopt(self, stumps: Stumps) -> Jumps:
+    def adopt(self, stumps: ColumnWeights) -> StepCoefficients:
         """Let the features of the stumps in; return their jumps, without those of a wrong sign."""
         feature, jump, polarity = stumps.names.T
         self.features = np.unique(feature).tolist()
@@ -164,13 +164,13 @@ class FeatureColumns(Columns):
                 jumps[self.signs[self.features[w]] * jumps < 0.0] = 0.0
         return W
 
-    def stumps(self, W: Jumps) -> Stumps:
+    def stumps(self, W: StepCoefficients) -> ColumnWeights:
         """Return the stumps that carry weight.
 
         They are sorted by feature in the order of the working set, then by polarity.
         """
         if not self.features:
-            return Stumps(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))
+            return ColumnWeights(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))
         joined = np.concatenate(W)
         plus, minus = (rows_with_any(part) for part in (joined > 0.0, joined < 0.0))
         found = np.concatenate([plus, minus])
@@ -180,4 +180,4 @@ class FeatureColumns(Columns):
         names = np.column_stack([np.array(self.features)[place], found - starts[place], polarity])
         order = np.lexsort((found, -polarity, place))
         found, polarity = found[order], polarity[order]
-        return Stumps(names[order], np.maximum(polarity[:, None] * joined[found], 0.0))
+        return ColumnWeights(names[order], np.maximum(polarity[:, None] * joined[found], 0.0))

@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LossPass, PassRows
+from ..kernels.structs import LossRows, LossValues
 from ..kernels.threads import Team
-from ..losses import Loss, Rows
+from ..losses import Loss, SampleWeights
 from ..margins import Margin, OneVsAll
 from ..penalties import Penalty
 from .columns import Columns
@@ -35,7 +35,7 @@ class Objective:
     loss: Loss
     penalty: Penalty
     nu: float
-    rows: Rows
+    rows: SampleWeights
 
     @property
     def n_rows(self) -> int:
@@ -53,11 +53,11 @@ class Objective:
             self.loss.value(margin.forward(F[part]), rows) for part, margin, rows in self._parts()
         )
 
-    def weights(self, F: Array) -> Array:
+    def negative_gradient(self, F: Array) -> Array:
         """Return the weights U at the scores F."""
         U = np.empty(F.shape)
         for part, margin, rows in self._parts():
-            U[part] = self.loss.weights(margin.forward(F[part]), rows)
+            U[part] = self.loss.negative_gradient(margin.forward(F[part]), rows)
         return U
 
     def start(self, precision: np.dtype[Any]) -> Scores:
@@ -71,7 +71,7 @@ class Objective:
         """Return L at W = 0."""
         return fsum(self.loss.start_value(rows) for _, _, rows in self._parts())
 
-    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossPass:
+    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
         """Return L at the scores F and the wanted ones of U, A and C, in the precision of F.
 
         By the fused pass where the loss has one; otherwise U is in double precision.
@@ -82,12 +82,12 @@ class Objective:
         double = F.astype(np.float64, copy=False)
         made: dict[str, Scores] = {}
         if "U" in wanted or "A" in wanted:
-            made["U"] = self.weights(double)
+            made["U"] = self.negative_gradient(double)
         if "A" in wanted:
             made["A"] = np.ascontiguousarray(self.coefficients(made["U"]), dtype=F.dtype)
         if "C" in wanted:
             made["C"] = np.ascontiguousarray(self.curvature(double), dtype=F.dtype)
-        return LossPass(self.loss_value(double), **made)
+        return LossValues(self.loss_value(double), **made)
 
     def coefficients(self, U: Scores) -> Scores:
         """Return A, so that the edges of h are h @ A."""
@@ -102,10 +102,10 @@ class Objective:
         Pairwise, class r != y_i carries its own term and class y_i the sum of the others.
         """
         C = self.loss.curvature(self.margin.forward(F), self.rows)
-        if self.margin.own is None:
+        if self.margin.true_class is None:
             return C
-        self.rows.set_own(C, np.zeros(C.shape[0]))
-        return self.rows.set_own(C, C.sum(axis=1))
+        self.rows.set_true_class(C, np.zeros(C.shape[0]))
+        return self.rows.set_true_class(C, C.sum(axis=1))
 
     def dual_bound(self, U: Array, max_price: float) -> float:
         """Return D(shrink(U, tau)) with tau = min(1, nu / max_price).
@@ -125,13 +125,13 @@ class Objective:
         """
         return U if U.dtype == np.float64 else None
 
-    def pass_rows(self, precision: np.dtype[Any]) -> PassRows | None:
+    def pass_rows(self, precision: np.dtype[Any]) -> LossRows | None:
         """Return the rows as the fused kernels take them, or None where the loss has none."""
         if self.loss.native is None or not self.loss.is_built_in():
             return None
         targets = self.margin.targets if isinstance(self.margin, OneVsAll) else None
         c = self.rows.c.astype(precision, copy=False)
-        return PassRows(self.loss.native, self.margin.k, self.margin.own, targets, c)
+        return LossRows(self.loss.native, self.margin.k, self.margin.true_class, targets, c)
 
     def dual_estimate(self, U: Scores, max_price: float, team: Team | None = None) -> float:
         """Return `dual_bound` by the fused kernel where there is one, in the precision of U."""
@@ -141,7 +141,7 @@ class Objective:
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
         return kernels.dual_pass(rows, U, tau, team)
 
-    def _parts(self) -> Iterator[tuple[slice, Margin, Rows]]:
+    def _parts(self) -> Iterator[tuple[slice, Margin, SampleWeights]]:
         """Yield blocks of rows with their margin and weights; all rows where L is no sum."""
         m = self.rows.c.size
         if not self.loss.is_additive() or m <= _BLOCK:
@@ -176,7 +176,7 @@ class RestrictedProblem:
     def loss_and_gradient(self, W: Array) -> tuple[float, Array]:
         """Return L and its gradient in W, (n, k), which is minus the edges (dense columns)."""
         F = self.columns.scores(W)
-        A = self.objective.coefficients(self.objective.weights(F))
+        A = self.objective.coefficients(self.objective.negative_gradient(F))
         return self.objective.loss_value(F), -self.columns.edges(A)
 
     def restricted_bound(self, W: Any, U: Array) -> float:

@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 
 from ..arrays import Array, Bools
 from ..kernels.prox import project_l1_ball
-from ..losses import Loss, Rows
+from ..losses import Loss, SampleWeights
 from ..margins import Margin
 from .conic import LOSS_CONES, ConeProgram, Margins, interior_point
-from .margin_matrix import MarginRows, identity, limit_hinge
+from .margin_matrix import MarginMatrix, identity, limit_hinge
 
 _OPTIONS = {"maxcor": 20, "maxiter": 1000, "maxfun": 3000, "maxls": 40, "ftol": 0.0}
 _HUGE = 1e200  # stands for an overflow: the line search of L-BFGS-B cannot compute with inf
@@ -61,13 +61,13 @@ class BlockLoss:
     margin : Margin
         Of these rows, and of all classes or one.
     loss : Loss
-    rows : Rows
+    rows : SampleWeights
     """
 
     H: Array
     margin: Margin
     loss: Loss
-    rows: Rows
+    rows: SampleWeights
 
     def margins(self, x: Array) -> Array:
         """Return rho (m_q, k)."""
@@ -79,12 +79,12 @@ class BlockLoss:
 
     def weights(self, x: Array) -> Array:
         """Return U = -df/drho, (m_q, k)."""
-        return self.loss.weights(self.margins(x), self.rows)
+        return self.loss.negative_gradient(self.margins(x), self.rows)
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """Return f and its gradient."""
         rho = self.margins(x)
-        gradient = self.gradient_of(self.loss.weights(rho, self.rows))
+        gradient = self.gradient_of(self.loss.negative_gradient(rho, self.rows))
         return self.loss.value(rho, self.rows), gradient
 
     def curvature(self, x: Array) -> Array:
@@ -124,7 +124,7 @@ class LogSumBlock(BlockLoss):
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
         """Return f and its gradient in (W, t)."""
         rho = self.margins(x)
-        U = self.loss.weights(rho, self.rows)
+        U = self.loss.negative_gradient(rho, self.rows)
         value = self.loss.value(rho, self.rows) + self.part * (float(x[-1]) - 1.0)
         return value, np.append(self.gradient_of(U), self.part - float(U.sum()))
 
@@ -268,10 +268,10 @@ class HingeUpdate(BlockUpdate):
         self.loss = loss
         rows, (m, k) = loss.rows, U.shape
         self._rows = np.arange(m)
-        self.mass = rows.c if rows.own is None else rows.share
+        self.mass = rows.c if rows.true_class is None else rows.share
         # One-vs-all, where an update is for one class, the piece 0 is a column behind it.
-        self.own = np.ones(m, dtype=np.intp) if rows.own is None else rows.own
-        self.slopes = np.zeros((m, k if rows.own is not None else 2, k))
+        self.own = np.ones(m, dtype=np.intp) if rows.true_class is None else rows.true_class
+        self.slopes = np.zeros((m, k if rows.true_class is not None else 2, k))
         for p in range(k):
             one = np.zeros((m, k))
             one[:, p] = 1.0
@@ -356,7 +356,7 @@ class HingeUpdate(BlockUpdate):
     def _interior(self, center: Array, sigma: float) -> Array:
         """Return the duals by an interior-point method."""
         m, k = self.weights().shape
-        size, kept = m * k, MarginRows(self.loss.margin, m)
+        size, kept = m * k, MarginMatrix(self.loss.margin, m)
         program = ConeProgram()
         W = program.variables(-sigma * center, curvature=sigma)
         F = program.variables(np.zeros(size))

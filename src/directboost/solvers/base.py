@@ -14,7 +14,7 @@ from ..problem.objective import RestrictedProblem
 
 
 @dataclass(frozen=True)
-class MasterResult:
+class SolverResult:
     """What a master hands back.
 
     Attributes
@@ -40,7 +40,7 @@ class MasterResult:
     A: Scores | None = None
 
 
-class Master(ABC):
+class Solver(ABC):
     """Solves min over W >= 0 of P(W) on the columns of a RestrictedProblem.
 
     The answer may be inexact: the certificate never depends on it.
@@ -55,18 +55,18 @@ class Master(ABC):
         """Return None where the master can solve the combination, else the reason it cannot."""
 
     @abstractmethod
-    def solve(self, problem: RestrictedProblem, start: Any, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Any, accuracy: float) -> SolverResult:
         """Solve to a gap of about `accuracy` relative to P - P_const, from W = `start` (n, k).
 
         `start` has weights for every column, zero for new ones, and is not changed.
         """
 
-    def notice(self, max_price: float) -> None:  # noqa: B027
+    def observe_max_price(self, max_price: float) -> None:  # noqa: B027
         """Learn the largest price of a column at the U of the last answer."""
 
-    def sharpen(self) -> bool:
+    def switch_to_double(self) -> bool:
         """Go on in double precision, where that has not been so; tell whether this is new."""
         return False
 
-    def release(self) -> None:  # noqa: B027
+    def free(self) -> None:  # noqa: B027
         """Let go of what is kept between solves: there will be no more of them."""

@@ -9,11 +9,11 @@ from ..kernels.step_functions import has_weight
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
-from .base import Master, MasterResult
-from .line_search import AllRows, Line
-from .quadratic_model import Point, QuadraticModel, RowSample, first_size
+from .base import Solver, SolverResult
+from .line_search import LineSearch, RowEvaluator
+from .quadratic_model import Iterate, QuadraticModel, RowSample, first_size
 
 _CYCLES = 3  # most rounds of Newton steps and descent on one model
 _FIRST_ITERATIONS, _ITERATIONS = 7, 14  # of conjugate gradients in a Newton step
@@ -31,7 +31,7 @@ _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
 
 
-class FeatureBlocks(Master):
+class BlockDescent(Solver):
     """Minimises a quadratic model of the loss plus the penalty, again and again.
 
     A call builds the model around the current weights: the gradient of all rows, the second
@@ -44,17 +44,17 @@ class FeatureBlocks(Master):
     ----------
     precision : numpy dtype
         Precision of scores and histograms; jumps and block solves are double.
-    all_rows : AllRows, optional
+    all_rows : RowEvaluator, optional
         Where the rows are, in their own precision; in this process by default.
     """
 
     name: ClassVar[str] = "blocks"
 
-    def __init__(self, precision: Any = np.float64, all_rows: AllRows | None = None) -> None:
-        self._all_rows = AllRows(np.dtype(precision)) if all_rows is None else all_rows
+    def __init__(self, precision: Any = np.float64, all_rows: RowEvaluator | None = None) -> None:
+        self._all_rows = RowEvaluator(np.dtype(precision)) if all_rows is None else all_rows
         self.precision = self._all_rows.precision
         self._slack = 1e-14 if self.precision == np.float64 else 1e-7
-        self._point: Point | None = None
+        self._point: Iterate | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
         self._accuracy = np.inf
@@ -68,7 +68,9 @@ class FeatureBlocks(Master):
             return "it needs an l1,p penalty"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Jumps, accuracy: float) -> MasterResult:
+    def solve(
+        self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
+    ) -> SolverResult:
         """Minimise one model of the objective, from the jumps `start`."""
         columns, objective = problem.columns, problem.objective
         if not isinstance(columns, FeatureColumns):
@@ -76,23 +78,25 @@ class FeatureBlocks(Master):
         point = self._start(problem, columns, start)
         if not columns.features:
             self._point = point
-            return MasterResult(point.W, point.U, True, 0, point.value, point.A)
+            return SolverResult(point.W, point.U, True, 0, point.value, point.A)
         sample = self._rows(objective, columns, accuracy)
         model = QuadraticModel(objective, columns, point, sample, self._damping)
         promised = self._minimise(model, accuracy)
         line = self._all_rows.line(objective, columns, model)
         after = self._point = self._search(line, point, promised)
-        return MasterResult(after.W, after.U, True, 1, after.value, after.A)
+        return SolverResult(after.W, after.U, True, 1, after.value, after.A)
 
     def forget(self) -> None:
         """Drop what is known of the last point but its scores: the loss has changed."""
         self._stale, self._accuracy = True, np.inf
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of all arrays of rows."""
         self._point = self._sample = None
 
-    def _start(self, problem: RestrictedProblem, columns: FeatureColumns, W: Jumps) -> Point:
+    def _start(
+        self, problem: RestrictedProblem, columns: FeatureColumns, W: StepCoefficients
+    ) -> Iterate:
         """Return the point of the jumps W: that of the last call where they are the same."""
         known, stale = self._point, self._stale
         self._stale = False
@@ -139,7 +143,7 @@ class FeatureBlocks(Master):
                 break
         return total
 
-    def _search(self, line: Line, point: Point, promised: float) -> Point:
+    def _search(self, line: LineSearch, point: Iterate, promised: float) -> Iterate:
         """Go towards the minimum of the model as far as the objective gains on all rows.
 
         Where the whole step gains, a longer one may gain more: the first models of a loss that
@@ -148,13 +152,13 @@ class FeatureBlocks(Master):
         value, slack = line.value(1.0), self._slack * abs(point.value)
         if value <= point.value - _ENOUGH * promised + slack:
             self._damping *= 0.5
-            return line.go(_stretched(line, value))
+            return line.accept(_stretched(line, value))
         step = 1.0
         for _ in range(_HALVINGS):
             step *= 0.4
             if line.value(step) <= point.value - _ENOUGH * step * promised + slack:
                 self._damping = max(self._damping, 0.05)
-                return line.go(step)
+                return line.accept(step)
         self._damping = max(4.0 * self._damping, 0.1)
         return point
 
@@ -165,7 +169,7 @@ def _late_iterations(model: QuadraticModel, accuracy: float) -> int:
     return _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
 
 
-def _stretched(line: Line, value: float) -> float:
+def _stretched(line: LineSearch, value: float) -> float:
     """Return how far beyond the whole step, which has that value, the objective falls."""
     step = 1.0
     while step < _FURTHEST:
@@ -176,7 +180,7 @@ def _stretched(line: Line, value: float) -> float:
     return step
 
 
-def _same(known: Jumps, W: Jumps) -> bool:
+def _same(known: StepCoefficients, W: StepCoefficients) -> bool:
     """Whether W is `known` but for features without weight."""
     before, after = {id(jumps) for jumps in known}, {id(jumps) for jumps in W}
     gone = [jumps for jumps in known if id(jumps) not in after]

@@ -12,14 +12,14 @@ from ..margins import Margin
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 from ..problem.columns import DenseColumns
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
-from .base import Master, MasterResult
-from .block_descent import FeatureBlocks
+from .base import Solver, SolverResult
+from .block_descent import BlockDescent
 from .smoothing import Smoothing
 
 
-class ColumnBins:
+class ColumnFeatures:
     """Columns of answers +1 and -1, each a feature whose one jump is the column.
 
     A column and its opposite are one feature: that of the one that came first.
@@ -121,15 +121,15 @@ class _Kept:
     """What is kept between solves: the columns as features, and the last answer on them."""
 
     generation: int
-    bins: ColumnBins
+    bins: ColumnFeatures
     features: FeatureColumns
-    steps: FeatureBlocks | Smoothing
+    steps: BlockDescent | Smoothing
     W: Array
-    jumps: Jumps
+    jumps: StepCoefficients
 
 
-class ColumnBlocks(Master):
-    """Solves over generated stumps with the steps of `FeatureBlocks`, or of `Smoothing`.
+class ColumnBlockDescent(Solver):
+    """Solves over generated stumps with the steps of `BlockDescent`, or of `Smoothing`.
 
     The columns answer +1 and -1, so that each is a feature with one threshold. Where its opposite
     has not been generated, the jump there must not be negative. The steps go on until the gap over
@@ -147,34 +147,34 @@ class ColumnBlocks(Master):
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Accept what block descent on whole features accepts."""
-        return FeatureBlocks().supports(loss, margin, penalty)
+        return BlockDescent().supports(loss, margin, penalty)
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Step until the gap over the columns is at most `accuracy`, or falls no further."""
         columns, objective = problem.columns, problem.objective
         if not isinstance(columns, DenseColumns):
             raise TypeError("the master 'column blocks' works on DenseColumns")
         kept = self._follow(columns, objective)
         if accuracy < _ROUGH:
-            self.sharpen()
+            self.switch_to_double()
         best, least, count = _descend(problem, kept, _jumps(kept, start), accuracy)
-        if max(least, self._rounding(objective, best.value)) > accuracy and self.sharpen():
+        if max(least, self._rounding(objective, best.value)) > accuracy and self.switch_to_double():
             best, least, more = _descend(problem, kept, best.W, accuracy)
             count += more
         kept.W, kept.jumps = _rows(kept.bins, best.W, objective.margin.k), best.W
-        return MasterResult(kept.W, best.U, bool(least <= accuracy), count, best.value, best.A)
+        return SolverResult(kept.W, best.U, bool(least <= accuracy), count, best.value, best.A)
 
-    def sharpen(self) -> bool:
+    def switch_to_double(self) -> bool:
         """Go on in double precision from now on, also after columns were dropped."""
         self._rough = False
         if self.precision == np.float64:
             return False
         self.precision = np.dtype(np.float64)
         if self._kept is not None:
-            self._kept.steps = FeatureBlocks()
+            self._kept.steps = BlockDescent()
         return True
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of the columns and all arrays of rows."""
         self._kept = None
 
@@ -187,7 +187,7 @@ class ColumnBlocks(Master):
     def _follow(self, columns: DenseColumns, objective: Objective) -> _Kept:
         """Take new columns in; begin anew where some have been dropped."""
         if self._kept is None or self._kept.generation != columns.generation:
-            bins, k = ColumnBins(columns), objective.margin.k
+            bins, k = ColumnFeatures(columns), objective.margin.k
             features = FeatureColumns(bins, bins.costs, k)
             steps = self._steps(objective)
             self._kept = _Kept(columns.generation, bins, features, steps, np.zeros((0, k)), [])
@@ -197,21 +197,21 @@ class ColumnBlocks(Master):
         kept.features.signs = np.repeat(kept.bins.signs[:, None], objective.margin.k, axis=1)
         return kept
 
-    def _steps(self, objective: Objective) -> FeatureBlocks | Smoothing:
+    def _steps(self, objective: Objective) -> BlockDescent | Smoothing:
         """Return what steps: with a smooth loss and many rows in single precision, if it may."""
         if not objective.loss.smooth:
             return Smoothing()
         c = objective.rows.c
         large = c.size * objective.margin.k >= _LARGE
         single = self._rough and large and float(c.min()) > LEAST_SINGLE_WEIGHT
-        steps = FeatureBlocks(np.float32 if single else np.float64)
+        steps = BlockDescent(np.float32 if single else np.float64)
         self.precision = steps.precision
         return steps
 
 
 def _descend(
-    problem: RestrictedProblem, kept: _Kept, jumps: Jumps, accuracy: float
-) -> tuple[MasterResult, float, int]:
+    problem: RestrictedProblem, kept: _Kept, jumps: StepCoefficients, accuracy: float
+) -> tuple[SolverResult, float, int]:
     """Step from the jumps; return the answer of the least gap over the columns, it, and steps."""
     inner = RestrictedProblem(problem.objective, kept.features)
     best, least, idle, count = None, np.inf, 0, 0
@@ -226,7 +226,7 @@ def _descend(
     return best if best is found else replace(best, A=None), least, count
 
 
-def _jumps(kept: _Kept, W: Array) -> Jumps:
+def _jumps(kept: _Kept, W: Array) -> StepCoefficients:
     """Return the jumps of weights W (n, k): the arrays of the last answer where they are its."""
     before = kept.W.shape[0]
     if np.array_equal(W[:before], kept.W) and not W[before:].any():
@@ -237,15 +237,13 @@ def _jumps(kept: _Kept, W: Array) -> Jumps:
     return jumps
 
 
-def _rows(bins: ColumnBins, jumps: Jumps, k: int) -> Array:
+def _rows(bins: ColumnFeatures, jumps: StepCoefficients, k: int) -> Array:
     """Return the weights of the columns, (n, k) >= 0."""
     signed = np.concatenate([*jumps, np.zeros((0, k))])[bins.place]
     return np.asarray(np.maximum(np.array(bins.side)[:, None] * signed, 0.0))
 
 
-def _gap(
-    problem: RestrictedProblem, found: MasterResult, steps: FeatureBlocks | Smoothing
-) -> float:
+def _gap(problem: RestrictedProblem, found: SolverResult, steps: BlockDescent | Smoothing) -> float:
     """Return the relative gap over the columns at an answer, and tell its largest price."""
     objective, columns = problem.objective, problem.columns
     assert isinstance(columns, DenseColumns)
@@ -253,6 +251,6 @@ def _gap(
     A = objective.coefficients(found.U) if found.A is None else found.A
     prices = objective.penalty.dual_norm(columns.edges(A)) / columns.costs
     price = float(prices.max(initial=0.0))
-    steps.notice(price)
+    steps.observe_max_price(price)
     bound = objective.dual_estimate(found.U, price)
     return objective.relative(found.value - bound, found.value)

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array
-from ..losses import Loss, Rows
+from ..losses import Loss, SampleWeights
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Master, MasterResult
+from .base import Solver, SolverResult
 from .margin_matrix import (
-    MarginRows,
+    MarginMatrix,
     dense_columns,
     feasible_weights,
     identity,
@@ -102,16 +102,16 @@ class Margins:
     ----------
     F : int
         First variable of the scores, flattened row by row.
-    kept : MarginRows
+    kept : MarginMatrix
         The R margins that W can change.
-    rows : Rows
+    rows : SampleWeights
     scale : float
         Factor on the whole objective.
     """
 
     F: int
-    kept: MarginRows
-    rows: Rows
+    kept: MarginMatrix
+    rows: SampleWeights
     scale: float
 
     @property
@@ -142,7 +142,7 @@ def _hinge(program: ConeProgram, margins: Margins) -> None:
     Paper: Eq. 18 (primal, hinge, l1,2).
     Paper: Eq. 24 (primal, hinge, l1,inf).
     """
-    one_each = margins.rows.own is None
+    one_each = margins.rows.true_class is None
     spread = identity(margins.count) if one_each else margins.by_row
     cost = margins.c if one_each else margins.scale * margins.rows.share
     xi = program.variables(cost)
@@ -187,7 +187,7 @@ def _exponential(program: ConeProgram, margins: Margins) -> None:
     Paper: Eq. 11 (primal, exponential, logarithmic form).
     """
     unit, zero = identity(margins.count), np.zeros(margins.count)
-    if margins.rows.own is None:
+    if margins.rows.true_class is None:
         z = program.variables(margins.c)
         program.exponential(margins.minus_rho, [(z, unit)], zero)
         return
@@ -242,16 +242,16 @@ def _l1_p(program: ConeProgram, costs: Array, k: int, p: float) -> int:
     return W
 
 
-def _unlimited(U: Array, rows: Rows) -> Array:
+def _unlimited(U: Array, rows: SampleWeights) -> Array:
     return U
 
 
-def _limit_entries(U: Array, rows: Rows) -> Array:
+def _limit_entries(U: Array, rows: SampleWeights) -> Array:
     return np.minimum(U, rows.c[:, None])
 
 
-def _limit_total(U: Array, rows: Rows) -> Array:
-    return U if rows.own is None else U / max(float(U.sum()), 1.0)
+def _limit_total(U: Array, rows: SampleWeights) -> Array:
+    return U if rows.true_class is None else U / max(float(U.sum()), 1.0)
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class LossCones:
     """How a loss enters a cone program, and how its duals U >= 0 come under their bounds."""
 
     add: Callable[[ConeProgram, Margins], None]
-    limit: Callable[[Array, Rows], Array]
+    limit: Callable[[Array, SampleWeights], Array]
 
 
 LOSS_CONES = {
@@ -323,7 +323,7 @@ _ENOUGH = 1e-8  # relative gap above which a second attempt is worth its time
 _ATTEMPTS = ((True, 0.99), (True, 0.95), (False, 0.99), (False, 0.8))
 
 
-class Conic(Master):
+class Conic(Solver):
     """Any registered loss with any l1,p penalty, by an interior-point method.
 
     The variables are the weights W and the scores F = H W, so that only one block of rows is
@@ -349,10 +349,10 @@ class Conic(Master):
             return "it needs an l1,p penalty; 'prox' takes any penalty with a smooth loss"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Solve from nothing; `start` comes back only where the solver fails."""
         objective, W = problem.objective, start
-        U, iterations = objective.weights(problem.columns.scores(start)), 0
+        U, iterations = objective.negative_gradient(problem.columns.scores(start)), 0
         for scaled, step in _ATTEMPTS if start.size else ():
             model = _Model(problem, scaled)
             iterations += model.run(step)
@@ -362,7 +362,7 @@ class Conic(Master):
             if gap <= max(accuracy, _ENOUGH):
                 break
         gap = objective.relative(problem.restricted_gap(W, U), problem.value(W))
-        return MasterResult(W, U, solved=bool(gap <= accuracy), iterations=iterations)
+        return SolverResult(W, U, solved=bool(gap <= accuracy), iterations=iterations)
 
 
 class _Model:
@@ -379,7 +379,7 @@ class _Model:
         objective, rows = problem.objective, problem.objective.rows
         columns = dense_columns(problem, Conic.name)
         self.problem, self.program = problem, ConeProgram()
-        self.margins = MarginRows(objective.margin, rows.c.size)
+        self.margins = MarginMatrix(objective.margin, rows.c.size)
         self.scale = 1.0 / float(rows.c.mean()) if scaled else 1.0
         costs = self.scale * objective.nu * columns.costs
         self.W = add_weights(self.program, costs, rows.k, objective.penalty.p or 1.0)
@@ -414,5 +414,5 @@ class _Model:
             limit = LOSS_CONES[objective.loss.name].limit
             found.append(feasible_weights(duals, objective, limit))
         if objective.loss.smooth:
-            found.append(objective.weights(self.problem.columns.scores(W)))
+            found.append(objective.negative_gradient(self.problem.columns.scores(W)))
         return found

@@ -14,8 +14,15 @@ from ..losses.elementwise import ElementwiseLoss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Master, MasterResult
-from .row_blocks import Crew, LocalCrew, ProcessCrew, cores, split_rows, start_processes
+from .base import Solver, SolverResult
+from .row_blocks import (
+    BlockExecutor,
+    ProcessBlocks,
+    ThreadBlocks,
+    cores,
+    split_rows,
+    start_processes,
+)
 
 _MEMORY = 30
 _RIDGE = 1e-12  # share of the trace: differences of late steps are nearly parallel
@@ -24,7 +31,7 @@ _AS_SMALL = 1.001  # times the least move: of such moves the last is taken, so t
 _FURTHEST = 10.0  # times the way of the points remembered: where moves are equal, c knows no bound
 
 
-class Acceleration:
+class AndersonAcceleration:
     """Extrapolates the iteration y <- y + move(y) from its last points.
 
     With the differences dF of the last moves and dG of the last points y + move, the next point
@@ -76,7 +83,7 @@ _LEAST_CHANGE = 2.0
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class Alternation:
+class ADMMIteration:
     """ADMM on the points Y_q = Z + M_q / sigma, from which Z and the multipliers follow.
 
     Z = prox_{nu / (sigma Q)} (mean_q Y_q) and M_q = sigma (Y_q - Z). A step is
@@ -101,7 +108,7 @@ class Alternation:
     """
 
     def __init__(
-        self, problem: RestrictedProblem, crew: Crew, start: Array, sigma: float | None
+        self, problem: RestrictedProblem, crew: BlockExecutor, start: Array, sigma: float | None
     ) -> None:
         self.problem, self.crew, self.shape = problem, crew, start.shape
         self.thresholds = problem.objective.nu * problem.columns.rows(start)[1]
@@ -116,7 +123,7 @@ class Alternation:
         self.steps = 0
         self._primal, self._dual = np.inf, np.inf
         self._balance_at = _FIRST_BALANCE
-        self._acceleration = Acceleration()
+        self._acceleration = AndersonAcceleration()
 
     @property
     def W(self) -> Array:
@@ -132,7 +139,7 @@ class Alternation:
         """Return the weights U (m, k): at the scores of Z, or the duals of the hinge."""
         objective = self.problem.objective
         if objective.loss.smooth:
-            return objective.weights(self.problem.columns.scores(self.W))
+            return objective.negative_gradient(self.problem.columns.scores(self.W))
         return self.crew.weights()
 
     def step(self) -> float:
@@ -194,7 +201,7 @@ _PATIENCE = 500  # steps without a smaller one: the end of the precision is reac
 _LARGE = 300_000  # multiplications of H and W in a task from which threads pay
 
 
-class Consensus(Master):
+class Consensus(Solver):
     """Any loss that is a sum over rows with any penalty, by ADMM over blocks of rows.
 
     Every block q has weights W_q of its own, a multiplier M_q and the loss f_q of its rows; Z is
@@ -207,7 +214,8 @@ class Consensus(Master):
 
     W_q is replaced by 1.6 W_q - 0.6 Z in the last two lines (over-relaxation), sigma is set by
     balancing the residuals ||W - Z|| and sigma ||Z - Z before||, and the steps are extrapolated
-    (`Acceleration`). The run ends when the gap of Z over the columns is at most the accuracy
+    (`AndersonAcceleration`). The run ends when the gap of Z over the columns is at most the
+    accuracy
     asked for; small residuals say when to look at it.
 
     A start needs no multipliers of an earlier call: they are the edges of the columns, -grad f_q
@@ -257,19 +265,19 @@ class Consensus(Master):
             return f"the loss {loss.name!r} cannot be sent to processes; workers='threads' would do"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Step until the gap over the columns is at most `accuracy`; never worse than `start`."""
         U = self._first_duals(problem, start)
         best = _Best(problem, start, U)
         if best.gap <= accuracy or start.size == 0:
             return best.result(accuracy, 0)
         with self._crew(problem, start, U) as crew:
-            walk = Alternation(problem, crew, start, self._sigma)
+            walk = ADMMIteration(problem, crew, start, self._sigma)
             self._walk(walk, best, accuracy)
         self._sigma, self._duals = walk.sigma, best.U
         return best.result(accuracy, walk.steps)
 
-    def _walk(self, walk: Alternation, best: "_Best", accuracy: float) -> None:
+    def _walk(self, walk: ADMMIteration, best: "_Best", accuracy: float) -> None:
         """Step, and look at the gap whenever the residuals are small, then smaller still."""
         level, least, idle = _LOOSE * max(accuracy, _FINEST), np.inf, 0
         while walk.steps < self.max_iterations and level > _FINEST and idle < _PATIENCE:
@@ -285,25 +293,25 @@ class Consensus(Master):
     def _first_duals(self, problem: RestrictedProblem, start: Array) -> Array:
         """Return the weights at `start`; for the hinge the last duals where they fit."""
         objective = problem.objective
-        U = objective.weights(problem.columns.scores(start))
+        U = objective.negative_gradient(problem.columns.scores(start))
         if objective.loss.smooth or self._duals is None or self._duals.shape != U.shape:
             return U
         return max(U, self._duals, key=lambda duals: problem.restricted_bound(start, duals))
 
     @contextmanager
-    def _crew(self, problem: RestrictedProblem, start: Array, U: Array) -> Iterator[Crew]:
+    def _crew(self, problem: RestrictedProblem, start: Array, U: Array) -> Iterator[BlockExecutor]:
         blocks = split_rows(problem, start, U, min(self.blocks, U.shape[0]))
         if self.workers == "processes":
             if len(self._processes) != len(blocks):
                 self._processes = start_processes(len(blocks))
-            yield ProcessCrew(blocks, self._processes)
+            yield ProcessBlocks(blocks, self._processes)
             return
         tasks = sum(len(block.parts) for block in blocks)
         if tasks == 1 or start.size * U.shape[0] < _LARGE * tasks:
-            yield LocalCrew(blocks, None)
+            yield ThreadBlocks(blocks, None)
             return
         with ThreadPoolExecutor(min(tasks, cores())) as pool:
-            yield LocalCrew(blocks, pool)
+            yield ThreadBlocks(blocks, pool)
 
 
 def _travels(loss: Loss) -> bool:
@@ -334,8 +342,8 @@ class _Best:
     def gap(self) -> float:
         return self.problem.objective.relative(self.value - self.bound, self.value)
 
-    def result(self, accuracy: float, steps: int) -> MasterResult:
-        return MasterResult(self.W, self.U, bool(self.gap <= accuracy), steps, self.value)
+    def result(self, accuracy: float, steps: int) -> SolverResult:
+        return SolverResult(self.W, self.U, bool(self.gap <= accuracy), steps, self.value)
 
 
 class ADMM(Consensus):

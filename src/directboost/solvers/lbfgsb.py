@@ -10,7 +10,7 @@ from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Master, MasterResult
+from .base import Solver, SolverResult
 
 _RUNS = 30
 _PATIENCE = 3
@@ -18,7 +18,7 @@ _OPTIONS = {"maxcor": 20, "maxiter": 5000, "maxfun": 20000, "maxls": 50, "ftol":
 _HUGE = 1e200  # stands for an overflow: the line search of L-BFGS-B cannot compute with inf
 
 
-class LBFGSB(Master):
+class LBFGSB(Solver):
     """Smooth loss with l1: on W >= 0 the penalty is linear, so only the bounds are not smooth.
 
     L-BFGS-B ends where the rounding of P hides all progress from its line search, at a gap of
@@ -42,7 +42,7 @@ class LBFGSB(Master):
             return "it needs the penalty l1; 'prox' takes any penalty"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Minimise until the gap over the columns is at most `accuracy`, or no run helps."""
         W, iterations, idle, fine = start, 0, 0, False
         best, least = (W, self._weights(problem, W)), self._gap(problem, W)
@@ -56,11 +56,11 @@ class LBFGSB(Master):
             gap = self._gap(problem, W)
             if gap < least:
                 best, least, idle = (W, self._weights(problem, W)), gap, 0
-        return MasterResult(*best, solved=bool(least <= accuracy), iterations=iterations)
+        return SolverResult(*best, solved=bool(least <= accuracy), iterations=iterations)
 
     @staticmethod
     def _weights(problem: RestrictedProblem, W: Array) -> Array:
-        return problem.objective.weights(problem.columns.scores(W))
+        return problem.objective.negative_gradient(problem.columns.scores(W))
 
     def _gap(self, problem: RestrictedProblem, W: Array) -> float:
         gap = problem.restricted_gap(W, self._weights(problem, W))

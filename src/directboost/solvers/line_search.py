@@ -5,13 +5,13 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..kernels.step_functions import apart
-from ..kernels.structs import LossPass, Way
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..kernels.structs import LossValues, SearchDirection
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
-from .quadratic_model import Point, QuadraticModel, RowSample
+from .quadratic_model import Iterate, QuadraticModel, RowSample
 
 
-class AllRows:
+class RowEvaluator:
     """Evaluates points on all rows.
 
     A search looks at the values of many points and goes to one, which is written over the point
@@ -32,61 +32,70 @@ class AllRows:
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of so many rows, or all of them."""
-        own, m = objective.margin.own, columns.binned.n_rows
+        own, m = objective.margin.true_class, columns.binned.n_rows
         return RowSample(columns.binned, np.zeros(m, dtype=np.int32) if own is None else own, size)
 
-    def line(self, objective: Objective, columns: FeatureColumns, model: QuadraticModel) -> "Line":
+    def line(
+        self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
+    ) -> "LineSearch":
         """Return the objective along the way to the minimum of a model."""
-        return Line(self, objective, columns, model)
+        return LineSearch(self, objective, columns, model)
 
-    def at(self, objective: Objective, columns: FeatureColumns, W: Jumps) -> Point:
+    def at(self, objective: Objective, columns: FeatureColumns, W: StepCoefficients) -> Iterate:
         """Return the point with jumps W."""
         F = columns.rounded_scores(W, self._precision)
         penalty = RestrictedProblem(objective, columns).penalty_value(W)
         return self.point(objective, columns, W, F, penalty)
 
     def point(
-        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
-    ) -> Point:
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: StepCoefficients,
+        F: Scores,
+        penalty: float,
+    ) -> Iterate:
         """Return the point with jumps W, scores F and that penalty."""
         return point_of(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
 
-    def replace(
+    def evaluate_in_place(
         self,
-        point: Point,
+        point: Iterate,
         objective: Objective,
         columns: FeatureColumns,
-        W: Jumps,
+        W: StepCoefficients,
         penalty: float,
-        way: Way,
-    ) -> Point:
+        way: SearchDirection,
+    ) -> Iterate:
         """Return the point with jumps W a way off another, and write it over that."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
             return self.point(objective, columns, W, moved(point.F, way), penalty)
         # In double precision the loop may keep U as a proof.
         U = point.U if self._precision == np.float32 else None
-        place = LossPass(0.0, point.F, U, point.A, point.C)
+        place = LossValues(0.0, point.F, U, point.A, point.C)
         found = kernels.loss_pass(rows, point.F, "FUAC", columns.team, way, place)
         return point_of(W, point.F, penalty, found)
 
-    def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
+    def loss(
+        self, objective: Objective, columns: FeatureColumns, F: Scores, way: SearchDirection
+    ) -> float:
         """Return the loss a way off the scores F."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
             return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, "", columns.team, way).value
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of all arrays of rows; there are none here."""
 
 
-class Line:
+class LineSearch:
     """The objective on all rows along the way from a point to the minimum of its model."""
 
     def __init__(
         self,
-        rows: AllRows,
+        rows: RowEvaluator,
         objective: Objective,
         columns: FeatureColumns,
         model: QuadraticModel,
@@ -109,7 +118,7 @@ class Line:
         """Return the objective a share `step` of the way; infinite where a jump breaks its sign."""
         if step > 1.0 and not self._keeps_signs(step):
             return float("inf")
-        F, way = self._model.point.F, Way(self._change, step)
+        F, way = self._model.point.F, SearchDirection(self._change, step)
         loss = self._rows.loss(self._objective, self._columns, F, way)
         return loss + self._model.penalty(self._start, step)
 
@@ -122,26 +131,26 @@ class Line:
         jumps = self._start + step * (work.jumps - self._start)
         return not bool((signs * jumps < 0.0).any())
 
-    def go(self, step: float) -> Point:
+    def accept(self, step: float) -> Iterate:
         """Return the point a share `step` of the way; it is written over the first one."""
-        work, way = self._model.work, Way(self._change, step)
+        work, way = self._model.work, SearchDirection(self._change, step)
         jumps = work.jumps
         if step != 1.0:
             jumps = self._start + step * (work.jumps - self._start)
         W = apart(jumps, work.first_jump[1:])
         penalty = self._model.penalty(self._start, step)
         point = self._model.point
-        return self._rows.replace(point, self._objective, self._columns, W, penalty, way)
+        return self._rows.evaluate_in_place(point, self._objective, self._columns, W, penalty, way)
 
 
-def moved(F: Scores, way: Way) -> Scores:
+def moved(F: Scores, way: SearchDirection) -> Scores:
     """Return the scores a way off F."""
     return np.asarray(F + F.dtype.type(way.step) * way.change)
 
 
-def point_of(W: Jumps, F: Scores, penalty: float, found: LossPass) -> Point:
+def point_of(W: StepCoefficients, F: Scores, penalty: float, found: LossValues) -> Iterate:
     """Return the point of jumps W and scores F, where a pass found U, A and C."""
     assert found.U is not None
     assert found.A is not None
     assert found.C is not None
-    return Point(W, F, found.value, penalty, found.U, found.A, found.C)
+    return Iterate(W, F, found.value, penalty, found.U, found.A, found.C)

@@ -10,9 +10,9 @@ from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Master, MasterResult
+from .base import Solver, SolverResult
 from .margin_matrix import (
-    MarginRows,
+    MarginMatrix,
     dense_columns,
     feasible_weights,
     identity,
@@ -31,7 +31,7 @@ _COLD = (
 )
 
 
-class LinearProgram(Master):
+class LinearProgram(Solver):
     """Hinge loss with the l1 or the l1,inf penalty, exact to rounding.
 
     The model stays in the solver. Columns that have come since the last call are added to it;
@@ -65,14 +65,14 @@ class LinearProgram(Master):
             return "it needs the penalty l1 or l1,inf; 'conic' takes the hinge with any l1,p"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Solve to rounding, from the last basis; `start` comes back only if the solver fails.
 
         A new model is solved cold. Where hot primal simplex cycles or does not come to a small
         gap, cold solves follow too.
         """
         model = self._living_model(problem)
-        weights = problem.objective.weights(problem.columns.scores(start))
+        weights = problem.objective.negative_gradient(problem.columns.scores(start))
         best, least, iterations = (start, weights), np.inf, 0
         for options in (_HOT, *_COLD) if model.has_basis else _COLD:
             iterations += model.run(options)
@@ -86,7 +86,7 @@ class LinearProgram(Master):
                 break
         if np.isinf(least):
             self._model = None
-        return MasterResult(*best, solved=bool(least <= accuracy), iterations=iterations)
+        return SolverResult(*best, solved=bool(least <= accuracy), iterations=iterations)
 
     def _living_model(self, problem: RestrictedProblem) -> "_Model":
         """Return the model of the last call, brought up to date, or a new one."""
@@ -121,8 +121,8 @@ class _Model:
         self.columns = dense_columns(problem, LinearProgram.name)
         self.generation = self.columns.generation
         rows = problem.objective.rows
-        self.margins = MarginRows(problem.objective.margin, rows.c.size)
-        self.slack = rows.c[self.margins.row] if rows.own is None else rows.share
+        self.margins = MarginMatrix(problem.objective.margin, rows.c.size)
+        self.slack = rows.c[self.margins.row] if rows.true_class is None else rows.share
         self.scale = 1.0 / float(self.slack.mean())
         grouped = bool(np.isinf(problem.objective.penalty.p or 1.0))
         # Costs of the variables of one column: every class, or only the bound t of all classes.
@@ -194,7 +194,7 @@ class _Model:
         R = self.margins.index.size
         empty = sp.csr_array((R, 0))
         self._add_rows(empty, np.ones(R))
-        place = np.arange(R) if self.objective.rows.own is None else self.margins.row
+        place = np.arange(R) if self.objective.rows.true_class is None else self.margins.row
         S = sp.csc_array((np.ones(R), (np.arange(R), place)), shape=(R, self.slack.size))
         self._add_cols(S, self.scale * self.slack)
 

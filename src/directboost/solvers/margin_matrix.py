@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array, Ints
-from ..losses import Rows
+from ..losses import SampleWeights
 from ..margins import Margin
 from ..problem.columns import DenseColumns
 from ..problem.objective import Objective, RestrictedProblem
@@ -15,7 +15,7 @@ from ..problem.objective import Objective, RestrictedProblem
 _DUST = 1e-9  # the size of weights that are only a solver's tolerance
 
 
-class MarginRows:
+class MarginMatrix:
     """The margins that W can change, as rows of a sparse matrix.
 
     Conventions: scores are flattened row by row, F_ir at position i k + r. Pairwise, the margins
@@ -37,17 +37,17 @@ class MarginRows:
         k = margin.k
         self.shape = (m, k)
         kept = np.ones((m, k), dtype=bool)
-        if margin.own is not None:
-            kept[np.arange(m), margin.own] = False
+        if margin.true_class is not None:
+            kept[np.arange(m), margin.true_class] = False
         self.index: Ints = np.flatnonzero(kept)
         self.row: Ints = self.index // k
         # With one-vs-all margins rho_ir = t_ir F_ir, so the margins of F = 1 are the targets.
         ones = np.ones((m, k))
-        self.sign: Array = (-ones if margin.own is not None else margin.forward(ones))[kept]
+        self.sign: Array = (-ones if margin.true_class is not None else margin.forward(ones))[kept]
         count = np.arange(self.index.size)
         G = sp.coo_array((self.sign, (count, self.index)), shape=(count.size, m * k))
-        if margin.own is not None:
-            own = self.row * k + margin.own[self.row]
+        if margin.true_class is not None:
+            own = self.row * k + margin.true_class[self.row]
             G = G + sp.coo_array((np.ones(count.size), (count, own)), shape=G.shape)
         self.G = G.tocsr()
 
@@ -63,19 +63,19 @@ def identity(size: int) -> Any:
     return sp.diags_array(np.ones(size), format="csr")
 
 
-def limit_hinge(U: Array, rows: Rows) -> Array:
+def limit_hinge(U: Array, rows: SampleWeights) -> Array:
     """Bring U >= 0 into the dual domain of the hinge, up to the entries r = y_i (pairwise zero).
 
     One-vs-all every entry is at most c_i, pairwise every row sums to at most s_i / S.
     """
-    if rows.own is None:
+    if rows.true_class is None:
         return np.minimum(U, rows.c[:, None])
     excess: Array = np.maximum(U.sum(axis=1) / rows.share, 1.0)
     return U / excess[:, None]
 
 
 def feasible_weights(
-    duals: Array, objective: Objective, limit: Callable[[Array, Rows], Array]
+    duals: Array, objective: Objective, limit: Callable[[Array, SampleWeights], Array]
 ) -> Array:
     """Project duals (m, k), good to a tolerance, on the exact dual domain.
 
@@ -83,8 +83,8 @@ def feasible_weights(
     not read: no edge depends on them, and the loss knows their best value.
     """
     rows, positive = objective.rows, np.maximum(duals, 0.0)
-    if rows.own is not None:
-        rows.set_own(positive, np.zeros(rows.c.size))
+    if rows.true_class is not None:
+        rows.set_true_class(positive, np.zeros(rows.c.size))
     return objective.loss.shrink(limit(positive, rows), 1.0, rows)
 
 

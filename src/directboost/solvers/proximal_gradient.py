@@ -10,7 +10,7 @@ from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Master, MasterResult
+from .base import Solver, SolverResult
 
 _MAX_STEPS = 50_000
 _CHECK = 20  # steps between two looks at the gap, which costs about as much as one step
@@ -20,7 +20,7 @@ _GROWTH = 1.3
 _EPS = float(np.finfo(np.float64).eps)
 
 
-class Proximal(Master):
+class ProximalGradient(Solver):
     """Smooth loss with any penalty, by proximal gradient steps with momentum.
 
     W <- prox(V - s grad L(V)) from the extrapolated point V; the momentum is dropped whenever it
@@ -41,7 +41,7 @@ class Proximal(Master):
             return f"the loss {loss.name!r} has no {margin.name} form, only {loss.margins[0]}"
         return None
 
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> MasterResult:
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Step until the gap over the columns is at most `accuracy`; never worse than `start`."""
         walk = _Walk(problem, start)
         lowest = problem.value(start)
@@ -56,7 +56,7 @@ class Proximal(Master):
                 best, least, idle = walk.point, gap, 0
             if value < lowest - 4.0 * _EPS * abs(lowest):
                 lowest, idle = value, 0
-        return MasterResult(best.W, best.U, solved=bool(least <= accuracy), iterations=steps)
+        return SolverResult(best.W, best.U, solved=bool(least <= accuracy), iterations=steps)
 
 
 @dataclass(frozen=True)
@@ -127,5 +127,5 @@ class _Walk:
         objective, columns = self.problem.objective, self.problem.columns
         # A loss given by the user may overflow on a step that is too long; `finite` sees it.
         with np.errstate(over="ignore", invalid="ignore"):
-            U = objective.weights(columns.scores(W))
+            U = objective.negative_gradient(columns.scores(W))
             return _Point(W, U, -columns.edges(objective.coefficients(U)))

@@ -7,20 +7,20 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Ints, Scores
 from ..kernels.step_functions import apart, tables_of
-from ..kernels.structs import ModelWork, Sweeps, padded_width
-from ..problem.columns import Bins
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..kernels.structs import QuadraticModelArrays, Sweeps, padded_width
+from ..problem.columns import BinnedFeatures
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
 
 
 @dataclass(frozen=True)
-class Point:
+class Iterate:
     """A point of the descent: the jumps, their scores, and the loss there.
 
     A = -dL/dF and the diagonal curvature C in F are (m, k) in the precision of the scores.
     """
 
-    W: Jumps
+    W: StepCoefficients
     F: Scores
     loss: float
     penalty: float
@@ -55,7 +55,7 @@ class RowSample:
 
     Parameters
     ----------
-    binned : Bins
+    binned : BinnedFeatures
     groups : (m,) int array
         The classes of the rows.
     size : int
@@ -63,7 +63,7 @@ class RowSample:
     seed : int
     """
 
-    def __init__(self, binned: Bins, groups: Ints, size: int, seed: int = 0) -> None:
+    def __init__(self, binned: BinnedFeatures, groups: Ints, size: int, seed: int = 0) -> None:
         self._binned = binned
         self.rows: Ints | None = None
         self.scale: Array | None = None
@@ -96,13 +96,15 @@ class RowSample:
 
     def labels(self, objective: Objective) -> Ints | None:
         """Return the classes of the sampled rows, None where a row may have several labels."""
-        return None if objective.margin.own is None else self.pick(objective.margin.own)
+        return (
+            None if objective.margin.true_class is None else self.pick(objective.margin.true_class)
+        )
 
-    def bend(self, point: Point) -> Scores:
+    def bend(self, point: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows at a point, scaled."""
         return self.take(point.C)
 
-    def curvature(self, objective: Objective, point: Point) -> tuple[int, Scores, Scores | None]:
+    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
         """Return how the classes of a row couple, and the second derivatives of the rows."""
         labels = self.labels(objective)
         if labels is None:
@@ -182,7 +184,7 @@ class QuadraticModel:
     ----------
     objective : Objective
     columns : FeatureColumns
-    point : Point
+    point : Iterate
     sample : RowSample
     damping : float
         Share of the curvature of every bin added to the ridge: shortens the step.
@@ -192,7 +194,7 @@ class QuadraticModel:
         self,
         objective: Objective,
         columns: FeatureColumns,
-        point: Point,
+        point: Iterate,
         sample: RowSample,
         damping: float,
     ) -> None:
@@ -212,7 +214,7 @@ class QuadraticModel:
         coupling, H, weight = sample.curvature(objective, point)
         wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
         wide[:, : H.shape[1]] = H
-        self.work = ModelWork(
+        self.work = QuadraticModelArrays(
             codes=codes,
             features=places,
             n_bins=n_bins,
@@ -270,4 +272,4 @@ def _factor(objective: Objective) -> float:
     hardly at all.
     """
     k = objective.margin.k
-    return 1.0 if objective.margin.own is None else k / (k - 1.0)
+    return 1.0 if objective.margin.true_class is None else k / (k - 1.0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..losses import Exponential, Rows
+from ..losses import Exponential, SampleWeights
 from ..problem.objective import RestrictedProblem
 from .admm_updates import BlockLoss, BlockUpdate, HingeUpdate, LogSumBlock, SmoothUpdate
 from .margin_matrix import dense_columns
@@ -68,14 +68,14 @@ def split_rows(problem: RestrictedProblem, W: Array, U: Array, count: int) -> li
 def is_coupled(problem: RestrictedProblem) -> bool:
     """Tell whether the loss has a logarithm around the sum over all rows."""
     loss, rows = problem.objective.loss, problem.objective.rows
-    return isinstance(loss, Exponential) and rows.own is not None
+    return isinstance(loss, Exponential) and rows.true_class is not None
 
 
 def _row_block(problem: RestrictedProblem, W: Array, U: Array, rows: slice) -> RowBlock:
     """Build the updates of some rows, class by class where the margin is separable."""
     objective, H = problem.objective, _responses(problem, rows)
-    own = None if objective.rows.own is None else objective.rows.own[rows]
-    weights = Rows(objective.rows.c[rows], objective.rows.k, own)
+    own = None if objective.rows.true_class is None else objective.rows.true_class[rows]
+    weights = SampleWeights(objective.rows.c[rows], objective.rows.k, own)
     margins = objective.margin.take(rows).split()
     parts: list[tuple[slice, BlockUpdate]] = []
     for r, margin in enumerate(margins):
@@ -92,7 +92,7 @@ def _log_sum_block(problem: RestrictedProblem, W: Array, rows: slice, part: floa
     """Build the update of (W, t) for some rows, from the best t for W."""
     objective = problem.objective
     t = objective.loss_value(problem.columns.scores(W))
-    weights = Rows(objective.rows.c[rows], objective.rows.k, None)
+    weights = SampleWeights(objective.rows.c[rows], objective.rows.k, None)
     margin = objective.margin.take(rows)
     loss = LogSumBlock(_responses(problem, rows), margin, objective.loss, weights, part)
     update = SmoothUpdate(loss, np.append(W.ravel(), t))
@@ -103,7 +103,7 @@ def _responses(problem: RestrictedProblem, rows: slice) -> Array:
     return np.asfortranarray(dense_columns(problem, "consensus").H[rows])
 
 
-class Crew(ABC):
+class BlockExecutor(ABC):
     """Works on the row blocks; x and M of all blocks are (Q, N)."""
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Crew(ABC):
         """Return the weights U (m, k) of all rows, each at the x of its block."""
 
 
-class LocalCrew(Crew):
+class ThreadBlocks(BlockExecutor):
     """Blocks in this process; every class of every block is a task of its own.
 
     Paper: Eq. 65 (classes in parallel, one-vs-all).
@@ -153,7 +153,7 @@ class LocalCrew(Crew):
         return deal_back([block.weights() for block in self.blocks])
 
 
-class ProcessCrew(Crew):
+class ProcessBlocks(BlockExecutor):
     """One process for each block, which keeps its rows; only x and M travel."""
 
     def __init__(self, blocks: Sequence[RowBlock], processes: Sequence[Executor]) -> None:

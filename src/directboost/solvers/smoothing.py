@@ -7,19 +7,19 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossPass, PassRows, Way
+from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossRows, LossValues, SearchDirection
 from ..kernels.threads import Team
 from ..losses import Loss
-from ..losses.base import Rows
+from ..losses.base import SampleWeights
 from ..losses.hinge import SmoothedHinge
 from ..margins import Margin, OneVsAll
 from ..penalties import Penalty
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
-from .base import Master, MasterResult
-from .block_descent import FeatureBlocks
-from .line_search import AllRows, moved, point_of
-from .quadratic_model import Point, QuadraticModel
+from .base import Solver, SolverResult
+from .block_descent import BlockDescent
+from .line_search import RowEvaluator, moved, point_of
+from .quadratic_model import Iterate, QuadraticModel
 
 _RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
 _SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
@@ -43,8 +43,8 @@ class _Effort:
 _ROUGH, _THOROUGH = _Effort(1, 6, 2, 1), _Effort(2, 20, 3, 3)
 
 
-class SmoothedBlocks(FeatureBlocks):
-    """`FeatureBlocks` for objectives with the loss `SmoothedHinge`.
+class SmoothedBlockDescent(BlockDescent):
+    """`BlockDescent` for objectives with the loss `SmoothedHinge`.
 
     The models are good ones, but hard: most rows are flat, so that weights are driven to zero by
     the penalty alone, by the hundred, and the Newton step has to be found anew without them.
@@ -55,21 +55,21 @@ class SmoothedBlocks(FeatureBlocks):
         Whether the point is so far from the optimum that a rough minimum of the model will do.
     """
 
-    def __init__(self, precision: type = np.float64, all_rows: AllRows | None = None) -> None:
-        rows = SmoothedRows(np.dtype(precision)) if all_rows is None else all_rows
+    def __init__(self, precision: type = np.float64, all_rows: RowEvaluator | None = None) -> None:
+        rows = SmoothedRowEvaluator(np.dtype(precision)) if all_rows is None else all_rows
         super().__init__(all_rows=rows)
         self.rough = True
 
     @property
-    def answer(self) -> Point:
+    def answer(self) -> Iterate:
         """The point of the last answer."""
         assert self._point is not None
         return self._point
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of all arrays of rows."""
-        super().release()
-        self._all_rows.release()
+        super().free()
+        self._all_rows.free()
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
         """Bring the model near its minimum; return by how much it fell."""
@@ -84,46 +84,53 @@ class SmoothedBlocks(FeatureBlocks):
         return total
 
 
-class SmoothedRows(AllRows):
+class SmoothedRowEvaluator(RowEvaluator):
     """Evaluates the smoothed hinge on all rows, by the fused pass of the loss it is like."""
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         super().__init__(precision)
-        self._shifted: tuple[Loss, ShiftedHinge] | None = None
+        self._shifted: tuple[Loss, SmoothedHingePass] | None = None
 
     def point(
-        self, objective: Objective, columns: FeatureColumns, W: Jumps, F: Scores, penalty: float
-    ) -> Point:
+        self,
+        objective: Objective,
+        columns: FeatureColumns,
+        W: StepCoefficients,
+        F: Scores,
+        penalty: float,
+    ) -> Iterate:
         """Return the point with jumps W, scores F and that penalty."""
         return point_of(W, F, penalty, self._of(objective).evaluate(F, "UAC", columns.team))
 
-    def replace(
+    def evaluate_in_place(
         self,
-        point: Point,
+        point: Iterate,
         objective: Objective,
         columns: FeatureColumns,
-        W: Jumps,
+        W: StepCoefficients,
         penalty: float,
-        way: Way,
-    ) -> Point:
+        way: SearchDirection,
+    ) -> Iterate:
         """Return the point with jumps W a way off another."""
         return self.point(objective, columns, W, moved(point.F, way), penalty)
 
-    def loss(self, objective: Objective, columns: FeatureColumns, F: Scores, way: Way) -> float:
+    def loss(
+        self, objective: Objective, columns: FeatureColumns, F: Scores, way: SearchDirection
+    ) -> float:
         """Return the loss a way off the scores F."""
         return self._of(objective).evaluate(moved(F, way), "", columns.team).value
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of all arrays of rows."""
         self._shifted = None
 
-    def _of(self, objective: Objective) -> "ShiftedHinge":
+    def _of(self, objective: Objective) -> "SmoothedHingePass":
         if self._shifted is None or self._shifted[0] is not objective.loss:
-            self._shifted = (objective.loss, ShiftedHinge(objective, self._precision))
+            self._shifted = (objective.loss, SmoothedHingePass(objective, self._precision))
         return self._shifted[1]
 
 
-class ShiftedHinge:
+class SmoothedHingePass:
     """The smoothed hinge as mu times a smooth loss with a fused pass, at scores F / mu + offset.
 
     That is the multinomial loss pairwise, the logistic loss one-vs-all; `floor` is what the value
@@ -144,12 +151,12 @@ class ShiftedHinge:
         offset, c = loss.offset(rows), rows.c.astype(precision)
         if isinstance(margin, OneVsAll):
             offset *= -margin.targets
-            self.rows = PassRows(LOGISTIC, rows.k, None, margin.targets, c)
+            self.rows = LossRows(LOGISTIC, rows.k, None, margin.targets, c)
         else:
             self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
-            self.rows = PassRows(MULTINOMIAL, rows.k, rows.own, None, c)
+            self.rows = LossRows(MULTINOMIAL, rows.k, rows.true_class, None, c)
         self.offset: Scores = offset.astype(precision)
-        unit = rows.c if rows.own is None else rows.share
+        unit = rows.c if rows.true_class is None else rows.share
         self.nothing: Scores = (_NOTHING * unit).astype(precision)[:, None]
 
     def scores(self, F: Scores) -> Scores:
@@ -160,7 +167,7 @@ class ShiftedHinge:
         """Return the smoothed hinge from the value of the smooth loss."""
         return self.mu * value + self.floor
 
-    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossPass:
+    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
         """Return the smoothed hinge at the scores F and the wanted ones of U, A and C there."""
         found = kernels.loss_pass(self.rows, self.scores(F), wanted, team)
         if found.U is not None:
@@ -180,7 +187,7 @@ _FAR = 0.3  # share of the objective above which a gap calls for no more than ro
 
 
 @dataclass(frozen=True)
-class Answer:
+class SmoothedSolution:
     """Weights U, the objective there, and what smoothing costs: L(rho) + <U, rho> - D(U)."""
 
     U: Array
@@ -188,8 +195,8 @@ class Answer:
     excess: float
 
 
-class Smoothing(Master):
-    """Solves the smoothed problem by `SmoothedBlocks` and hands out its weights U.
+class Smoothing(Solver):
+    """Solves the smoothed problem by `SmoothedBlockDescent` and hands out its weights U.
 
     U lies in the dual domain of the loss itself, so the certificate is that of the true problem.
     Its gap has two parts: how far U is from the weights of the loss at the same scores, which is
@@ -201,18 +208,18 @@ class Smoothing(Master):
     ----------
     precision : numpy dtype
         Precision of scores and histograms.
-    all_rows : AllRows, optional
+    all_rows : RowEvaluator, optional
         Where the rows are, in their own precision; in this process by default.
     """
 
     name: ClassVar[str] = "smoothing"
 
-    def __init__(self, precision: type = np.float64, all_rows: AllRows | None = None) -> None:
-        self._blocks = SmoothedBlocks(precision, all_rows)
+    def __init__(self, precision: type = np.float64, all_rows: RowEvaluator | None = None) -> None:
+        self._blocks = SmoothedBlockDescent(precision, all_rows)
         self._smooth: Any = None
-        self._last: Jumps = []
+        self._last: StepCoefficients = []
         self._features: list[int] = []
-        self._answer: Answer | None = None
+        self._answer: SmoothedSolution | None = None
         self._price = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
@@ -222,7 +229,9 @@ class Smoothing(Master):
             return "the loss cannot be smoothed"
         return self._blocks.supports(smooth, margin, penalty)
 
-    def solve(self, problem: RestrictedProblem, start: Jumps, accuracy: float) -> MasterResult:
+    def solve(
+        self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
+    ) -> SolverResult:
         """Minimise one model of the smoothed objective, from where the last call ended."""
         columns, objective = problem.columns, problem.objective
         assert isinstance(columns, FeatureColumns)
@@ -232,38 +241,38 @@ class Smoothing(Master):
         result = self._blocks.solve(smoothed, begin, accuracy)
         self._last, self._features = result.W, list(columns.features)
         answer = self._answer = self._judged(problem, result)
-        return MasterResult(result.W, answer.U, True, 1, answer.value)
+        return SolverResult(result.W, answer.U, True, 1, answer.value)
 
-    def _judged(self, problem: RestrictedProblem, result: MasterResult) -> Answer:
+    def _judged(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
         """Return an answer of the smoothed problem as one of the problem itself."""
         objective, point = problem.objective, self._blocks.answer
         U, F = in_domain(result.U, objective.rows), point.F.astype(np.float64, copy=False)
         loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
         excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        return Answer(U, loss + point.penalty, excess)
+        return SmoothedSolution(U, loss + point.penalty, excess)
 
     def _cold(self, mu: float) -> Any:
         """Return the smoothed loss of temperature mu."""
         return SmoothedHinge(mu)
 
-    def _around(self, answer: Answer, mu: float, objective: Objective) -> Any:
+    def _around(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Any:
         """Return the loss of temperature mu that is smoothed around the last answer."""
         return self._smooth.around(answer.U, objective.rows, mu)
 
-    def _begin(self, columns: FeatureColumns, start: Jumps) -> Jumps:
+    def _begin(self, columns: FeatureColumns, start: StepCoefficients) -> StepCoefficients:
         """Return the weights of the last call: those of the loop may be of an earlier one."""
         known = self._features
         if known and columns.features[: len(known)] == known:
             return columns.grow(self._last)
         return start
 
-    def notice(self, max_price: float) -> None:
+    def observe_max_price(self, max_price: float) -> None:
         """Learn the largest price of a column at the U of the last answer."""
         self._price = max_price
 
-    def release(self) -> None:
+    def free(self) -> None:
         """Let go of all arrays of rows."""
-        self._blocks.release()
+        self._blocks.free()
         self._smooth = self._answer = None
 
     def _next(self, objective: Objective) -> Any:
@@ -280,7 +289,7 @@ class Smoothing(Master):
             self._blocks.forget()
         return self._smooth
 
-    def _sharpened(self, answer: Answer, unsolved: float, objective: Objective) -> Any:
+    def _sharpened(self, answer: SmoothedSolution, unsolved: float, objective: Objective) -> Any:
         """Return a loss nearer to that of the objective, at least at the answer."""
         mu = self._smooth.mu
         if objective.relative(answer.excess, answer.value) > _MUCH:
@@ -289,12 +298,12 @@ class Smoothing(Master):
         return self._around(answer, max(cooling * mu, _LAST), objective)
 
 
-def in_domain(U: Scores, rows: Rows) -> Array:
+def in_domain(U: Scores, rows: SampleWeights) -> Array:
     """Return U in double precision, rid of the rounding that took it out of the dual domain."""
     double = U.astype(np.float64)
-    if rows.own is None:
+    if rows.true_class is None:
         return np.minimum(double, rows.c[:, None])
     sums = double.sum(axis=1)
     empty = np.flatnonzero(sums <= 0.0)
-    double[empty, rows.own[empty]] = sums[empty] = 1.0
+    double[empty, rows.true_class[empty]] = sums[empty] = 1.0
     return np.asarray(double * (rows.share / sums)[:, None])

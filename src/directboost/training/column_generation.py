@@ -11,17 +11,17 @@ import numpy as np
 from ..arrays import Array, Scores
 from ..callbacks import Callback
 from ..certificate import Certificate, recertify
-from ..history import OutOfReach, Record, Status
+from ..history import Record, RowsUnavailableError, Status
 from ..kernels.threads import Team
 from ..oracles.base import Oracle, Pricing
 from ..problem.columns import Columns, Proposals
 from ..problem.objective import Objective, RestrictedProblem
-from ..solvers.base import Master
+from ..solvers.base import Solver
 from .stopping import PROGRESS, end_of
 
 
 @dataclass(frozen=True)
-class Plan:
+class LoopSettings:
     """What stays fixed during the loop.
 
     Attributes
@@ -46,7 +46,7 @@ class Plan:
 
     objective: Objective
     oracle: Oracle
-    master: Master
+    master: Solver
     tol: float
     rule: str = "exact"
     columns_per_round: int | None = None
@@ -61,7 +61,7 @@ class Plan:
 
 
 @dataclass
-class State:
+class LoopState:
     """What changes: the columns, the best weights W so far, and the dual points.
 
     W never gets worse: an answer of the master that raises the objective is left aside, though
@@ -89,7 +89,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Known:
+class WarmStart:
     """Weights W of columns, where known with their loss and a dual point U, of any nu."""
 
     columns: Columns
@@ -99,18 +99,18 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Solution:
     """The best answer of a run, with its certificate."""
 
     certificate: Certificate
     status: Status
-    state: State
+    state: LoopState
     loss: float
 
     @property
-    def known(self) -> Known:
+    def known(self) -> WarmStart:
         """What a run at another nu can start from."""
-        return Known(self.state.columns, self.state.W, self.state.U, self.loss)
+        return WarmStart(self.state.columns, self.state.W, self.state.U, self.loss)
 
 
 _SHARE = 0.3  # of the tolerance to which the master solves: the rest is for columns not there yet
@@ -120,13 +120,13 @@ _WORTH = 0.5  # share of the tolerance by which a price exceeds nu that is worth
 
 
 def run(
-    plan: Plan,
+    plan: LoopSettings,
     columns: Columns,
     W: Any,
-    before: Outcome | None = None,
+    before: Solution | None = None,
     seconds: float = 0.0,
-    known: Known | None = None,
-) -> Outcome:
+    known: WarmStart | None = None,
+) -> Solution:
     """Generate columns until the certified gap is at most tol, or another end comes first.
 
     Starts from the weights W of the columns, and goes on with the records and the lower bound of
@@ -142,31 +142,31 @@ def run(
     try:
         while status is None:
             status = step(plan, state, started)
-            if status in (Status.OPTIMAL, Status.MAX_ITER) and plan.master.sharpen():
+            if status in (Status.OPTIMAL, Status.MAX_ITER) and plan.master.switch_to_double():
                 _measure_anew(plan, state)
                 status = None
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
-    except OutOfReach as lost:
+    except RowsUnavailableError as lost:
         lost.state = state
         raise
     return _finish(plan, state, status)
 
 
-def _start(plan: Plan, columns: Columns, W: Any, known: Known | None) -> State:
+def _start(plan: LoopSettings, columns: Columns, W: Any, known: WarmStart | None) -> LoopState:
     objective, precision = plan.objective, plan.master.precision
     plan.oracle.traffic()  # what travelled before belongs to no round
     if len(columns) == 0:
-        return State(columns, W, objective.start(precision), objective.start_value())
+        return LoopState(columns, W, objective.start(precision), objective.start_value())
     penalty = RestrictedProblem(objective, columns).penalty_value(W)
     if known is not None and known.U is not None and known.loss is not None:
         U = known.U.astype(precision, copy=False)
-        return State(columns, W, U, known.loss + penalty)
+        return LoopState(columns, W, U, known.loss + penalty)
     here = objective.evaluate(columns.rounded_scores(W, precision), "U", plan.team)
-    return State(columns, W, here.U, here.value + penalty)
+    return LoopState(columns, W, here.U, here.value + penalty)
 
 
-def _resume(state: State, before: Outcome) -> None:
+def _resume(state: LoopState, before: Solution) -> None:
     old = before.state
     state.history, state.round, state.wish = old.history, len(old.history), old.wish
     state.best_dual = before.certificate.dual
@@ -175,7 +175,7 @@ def _resume(state: State, before: Outcome) -> None:
     state.seconds_pricing, state.seconds_master = old.seconds_pricing, old.seconds_master
 
 
-def _measure_anew(plan: Plan, state: State) -> None:
+def _measure_anew(plan: LoopSettings, state: LoopState) -> None:
     """Take the answer on in double precision: the round that ended the loop is done again."""
     state.history.pop()
     state.U, loss, penalty = _evaluate(plan, state)
@@ -183,7 +183,7 @@ def _measure_anew(plan: Plan, state: State) -> None:
     state.best_dual, state.best_gap, state.idle = -np.inf, np.inf, 0
 
 
-def _evaluate(plan: Plan, state: State) -> tuple[Array, float, float]:
+def _evaluate(plan: LoopSettings, state: LoopState) -> tuple[Array, float, float]:
     """Return the dual point, the loss and the penalty at the weights, in double precision."""
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
     here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
@@ -191,12 +191,12 @@ def _evaluate(plan: Plan, state: State) -> tuple[Array, float, float]:
     return here.U.astype(np.float64, copy=False), here.value, penalty
 
 
-def step(plan: Plan, state: State, started: float) -> Status | None:
+def step(plan: LoopSettings, state: LoopState, started: float) -> Status | None:
     """Do one round; return why the loop should end, or None."""
     clock = time.perf_counter()
     pricing = _price(plan, state)
     if pricing.complete:
-        plan.master.notice(pricing.max_price)
+        plan.master.observe_max_price(pricing.max_price)
         _keep_best_dual(plan, state, pricing)
     state.seconds_pricing += time.perf_counter() - clock
     record = _record(plan, state, pricing, started)
@@ -218,13 +218,13 @@ def step(plan: Plan, state: State, started: float) -> Status | None:
     return None
 
 
-def _price(plan: Plan, state: State) -> Pricing:
+def _price(plan: LoopSettings, state: LoopState) -> Pricing:
     assert state.U is not None
     A = state.A if state.A is not None else plan.objective.coefficients(state.U)
     return plan.oracle.price(A, plan.objective.penalty, plan.rule)
 
 
-def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
+def _keep_best_dual(plan: LoopSettings, state: LoopState, pricing: Pricing) -> None:
     assert state.U is not None
     price = pricing.max_price + pricing.rounding
     dual = plan.objective.dual_estimate(state.U, price, plan.team)
@@ -233,7 +233,7 @@ def _keep_best_dual(plan: Plan, state: State, pricing: Pricing) -> None:
         state.best_dual, state.best_U = dual, plan.objective.proof(state.U)
 
 
-def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Record:
+def _record(plan: LoopSettings, state: LoopState, pricing: Pricing, started: float) -> Record:
     gap = max(state.primal - state.best_dual, 0.0)
     return Record(
         round=state.round,
@@ -251,7 +251,7 @@ def _record(plan: Plan, state: State, pricing: Pricing, started: float) -> Recor
     )
 
 
-def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
+def _add_columns(plan: LoopSettings, state: LoopState, pricing: Pricing) -> int:
     proposals: Proposals = pricing.proposals
     if plan.rule == "exact":
         # What is hardly above nu can wait until all is priced, or that would never be.
@@ -264,7 +264,7 @@ def _add_columns(plan: Plan, state: State, pricing: Pricing) -> int:
     return state.columns.extend(proposals, state.W)
 
 
-def _solve(plan: Plan, state: State, relative_gap: float) -> None:
+def _solve(plan: LoopSettings, state: LoopState, relative_gap: float) -> None:
     """Let the master solve over the columns, and keep its answer where it is no worse."""
     accuracy = _accuracy(plan, state, relative_gap)
     problem = RestrictedProblem(plan.objective, state.columns)
@@ -282,7 +282,7 @@ def _solve(plan: Plan, state: State, relative_gap: float) -> None:
         state.stages.append(state.W)
 
 
-def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
+def _accuracy(plan: LoopSettings, state: LoopState, relative_gap: float) -> float:
     """Return the relative gap over the columns to solve to."""
     accuracy = _SHARE * plan.tol
     if plan.columns_per_round is None:
@@ -293,7 +293,7 @@ def _accuracy(plan: Plan, state: State, relative_gap: float) -> float:
     return accuracy if state.columns.whole_features else accuracy * 0.1**state.idle
 
 
-def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
+def _may_be_loose(plan: LoopSettings, state: LoopState, relative_gap: float) -> bool:
     """Tell whether the next column changes the answer anyway, while the gap of all is large.
 
     With few columns a round tight solves take up to twice the time. Not the last of a budget may be
@@ -305,12 +305,12 @@ def _may_be_loose(plan: Plan, state: State, relative_gap: float) -> bool:
     return isfinite(relative_gap) and not (lasting or plan.oracle.grows)
 
 
-def _finish(plan: Plan, state: State, status: Status) -> Outcome:
+def _finish(plan: LoopSettings, state: LoopState, status: Status) -> Solution:
     """Certify the best answer anew, in double precision.
 
     An interrupt may have come after new columns and before their weights.
     """
-    plan.master.release()
+    plan.master.free()
     state.W, state.A = state.columns.grow(state.W), None
     U, loss, penalty = _evaluate(plan, state)
     state.U = U if plan.keep_dual else U.astype(plan.master.precision, copy=False)
@@ -319,4 +319,4 @@ def _finish(plan: Plan, state: State, status: Status) -> Outcome:
         duals.append(state.best_U.astype(np.float64, copy=False))
     primal = loss + penalty
     certificate = recertify(plan.objective, primal, duals, plan.oracle, plan.tol, plan.team)
-    return Outcome(certificate, status, state, loss)
+    return Solution(certificate, status, state, loss)

@@ -10,13 +10,13 @@ from ..arrays import Array, Bools, Ints
 from ..certificate import Certificate, certify
 from ..history import Status
 from ..kernels.prox import row_norms
-from ..kernels.step_functions import LEVELS, rows_with_any
-from ..kernels.structs import ModelWork
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..kernels.step_functions import CATEGORICAL, rows_with_any
+from ..kernels.structs import QuadraticModelArrays
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
-from ..solvers.quadratic_model import Point, QuadraticModel, first_size
-from .column_generation import Outcome
-from .task import Task
+from ..solvers.quadratic_model import Iterate, QuadraticModel, first_size
+from .column_generation import Solution
+from .task import FitContext
 
 _DIGITS = 6  # to which costs are compared: beyond them rounding would decide
 _LONGEST = 20.0  # change of a score beyond which the exponential says enough
@@ -70,7 +70,7 @@ class Moves:
         return Moves(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
 
 
-def all_moves(work: ModelWork) -> Moves:
+def all_moves(work: QuadraticModelArrays) -> Moves:
     """Return every move of weights of one sign, or of both, that saves a stump."""
     live = _Live(work)
     found = list(live.moves(live.leaving()))
@@ -114,14 +114,14 @@ class _Leaving:
 class _Live:
     """The jumps that are not zero, and sums of gradient and curvature to the left of them."""
 
-    def __init__(self, work: ModelWork) -> None:
+    def __init__(self, work: QuadraticModelArrays) -> None:
         self._places = rows_with_any(work.jumps)
         self._V, self._p = work.jumps[self._places], work.p
         self._signs = _Signs(self._V)
         self._norms = self._signs.norms(self._p)
         feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
         jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
-        levels = work.kinds[feature] == LEVELS
+        levels = work.kinds[feature] == CATEGORICAL
         self._left = (jump >= last) & ~levels
         self._nu = work.nu[feature]
         # A neighbour is of the same feature and sends missing values the same way.
@@ -204,7 +204,7 @@ _LITTLE, _QUICK_LITTLE = 0.2, 0.4  # share of the slack that is too little for a
 _ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 5, 0.1, 2, 0.5  # of the Newton step
 
 
-def compact(task: Task, outcome: Outcome, quick: bool = False) -> Outcome:
+def compact(task: FitContext, outcome: Solution, quick: bool = False) -> Solution:
     """Return an answer with fewer stumps within the tolerance, or the same one.
 
     A `quick` search ends where more passes would save little.
@@ -225,7 +225,9 @@ def compact(task: Task, outcome: Outcome, quick: bool = False) -> Outcome:
         return replace(outcome, status=Status.INTERRUPTED)
 
 
-def _certified(task: Task, outcome: Outcome, columns: FeatureColumns, W: Jumps) -> Outcome:
+def _certified(
+    task: FitContext, outcome: Solution, columns: FeatureColumns, W: StepCoefficients
+) -> Solution:
     """Return the answer W with its certificate in double precision, if it keeps the tolerance."""
     objective, before = task.objective, outcome.certificate
     penalty = RestrictedProblem(objective, columns).penalty_value(W)
@@ -235,7 +237,7 @@ def _certified(task: Task, outcome: Outcome, columns: FeatureColumns, W: Jumps) 
     if not after.converged:
         return outcome
     state = replace(outcome.state, columns=columns, W=W, primal=primal)
-    return Outcome(after, outcome.status, state, loss)
+    return Solution(after, outcome.status, state, loss)
 
 
 class _Search:
@@ -243,7 +245,7 @@ class _Search:
 
     Parameters
     ----------
-    task : Task
+    task : FitContext
     columns : FeatureColumns
         Features without weight are dropped from it.
     proof : Certificate
@@ -252,7 +254,7 @@ class _Search:
     """
 
     def __init__(
-        self, task: Task, columns: FeatureColumns, proof: Certificate, quick: bool
+        self, task: FitContext, columns: FeatureColumns, proof: Certificate, quick: bool
     ) -> None:
         self.columns = columns
         self._passes = _QUICK_PASSES if quick else _PASSES
@@ -267,7 +269,7 @@ class _Search:
         gain = max(objective.start_value() - proof.primal, 0.0)
         self._ceiling = min(within, proof.primal + _GIVEN_BACK * gain)
 
-    def smallest(self, W: Jumps) -> Jumps:
+    def smallest(self, W: StepCoefficients) -> StepCoefficients:
         """Return the smallest model found from W whose objective stays below the ceiling."""
         point, share = self._rows.at(self._objective, self.columns, W), _SHARE
         least = self._little * (self._ceiling - point.value)
@@ -284,12 +286,12 @@ class _Search:
             if line.value(1.0) > self._ceiling:
                 share *= _LESS
                 continue
-            point = self._alive(line.go(1.0))
+            point = self._alive(line.accept(1.0))
             if not point.W:
                 break
         return point.W
 
-    def _alive(self, point: Point) -> Point:
+    def _alive(self, point: Iterate) -> Iterate:
         return replace(point, W=self.columns.prune(point.W))
 
 

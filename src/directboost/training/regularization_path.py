@@ -9,25 +9,25 @@ import numpy as np
 
 from ..arrays import Array
 from ..certificate import recertify
-from ..data.binning import Stumps
+from ..data.binning import ColumnWeights
 from ..history import Record, Status
-from ..problem.feature_columns import FeatureColumns, Jumps
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
-from .column_generation import Known, Outcome, State
+from .column_generation import LoopState, Solution, WarmStart
 from .compaction import compact
-from .result import Trained, trained
+from .result import FitResult, trained
 from .stopping import ENDED_BY_USER, wish_of
 from .strategy import solve
-from .task import Task
+from .task import FitContext
 
 
-def has_neighbours(task: Task, end: Outcome) -> bool:
+def has_neighbours(task: FitContext, end: Solution) -> bool:
     """Return whether answers at other nus can be made of that one."""
     smooth, columns = task.request.parts.loss.smooth, end.state.columns
     return smooth and not task.oracle.grows and isinstance(columns, FeatureColumns)
 
 
-def between(task: Task, upper: Outcome, lower: Outcome) -> Known:
+def interpolate(task: FitContext, upper: Solution, lower: Solution) -> WarmStart:
     """Return weights and a dual point for the nu of the task, which lies between those of others.
 
     Prices are convex in the dual point U, and the bound D(U) is concave. With
@@ -41,10 +41,10 @@ def between(task: Task, upper: Outcome, lower: Outcome) -> Known:
     loss = task.objective.evaluate(columns.scores(W), "", task.team).value
     assert upper.state.U is not None
     assert lower.state.U is not None
-    return Known(columns, W, (1.0 - t) * upper.state.U + t * lower.state.U, loss)
+    return WarmStart(columns, W, (1.0 - t) * upper.state.U + t * lower.state.U, loss)
 
 
-def beyond(task: Task, upper: Outcome, lower: Outcome) -> Known:
+def extrapolate(task: FitContext, upper: Solution, lower: Solution) -> WarmStart:
     """Return weights for the nu of the task, which lies below those of others.
 
     They go on as they went from one to the other; what would change its sign, or has no weight at
@@ -55,10 +55,10 @@ def beyond(task: Task, upper: Outcome, lower: Outcome) -> Known:
     signs = {f: np.sign(jumps) for f, jumps in zip(last, lower.state.W, strict=True)}
     for feature, jumps in zip(columns.features, W, strict=True):
         jumps[jumps * signs.get(feature, 0.0) <= 0.0] = 0.0
-    return Known(columns, columns.prune(W))
+    return WarmStart(columns, columns.prune(W))
 
 
-def _mixed(upper: Outcome, lower: Outcome, nu: float) -> tuple[FeatureColumns, Jumps]:
+def _mixed(upper: Solution, lower: Solution, nu: float) -> tuple[FeatureColumns, StepCoefficients]:
     """Return the columns of both, and weights on the line through theirs in log(nu)."""
     above, below = upper.certificate.nu, lower.certificate.nu
     share = log(above / nu) / log(above / below)
@@ -74,12 +74,12 @@ def _mixed(upper: Outcome, lower: Outcome, nu: float) -> tuple[FeatureColumns, J
     return columns, list(W.values())
 
 
-def _features(end: Outcome) -> FeatureColumns:
+def _features(end: Solution) -> FeatureColumns:
     assert isinstance(end.state.columns, FeatureColumns)
     return end.state.columns
 
 
-def judged(task: Task, known: Known, seconds: float) -> Outcome:
+def certify_known(task: FitContext, known: WarmStart, seconds: float) -> Solution:
     """Return what is known as an answer, with its certificate; `seconds` were spent."""
     objective, tol = task.objective, task.request.tol
     assert known.U is not None
@@ -93,16 +93,16 @@ def judged(task: Task, known: Known, seconds: float) -> Outcome:
         objective.nu, 0.0, 0.0, seconds,
     )  # fmt: skip
     wish = wish_of(task.request.callbacks, record)
-    state = State(known.columns, known.W, known.U, primal, wish=wish, history=[record])
+    state = LoopState(known.columns, known.W, known.U, primal, wish=wish, history=[record])
     status = Status.OPTIMAL if proof.converged else Status.MAX_ITER
-    return Outcome(proof, status, state, known.loss)
+    return Solution(proof, status, state, known.loss)
 
 
 _STRIDE = 3.0  # largest ratio of nu between answers that are solved for, where others lie between
 _FEW = 6  # features from which on answers are made of others: one in between has those of both
 
 
-class Walk:
+class NuPath:
     """Fits a task at one nu after the other; each fit starts from the answers before.
 
     Seconds in the records count from the start of the walk: an answer between two others is found
@@ -110,24 +110,24 @@ class Walk:
 
     Parameters
     ----------
-    task : Task
-    before : Stumps, optional
+    task : FitContext
+    before : ColumnWeights, optional
         The start of the first fit.
     """
 
-    def __init__(self, task: Task, before: Stumps | None = None) -> None:
+    def __init__(self, task: FitContext, before: ColumnWeights | None = None) -> None:
         self.task = task
         #: Whether the user ended the last fit, so that another one is not wanted.
         self.ended = False
         self._before = before
-        self._last: list[Outcome] = []
+        self._last: list[Solution] = []
         self._began = time.perf_counter()
 
-    def to(self, nu: float) -> Trained:
+    def to(self, nu: float) -> FitResult:
         """Return the model of that nu, absolute."""
         return self._model(self._solved(nu))
 
-    def down(self, nus: Sequence[float]) -> Iterator[Trained]:
+    def down(self, nus: Sequence[float]) -> Iterator[FitResult]:
         """Yield the models of falling nus, absolute, until the user ends a fit.
 
         Only some are solved for. Those in between are made of their neighbours, and solved for
@@ -151,7 +151,7 @@ class Walk:
             return 1
         return max(sum(self._last[-1].certificate.nu <= _STRIDE * nu for nu in nus), 1)
 
-    def _next(self, nus: list[float]) -> Iterator[Outcome]:
+    def _next(self, nus: list[float]) -> Iterator[Solution]:
         """Yield the answers of some nus, of which the last one is solved for first."""
         before = self._last[-1:]
         lower = _as_wished(self._solved(nus[-1]))
@@ -159,7 +159,7 @@ class Walk:
             yield from self._filled(before[0], lower, nus[:-1])
         yield lower
 
-    def _filled(self, upper: Outcome, lower: Outcome, nus: list[float]) -> Iterator[Outcome]:
+    def _filled(self, upper: Solution, lower: Solution, nus: list[float]) -> Iterator[Solution]:
         """Yield the answers of falling nus between two others; the one half way is found first."""
         if not nus:
             return
@@ -171,22 +171,22 @@ class Walk:
         yield middle
         yield from self._filled(middle if solved else upper, lower, nus[half + 1 :])
 
-    def _between(self, upper: Outcome, lower: Outcome, nu: float) -> Outcome:
+    def _between(self, upper: Solution, lower: Solution, nu: float) -> Solution:
         try:
             return self._near(upper, lower, nu)
         except KeyboardInterrupt:
             last = replace(lower, status=Status.INTERRUPTED)
             return replace(self._near(upper, last, nu), status=Status.INTERRUPTED)
 
-    def _near(self, upper: Outcome, lower: Outcome, nu: float) -> Outcome:
+    def _near(self, upper: Solution, lower: Solution, nu: float) -> Solution:
         """Return an answer made of two others; solve for one where it is not good enough.
 
         Where an answer has single columns, of a solver that finished it, the upper one has to do.
         """
         task = self.task.at(nu)
         both = all(has_neighbours(task, end) for end in (upper, lower))
-        known = between(task, upper, lower) if both else upper.known
-        found = judged(task, known, self._seconds())
+        known = interpolate(task, upper, lower) if both else upper.known
+        found = certify_known(task, known, self._seconds())
         good = found.certificate.converged
         if lower.status in ENDED_BY_USER:
             return found if good else replace(found, status=lower.status)
@@ -194,7 +194,7 @@ class Walk:
             return _as_wished(found)
         return _as_wished(solve(task, known, self._seconds()))
 
-    def _solved(self, nu: float) -> Outcome:
+    def _solved(self, nu: float) -> Solution:
         """Return the answer of that nu, which the next one starts from.
 
         It starts from the answers themselves, not from the smaller models made of them.
@@ -204,16 +204,16 @@ class Walk:
         self._last = [*self._last[-1:], outcome]
         return outcome
 
-    def _start(self, task: Task) -> Stumps | Known | None:
+    def _start(self, task: FitContext) -> ColumnWeights | WarmStart | None:
         if not self._last:
             return self._before
         nus = [outcome.certificate.nu for outcome in self._last]
         falling = len(nus) == 2 and nus[0] > nus[1] > task.objective.nu
         if falling and all(has_neighbours(task, outcome) for outcome in self._last):
-            return beyond(task, *self._last)
+            return extrapolate(task, *self._last)
         return self._last[-1].known
 
-    def _model(self, outcome: Outcome, quick: bool = False) -> Trained:
+    def _model(self, outcome: Solution, quick: bool = False) -> FitResult:
         """Return the model of an answer, made smaller within the tolerance."""
         task = self.task.at(outcome.certificate.nu)
         outcome = compact(task, outcome, quick)
@@ -224,7 +224,7 @@ class Walk:
         return time.perf_counter() - self._began
 
 
-def _as_wished(outcome: Outcome) -> Outcome:
+def _as_wished(outcome: Solution) -> Solution:
     """Return the answer with the status of the end that a callback wishes for, if one does.
 
     For a single fit a wish at an answer within the tolerance means nothing; a path it ends.
@@ -242,7 +242,7 @@ def relative_grid(points: int, smallest: float) -> Array:
     return np.geomspace(1.0, smallest, points)
 
 
-def _grid(task: Task) -> list[float]:
+def _grid(task: FitContext) -> list[float]:
     """Return nus from nu_max down to that of the task."""
     first, last = task.relative(1.0), task.objective.nu
     if first <= last:
@@ -251,13 +251,13 @@ def _grid(task: Task) -> list[float]:
     return [float(nu) for nu in np.geomspace(first, last, steps + 1)]
 
 
-def within(task: Task, fits: Callable[[Trained], bool]) -> Trained:
+def fit_within(task: FitContext, fits: Callable[[FitResult], bool]) -> FitResult:
     """Return the model of the smallest nu, but not below that of the task, that fits.
 
     The empty model at nu_max counts as fitting. Between the last point of the path that fits and
     the first that does not the ratio is halved a few times.
     """
-    walk, best = Walk(task), None
+    walk, best = NuPath(task), None
     for found in walk.down(_grid(task)):
         if best is not None and not fits(found):
             return best if walk.ended else _between(walk, best, found.nu, fits)
@@ -266,7 +266,9 @@ def within(task: Task, fits: Callable[[Trained], bool]) -> Trained:
     return best
 
 
-def _between(walk: Walk, best: Trained, low: float, fits: Callable[[Trained], bool]) -> Trained:
+def _between(
+    walk: NuPath, best: FitResult, low: float, fits: Callable[[FitResult], bool]
+) -> FitResult:
     for _ in range(_HALVINGS):
         if best.nu / low < _CLOSE or walk.ended:
             break
@@ -278,15 +280,15 @@ def _between(walk: Walk, best: Trained, low: float, fits: Callable[[Trained], bo
     return best
 
 
-def until_no_better(
-    task: Task, loss: Callable[[Trained], float], patience: int
-) -> tuple[Trained, list[tuple[float, float]]]:
+def fit_until_no_better(
+    task: FitContext, loss: Callable[[FitResult], float], patience: int
+) -> tuple[FitResult, list[tuple[float, float]]]:
     """Walk down to the nu of the task while the loss improves; return the best model.
 
     Ends when the loss has not improved for `patience` points. The second answer has nu and loss
     of every point.
     """
-    walk, best, seen = Walk(task), None, []
+    walk, best, seen = NuPath(task), None, []
     for found in walk.down(_grid(task)):
         seen.append((found.nu, loss(found)))
         lowest = int(np.argmin([value for _, value in seen]))

@@ -17,15 +17,15 @@ from ..model.trees import pruned
 from ..oracles import StumpOracle
 from ..problem.columns import Columns
 from ..problem.feature_columns import FeatureColumns
-from .column_generation import Outcome, State
+from .column_generation import LoopState, Solution
 from .stopping import ENDED_BY_USER
-from .task import Task
+from .task import FitContext
 
 _OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
 
 
 @dataclass(frozen=True)
-class Trained:
+class FitResult:
     """The result of a fit: non-zero weak classifiers with their weights, and the proof.
 
     `F` (m, k) are the scores of the rows, where the loss needs them to make probabilities of
@@ -45,7 +45,7 @@ class Trained:
     missing: Bools
 
 
-def trained(task: Task, outcome: Outcome) -> Trained:
+def trained(task: FitContext, outcome: Solution) -> FitResult:
     """Return the model of an answer; warn where it is not within the tolerance."""
     state, request = outcome.state, task.request
     learners, coef = export(state.columns, state.W)
@@ -54,15 +54,15 @@ def trained(task: Task, outcome: Outcome) -> Trained:
         everything = state.columns.learners(state.W)
         stages = [(everything[: W.shape[0]], W) for W in state.stages]
     _warn(outcome, request.tol)
-    tempered = request.parts.loss.temper is not None
-    return Trained(
+    tempered = request.parts.loss.probability_scale is not None
+    return FitResult(
         learners, coef.reshape(-1, task.k), None if tempered else state.columns.scores(state.W),
         _means(task, state, learners), outcome.certificate, outcome.status,
         state.history, task.objective.nu, task.nu_max, stages, task.oracle.missing,
     )  # fmt: skip
 
 
-def _means(task: Task, state: State, learners: list[WeakClassifier]) -> Array:
+def _means(task: FitContext, state: LoopState, learners: list[WeakClassifier]) -> Array:
     """Return the means over the rows of what every feature adds to the scores, (d, k).
 
     A weak classifier that reads several features at once belongs to none of them. `learners` are
@@ -90,7 +90,7 @@ def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
     return pruned(columns.named(stumps)), stumps.rows
 
 
-def _warn(outcome: Outcome, tol: float) -> None:
+def _warn(outcome: Solution, tol: float) -> None:
     """Say how far the fit got where it did not reach the tolerance, or the end of its path."""
     if outcome.status is Status.BUDGET:
         return
@@ -111,7 +111,7 @@ def _warn(outcome: Outcome, tol: float) -> None:
     )
 
 
-def _warn_of_the_rest(outcome: Outcome) -> None:
+def _warn_of_the_rest(outcome: Solution) -> None:
     nu = outcome.certificate.nu
     warnings.warn(
         f"the path of nu ended with status '{outcome.status}' at nu = {nu:.3g}, with a model "

@@ -13,11 +13,11 @@ from ..losses import LOSSES, Loss
 from ..margins import MARGINS, Margin
 from ..oracles import LEARNERS, ClassifierOracle, Oracle, OracleData
 from ..penalties import Penalty, penalty_name, resolve_penalty
-from ..solvers import MASTERS, ColumnBlocks, FeatureBlocks, Master, Smoothing
+from ..solvers import SOLVERS, BlockDescent, ColumnBlockDescent, Smoothing, Solver
 
 
 @dataclass(frozen=True)
-class Parts:
+class LossMarginPenalty:
     """What the problem is made of."""
 
     loss: Loss
@@ -29,7 +29,7 @@ class Parts:
         return f"loss={self.loss.name!r}, margin={self.margin.name!r}, penalty={name!r}"
 
 
-def resolve_parts(loss: Any, margin: Any, penalty: Any) -> Parts:
+def resolve_parts(loss: Any, margin: Any, penalty: Any) -> LossMarginPenalty:
     """Turn the three parameters into objects, and refuse what does not go together."""
     found = loss if isinstance(loss, Loss) else LOSSES[check_choice("loss", loss, tuple(LOSSES))]()
     kind = MARGINS[check_choice("margin", margin, tuple(MARGINS))]
@@ -38,7 +38,7 @@ def resolve_parts(loss: Any, margin: Any, penalty: Any) -> Parts:
         raise ValueError(
             f"margin={margin!r} does not go with loss={found.name!r}; that loss takes {fitting}"
         )
-    return Parts(found, kind, resolve_penalty(penalty))
+    return LossMarginPenalty(found, kind, resolve_penalty(penalty))
 
 
 def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
@@ -69,7 +69,7 @@ def takes_sparse(learner: Any) -> bool:
     return bool(get_tags(learner).input_tags.sparse) if foreign else True
 
 
-def refuse_sparse(learner: Any) -> None:
+def check_sparse_supported(learner: Any) -> None:
     """Refuse a sparse X for weak classifiers that cannot read it."""
     if not takes_sparse(learner):
         raise ValueError(
@@ -78,22 +78,22 @@ def refuse_sparse(learner: Any) -> None:
         )
 
 
-def resolve_master(
-    solver: Any, parts: Parts, single_columns: bool, on_codes: bool = False
-) -> type[Master] | Master:
+def resolve_solver(
+    solver: Any, parts: LossMarginPenalty, single_columns: bool, on_codes: bool = False
+) -> type[Solver] | Solver:
     """Return the master of a name, or the fastest one that fits for "auto".
 
     `on_codes` tells that single columns are jumps on codes, which answer +1 and -1: then there is
     a block descent for them too.
     """
-    if isinstance(solver, Master):
+    if isinstance(solver, Solver):
         reason = _objection(solver, parts, single_columns)
         if reason is not None:
             raise ValueError(f"solver={solver.name!r} does not fit {parts}: {reason}")
         # Block descent takes its precision from the problem, so the class is all it gives.
-        return FeatureBlocks if isinstance(solver, FeatureBlocks | Smoothing) else solver
-    check_choice("solver", solver, ("auto", *MASTERS))
-    masters = MASTERS | ({"blocks": ColumnBlocks} if single_columns and on_codes else {})
+        return BlockDescent if isinstance(solver, BlockDescent | Smoothing) else solver
+    check_choice("solver", solver, ("auto", *SOLVERS))
+    masters = SOLVERS | ({"blocks": ColumnBlockDescent} if single_columns and on_codes else {})
     reasons = {name: _objection(m(), parts, single_columns) for name, m in masters.items()}
     fitting = [name for name, reason in reasons.items() if reason is None]
     if not fitting:
@@ -108,15 +108,15 @@ def resolve_master(
     return masters[solver]
 
 
-def _fastest(fitting: list[str], parts: Parts, single_columns: bool) -> str:
+def _fastest(fitting: list[str], parts: LossMarginPenalty, single_columns: bool) -> str:
     """Return the first name; on single columns a loss with kinks is left to exact solvers."""
     exact = [name for name in fitting if name != "blocks"]
     return exact[0] if single_columns and exact and not parts.loss.smooth else fitting[0]
 
 
-def _objection(master: Master, parts: Parts, single_columns: bool) -> str | None:
+def _objection(master: Solver, parts: LossMarginPenalty, single_columns: bool) -> str | None:
     """Return why a master cannot serve, or None."""
-    if single_columns and isinstance(master, FeatureBlocks | Smoothing):
+    if single_columns and isinstance(master, BlockDescent | Smoothing):
         return (
             "it works on whole features, while columns_per_round, pricing or learner ask for "
             "columns"
@@ -128,12 +128,12 @@ _SCALES = ("relative", "absolute", "paper")
 
 
 @dataclass(frozen=True)
-class Request:
+class FitSettings:
     """The checked parameters of a fit."""
 
-    parts: Parts
+    parts: LossMarginPenalty
     learner: Callable[[OracleData], Oracle]
-    master: type[Master] | Master
+    master: type[Solver] | Solver
     nu: float
     nu_scale: str
     rule: str
@@ -148,7 +148,7 @@ class Request:
     callbacks: Sequence[Callback]
 
 
-def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
+def make_settings(estimator: Any, more_callbacks: Sequence[Callback]) -> FitSettings:
     """Read the parameters of an estimator; refuse by name what cannot serve."""
     learner = resolve_learner(estimator.learner)
     if estimator.n_jobs is not None and estimator.n_jobs == 0:
@@ -163,10 +163,10 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     single = per_round is not None or rule == "paper" or not whole
     most = _optional_count("max_learners", estimator.max_learners)
     scale = check_choice("nu_scale", estimator.nu_scale, _SCALES)
-    return Request(
+    return FitSettings(
         parts=parts,
         learner=learner,
-        master=resolve_master(estimator.solver, parts, single, on_codes=whole),
+        master=resolve_solver(estimator.solver, parts, single, on_codes=whole),
         nu=_nu(estimator.nu, scale),
         nu_scale=scale,
         rule=rule,
@@ -182,9 +182,9 @@ def request_of(estimator: Any, more_callbacks: Sequence[Callback]) -> Request:
     )
 
 
-def refuse_signs(signs: Ints | None, request: Request) -> None:
+def check_signs_supported(signs: Ints | None, request: FitSettings) -> None:
     """Refuse monotone constraints where the weights are solved column by column."""
-    if signs is not None and (request.master is not FeatureBlocks or not request.all_stumps):
+    if signs is not None and (request.master is not BlockDescent or not request.all_stumps):
         raise ValueError(
             "monotonic_cst needs learner='stump', solver='auto' or 'blocks', "
             "columns_per_round='auto' and pricing='exact': other solvers do not know it"

@@ -9,7 +9,7 @@ from ..callbacks import Callback
 from ..history import Record, Status
 
 if TYPE_CHECKING:
-    from .column_generation import Plan, State
+    from .column_generation import LoopSettings, LoopState
 
 
 ENDED_BY_USER = (Status.TIME_LIMIT, Status.STOPPED, Status.INTERRUPTED)
@@ -20,7 +20,7 @@ PROGRESS = 1e-3  # share by which the gap has to fall to count as progress
 _IDLE_ROUNDS = 3  # solves without a new column or progress before single columns give up
 
 
-def end_of(plan: Plan, state: State, record: Record) -> Status | None:
+def end_of(plan: LoopSettings, state: LoopState, record: Record) -> Status | None:
     """Return why the loop should end after this record, or None."""
     wish = wish_of(plan.callbacks, record)
     state.wish = wish or state.wish
@@ -40,7 +40,7 @@ def wish_of(callbacks: Sequence[Callback], record: Record) -> Status | None:
     return wishes[0] if isinstance(wishes[0], Status) else Status.STOPPED
 
 
-def _other_end(plan: Plan, state: State, record: Record) -> Status | None:
+def _other_end(plan: LoopSettings, state: LoopState, record: Record) -> Status | None:
     if plan.max_rounds is not None and state.round >= plan.max_rounds:
         return Status.MAX_ITER
     if plan.max_columns is not None and len(state.columns) >= plan.max_columns:

@@ -9,18 +9,18 @@ import numpy as np
 
 from ..arrays import Ints
 from ..callbacks import TimeLimit
-from ..data.binning import BinnedData, Stumps
+from ..data.binning import BinnedData, ColumnWeights
 from ..data.sparse_binning import take_rows
 from ..history import Status
-from ..kernels.step_functions import LEVELS
+from ..kernels.step_functions import CATEGORICAL
 from ..kernels.structs import SparseCodes
 from ..oracles import StumpOracle
-from ..problem.feature_columns import FeatureColumns, Jumps
-from ..solvers import Conic, FeatureBlocks, LinearProgram, Master, Smoothing
-from .column_generation import Known, Outcome, Plan, run
-from .settings import Parts
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
+from ..solvers import BlockDescent, Conic, LinearProgram, Smoothing, Solver
+from .column_generation import LoopSettings, Solution, WarmStart, run
+from .settings import LossMarginPenalty
 from .stopping import ENDED_BY_USER
-from .task import Part, Task
+from .task import FitContext, RowSubset
 
 _BINS = 32  # of a feature, to begin with
 _MANY_BINS = 64  # from which on a feature is made coarse
@@ -52,7 +52,7 @@ def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
     for f, bins in enumerate(binned.n_bins.tolist()):
         gone = int(binned.missing[f])
         last = np.arange(bins - gone)  # the last bin of every group
-        if binned.kinds[f] == LEVELS:
+        if binned.kinds[f] == CATEGORICAL:
             jumps.append(np.arange(bins))
             thresholds.append(binned.thresholds[f])
             continue
@@ -87,9 +87,9 @@ def _taken(
     return codes, take_rows(lists, binned.n_rows, rows, new_codes)
 
 
-def start(
-    plan: Plan, master: Master, columns: FeatureColumns, part_of: Callable[[int], Part]
-) -> tuple[Jumps, Status | None]:
+def coarse_start(
+    plan: LoopSettings, master: Solver, columns: FeatureColumns, part_of: Callable[[int], RowSubset]
+) -> tuple[StepCoefficients, Status | None]:
     """Solve a coarse problem roughly; let its features into `columns`, return their weights.
 
     `part_of` gives so many of the rows. Without enough rows there are no weights. The status says
@@ -123,7 +123,9 @@ _SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pay
 _AIM = 0.8  # share of the tolerance to reach: with nothing left no model can be made smaller
 
 
-def solve(task: Task, before: Stumps | Known | None = None, seconds: float = 0.0) -> Outcome:
+def solve(
+    task: FitContext, before: ColumnWeights | WarmStart | None = None, seconds: float = 0.0
+) -> Solution:
     """Run the loop with the master of the request.
 
     Starts from an earlier model: its stumps, or what is known of an answer of the same task at
@@ -131,14 +133,17 @@ def solve(task: Task, before: Stumps | Known | None = None, seconds: float = 0.0
     """
     if task.request.columns_per_round is not None:
         before = None  # the paper's algorithms start with nothing, and count their columns
-    if task.request.master is FeatureBlocks:
+    if task.request.master is BlockDescent:
         return _solve_blocks(task, before, seconds)
     return _solve_columns(task, task.request.master, before, seconds)
 
 
 def _solve_columns(
-    task: Task, master: type[Master] | Master, before: Stumps | Known | None, seconds: float
-) -> Outcome:
+    task: FitContext,
+    master: type[Solver] | Solver,
+    before: ColumnWeights | WarmStart | None,
+    seconds: float,
+) -> Solution:
     """Run the loop on single columns."""
     forget = task.request.columns_per_round is None
     columns = task.single_columns(forget)
@@ -148,7 +153,9 @@ def _solve_columns(
     return run(plan, columns, W, seconds=seconds)
 
 
-def _solve_blocks(task: Task, before: Stumps | Known | None, seconds: float) -> Outcome:
+def _solve_blocks(
+    task: FitContext, before: ColumnWeights | WarmStart | None, seconds: float
+) -> Solution:
     """Run block descent; what it cannot finish goes to a solver on single columns.
 
     That happens to small problems on which it stalls, and to losses with kinks where the
@@ -177,24 +184,24 @@ class _Start:
     """Where block descent begins: columns and their weights, maybe known from another nu."""
 
     columns: FeatureColumns
-    W: Jumps
-    known: Known | None = None
+    W: StepCoefficients
+    known: WarmStart | None = None
 
 
-def _feature_start(columns: FeatureColumns, before: Stumps | Known | None) -> _Start:
+def _feature_start(columns: FeatureColumns, before: ColumnWeights | WarmStart | None) -> _Start:
     if before is None:
         return _Start(columns, [])
-    if isinstance(before, Known) and isinstance(before.columns, FeatureColumns):
+    if isinstance(before, WarmStart) and isinstance(before.columns, FeatureColumns):
         columns.features = list(before.columns.features)
         return _Start(columns, before.W, before)
     return _Start(columns, columns.adopt(_stumps(before)))
 
 
-def _stumps(before: Stumps | Known) -> Stumps:
-    return before if isinstance(before, Stumps) else before.columns.stumps(before.W)
+def _stumps(before: ColumnWeights | WarmStart) -> ColumnWeights:
+    return before if isinstance(before, ColumnWeights) else before.columns.stumps(before.W)
 
 
-def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
+def _descend(task: FitContext, begin: _Start, seconds: float) -> Solution:
     """Run block descent on a smooth loss; in single precision first where that pays.
 
     The proof is always made in double precision: where it does not hold, double takes over.
@@ -204,12 +211,12 @@ def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
     precisions = (np.float32, np.float64) if single else (np.float64,)
     plans = [
         task.plan(
-            FeatureBlocks(all_rows=task.all_rows(np.dtype(precision))),
+            BlockDescent(all_rows=task.all_rows(np.dtype(precision))),
             columns_per_round=None, max_rounds=most, aim=_AIM,
         )
         for precision in precisions
     ]  # fmt: skip
-    outcome = _run(task, plans[0], begin, FeatureBlocks(precisions[0]), seconds)
+    outcome = _run(task, plans[0], begin, BlockDescent(precisions[0]), seconds)
     for plan in plans[1:]:
         if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
             break
@@ -217,7 +224,7 @@ def _descend(task: Task, begin: _Start, seconds: float) -> Outcome:
     return outcome
 
 
-def _descend_smoothed(task: Task, begin: _Start, seconds: float) -> Outcome:
+def _descend_smoothed(task: FitContext, begin: _Start, seconds: float) -> Solution:
     """Run block descent on a loss with kinks, down to the gap smoothing is good for.
 
     In single precision first where that pays; where the proof in double does not hold, double
@@ -244,14 +251,16 @@ def _descend_smoothed(task: Task, begin: _Start, seconds: float) -> Outcome:
     return replace(outcome, certificate=certificate, status=status)
 
 
-def _run(task: Task, plan: Plan, begin: _Start, master: Master, seconds: float) -> Outcome:
+def _run(
+    task: FitContext, plan: LoopSettings, begin: _Start, master: Solver, seconds: float
+) -> Solution:
     """Run the loop from given weights; without any from a coarse start by `master`, if it pays."""
     columns = begin.columns
     if begin.W:
         return run(plan, columns, begin.W, seconds=seconds, known=begin.known)
     began = time.perf_counter()
     try:
-        W, status = start(plan, master, columns, task.part)
+        W, status = coarse_start(plan, master, columns, task.part)
     except KeyboardInterrupt:  # before its first round, or after its last
         columns.features, W, status = [], [], Status.INTERRUPTED
     seconds += time.perf_counter() - began
@@ -260,21 +269,21 @@ def _run(task: Task, plan: Plan, begin: _Start, master: Master, seconds: float) 
     return replace(run(replace(plan, max_rounds=0), columns, W, seconds=seconds), status=status)
 
 
-def _finish_on_columns(task: Task, outcome: Outcome) -> Outcome:
+def _finish_on_columns(task: FitContext, outcome: Solution) -> Solution:
     """Go on from the stumps of block descent with a solver on single columns, where one fits."""
     master = _column_master(task.request.parts)
     if master is None:
         return outcome
     stumps = outcome.state.columns.stumps(outcome.state.W)
 
-    def finish(near: Task, before: Outcome | None) -> Outcome:
+    def finish(near: FitContext, before: Solution | None) -> Solution:
         columns = near.single_columns(forget=True)
         return run(near.plan(master()), columns, columns.adopt(stumps), before)
 
     return task.with_all_rows(finish, outcome)
 
 
-def _column_master(parts: Parts) -> type[Master] | None:
+def _column_master(parts: LossMarginPenalty) -> type[Solver] | None:
     """Return an exact solver on single columns that fits, or None."""
     for master in (LinearProgram, Conic):
         if master().supports(parts.loss, parts.margin, parts.penalty) is None:

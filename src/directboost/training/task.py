@@ -10,23 +10,23 @@ from .. import kernels
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
 from ..data.binning import BinnedData
 from ..data.memory import check_memory
-from ..data.validation import TrainingRows
+from ..data.validation import TrainingSet
 from ..kernels.threads import Team
-from ..losses import Rows
+from ..losses import SampleWeights
 from ..margins import OneVsAll
 from ..oracles import BinnedOracle, Oracle, OracleData
-from ..problem.columns import Bins, DenseColumns
+from ..problem.columns import BinnedFeatures, DenseColumns
 from ..problem.feature_columns import FeatureColumns
 from ..problem.objective import Objective
-from ..solvers import FeatureBlocks, Master, Smoothing
-from ..solvers.line_search import AllRows
+from ..solvers import BlockDescent, Smoothing, Solver
+from ..solvers.line_search import RowEvaluator
 from ..solvers.quadratic_model import RowSample
-from .column_generation import Outcome, Plan
-from .settings import Request
+from .column_generation import LoopSettings, Solution
+from .settings import FitSettings
 
 
 @dataclass(frozen=True)
-class Part:
+class RowSubset:
     """Some rows of the data, and the objective on them.
 
     Attributes
@@ -49,7 +49,7 @@ _LARGE = 200_000  # (row, feature, class) triples from which single precision pa
 
 
 @dataclass(frozen=True)
-class Task:
+class FitContext:
     """The problem of a fit at one nu, and what its solvers share.
 
     Attributes
@@ -64,7 +64,7 @@ class Task:
         Whether the dual points of the answers stay in double precision, for those at other nus.
     """
 
-    request: Request
+    request: FitSettings
     objective: Objective
     oracle: Oracle
     costs: Array
@@ -89,7 +89,7 @@ class Task:
         return int(self.weight.size)
 
     @property
-    def binned(self) -> Bins:
+    def binned(self) -> BinnedFeatures:
         """The codes of whole features, of which stumps and trees are made."""
         if not isinstance(self.oracle, BinnedOracle):
             raise TypeError(f"{type(self.oracle).__name__} has no codes: its columns are single")
@@ -114,35 +114,39 @@ class Task:
         """Return an empty set of generated columns; see `DenseColumns`."""
         return DenseColumns(self.oracle.source, self.oracle.costs, forget)
 
-    def all_rows(self, precision: "np.dtype[np.floating]") -> AllRows:
+    def all_rows(self, precision: "np.dtype[np.floating]") -> RowEvaluator:
         """Return what evaluates points of block descent on all rows."""
-        return AllRows(precision)
+        return RowEvaluator(precision)
 
     def smoothing(self, precision: type) -> Smoothing:
         """Return what solves the task where the loss has kinks."""
         return Smoothing(precision)
 
-    def part(self, size: int) -> Part:
+    def part(self, size: int) -> RowSubset:
         """Return about so many of the rows, with weights that make up for the others."""
         sample = RowSample(self.binned, self.labels, size)
         assert sample.rows is not None
         margin = self.objective.margin.take(sample.rows)
-        rows = Rows.weighted(np.asarray(sample.take(self.weight)), margin.k, margin.own)
+        rows = SampleWeights.weighted(
+            np.asarray(sample.take(self.weight)), margin.k, margin.true_class
+        )
         assert isinstance(self.binned, BinnedData)
-        return Part(self.binned, sample.rows, replace(self.objective, margin=margin, rows=rows))
+        return RowSubset(
+            self.binned, sample.rows, replace(self.objective, margin=margin, rows=rows)
+        )
 
     def with_all_rows(
         self,
-        solve: Callable[["Task", Outcome | None], Outcome],
-        before: Outcome | None = None,
-    ) -> Outcome:
+        solve: Callable[["FitContext", Solution | None], Solution],
+        before: Solution | None = None,
+    ) -> Solution:
         """Return what `solve` gives for the task with all rows in this process.
 
         It is handed an answer `before` as well, to go on from.
         """
         return solve(self, before)
 
-    def at(self, nu: float) -> "Task":
+    def at(self, nu: float) -> "FitContext":
         """Return the same task at another nu, absolute."""
         return replace(self, objective=replace(self.objective, nu=nu))
 
@@ -166,10 +170,10 @@ class Task:
             )
         return nu / self.total_weight
 
-    def plan(self, master: Master, **changes: Any) -> Plan:
+    def plan(self, master: Solver, **changes: Any) -> LoopSettings:
         """Return the plan of a run with that master."""
         request = self.request
-        plan = Plan(
+        plan = LoopSettings(
             self.objective, self.oracle, master, request.tol, request.rule,
             request.columns_per_round or _AUTO_COLUMNS,
             # One column alone may do: a model that is good enough should not read more.
@@ -181,10 +185,10 @@ class Task:
         return replace(plan, **changes)
 
 
-def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Task:
+def prepare(request: FitSettings, rows: TrainingSet, costs: Array, team: Team | None) -> FitContext:
     """Make the task of rows with feature costs (d + 1,), at the nu of the request."""
     k = rows.classes.size
-    dense = request.master is not FeatureBlocks
+    dense = request.master is not BlockDescent
     code_bytes = 1 if request.max_bins is not None and request.max_bins <= 255 else 4
     (m, d), stored = rows.X.shape, int(rows.X.nnz) if is_sparse(rows.X) else None
     check_memory(m, d, k, code_bytes, dense, stored)
@@ -197,10 +201,10 @@ def prepare(request: Request, rows: TrainingRows, costs: Array, team: Team | Non
         if rows.targets is None
         else OneVsAll(rows.targets)
     )
-    weights = Rows.weighted(rows.weight, k, margin.own)
+    weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
     objective = Objective(margin, request.parts.loss, request.parts.penalty, 1.0, weights)
     nu_max = _largest_nu(objective, oracle)
-    task = Task(request, objective, oracle, costs, team, rows.codes, rows.weight, nu_max,
+    task = FitContext(request, objective, oracle, costs, team, rows.codes, rows.weight, nu_max,
         rows.total_weight,
     )  # fmt: skip
     return task.at(task.absolute(request.nu))
@@ -211,7 +215,7 @@ def _largest_nu(objective: Objective, oracle: Oracle) -> float:
     return oracle.price(A, objective.penalty).max_price
 
 
-def task_of(request: Request, rows: TrainingRows, costs: Array, team: Team | None) -> Task:
+def task_of(request: FitSettings, rows: TrainingSet, costs: Array, team: Team | None) -> FitContext:
     """Return the task of a fit to rows with feature costs (d + 1,)."""
     kernels.announce()
     return prepare(request, rows, costs, team)

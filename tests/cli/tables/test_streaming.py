@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.cli.tables import Reading, batches, streaming
+from directboost.cli.tables import TableFormat, batches, streaming
 
 NUMBERS = st.none() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, width=64)
 WORDS = st.none() | st.text(alphabet='xy", é\n', min_size=1, max_size=5)
@@ -28,7 +28,7 @@ def test_the_batches_are_the_table(tmp_path_factory, rows, size):
         path
     )
     types = {"n": pl.Float64, "w": pl.String}
-    found = pl.concat(batches(path, types, Reading(), size=size))
+    found = pl.concat(batches(path, types, TableFormat(), size=size))
     assert found.equals(frame.select("n", "w"))
 
 
@@ -37,7 +37,7 @@ def test_parquet_comes_in_parts_of_the_same_rows(tmp_path, monkeypatch):
     frame = pl.DataFrame({"i": range(40), "b": [True, None] * 20, "s": ["u", "v"] * 20})
     frame.with_columns(pl.col("s").cast(pl.Categorical)).write_parquet(tmp_path / "t.parquet")
     types = {"b": pl.Float64, "s": pl.String}
-    parts = list(batches(tmp_path / "t.parquet", types, Reading(), ["i"]))
+    parts = list(batches(tmp_path / "t.parquet", types, TableFormat(), ["i"]))
     assert [part.height for part in parts] == [7] * 5 + [5]
     found = pl.concat(parts)
     assert found["i"].equals(frame["i"])
@@ -59,7 +59,7 @@ def test_ways_to_write_a_number(tmp_path, cells, numbers, before):
     """They are read alike at the head of the file and after plain ones."""
     lines = ["7,a"] * before + [f"{cell},a" for cell in cells]
     (tmp_path / "t.csv").write_text("n,other\n" + "\n".join(lines))
-    reading = Reading(missing=("?",))
+    reading = TableFormat(missing=("?",))
     found = pl.concat(batches(tmp_path / "t.csv", {"n": pl.Float64}, reading, size=64))["n"]
     assert found.equals(pl.Series("n", [7.0] * before + numbers, pl.Float64))
 
@@ -69,7 +69,7 @@ def test_separators(tmp_path, name, separator):
     between = ";" if separator == ";" else "\t"
     (tmp_path / name).write_text(f"a{between}b\n1{between}2\n")
     types = {"b": pl.Float64}
-    (found,) = batches(tmp_path / name, types, Reading(separator=separator))
+    (found,) = batches(tmp_path / name, types, TableFormat(separator=separator))
     assert found["b"].to_list() == [2.0]
 
 
@@ -88,14 +88,14 @@ def test_separators(tmp_path, name, separator):
 def test_refusals(tmp_path, text, reason):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(ValueError, match=reason):
-        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, Reading()))
+        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, TableFormat()))
 
 
 @pytest.mark.parametrize("separator", ["ab", "", "\\x", "\\xe9", "é", '"', "\\n"])
 def test_a_separator_is_one_character(tmp_path, separator):
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(ValueError, match=r"separator=.* does not fit: it is one ASCII"):
-        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, Reading(separator=separator)))
+        list(batches(tmp_path / "t.csv", {"a": pl.Float64}, TableFormat(separator=separator)))
 
 
 def test_a_header_of_one_column_may_have_another_separator(tmp_path):
@@ -104,4 +104,4 @@ def test_a_header_of_one_column_may_have_another_separator(tmp_path):
     pl.DataFrame({"a;b": [1]}).write_parquet(tmp_path / "t.parquet")
     for name, end in (("t.csv", "'a;b': is the separator right\\?$"), ("t.parquet", "'a;b'$")):
         with pytest.raises(ValueError, match=end):
-            list(batches(tmp_path / name, {"a": pl.Float64}, Reading()))
+            list(batches(tmp_path / name, {"a": pl.Float64}, TableFormat()))

@@ -4,12 +4,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from directboost.cli.tables import Reading, Roles, TrainingTable, read_training, table_writer
+from directboost.cli.tables import (
+    ColumnRoles,
+    TableFormat,
+    TrainingTable,
+    read_training,
+    table_writer,
+)
 
 
 def read(tmp_path, text, **roles):
     (tmp_path / "t.csv").write_text(text)
-    return read_training(tmp_path / "t.csv", Roles(target="y", **roles), Reading())
+    return read_training(tmp_path / "t.csv", ColumnRoles(target="y", **roles), TableFormat())
 
 
 def test_numbers_stay_numbers_and_words_become_categories(tmp_path):

@@ -1,16 +1,24 @@
 """Tables in files: CSV and Parquet, through polars; needs the extra `cli`."""
 
-from .cells import INPUT, Reading, as_type, exact_numbers, feature_types, is_parquet, refuse_absent
+from .cells import (
+    INPUT,
+    TableFormat,
+    as_type,
+    check_columns_present,
+    exact_numbers,
+    feature_types,
+    is_parquet,
+)
 from .streaming import Writer, batches, table_writer
 from .training import (
     NAMES,
     TARGET,
-    Roles,
+    ColumnRoles,
     TrainingTable,
+    check_file,
     embedded_frame,
     is_embedded,
     read_training,
-    refuse_no_file,
     training_table,
 )
 
@@ -18,20 +26,20 @@ __all__ = [
     "INPUT",
     "NAMES",
     "TARGET",
-    "Reading",
-    "Roles",
+    "ColumnRoles",
+    "TableFormat",
     "TrainingTable",
     "Writer",
     "as_type",
     "batches",
+    "check_columns_present",
+    "check_file",
     "embedded_frame",
     "exact_numbers",
     "feature_types",
     "is_embedded",
     "is_parquet",
     "read_training",
-    "refuse_absent",
-    "refuse_no_file",
     "table_writer",
     "training_table",
 ]

@@ -17,7 +17,7 @@ INPUT = Path("-")  # standard input, or output where something is written
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableFormat:
     """What a CSV file does not say itself.
 
     Attributes
@@ -139,7 +139,7 @@ def feature_types(model: Any) -> dict[str, Any]:
     }
 
 
-def refuse_absent(path: Path, wanted: Iterable[str], present: Sequence[str]) -> None:
+def check_columns_present(path: Path, wanted: Iterable[str], present: Sequence[str]) -> None:
     """Refuse a table without columns that are needed, by their names."""
     absent = [name for name in wanted if name not in present]
     if absent:

@@ -10,15 +10,15 @@ from typing import Any, BinaryIO, Protocol
 
 import polars as pl
 
-from ...export.atomic_files import whole_file
+from ...export.atomic_files import atomic_write
 from .cells import (
     INPUT,
-    Reading,
+    TableFormat,
     as_type,
+    check_columns_present,
     checked_numbers,
     is_parquet,
     named_errors,
-    refuse_absent,
     shown,
 )
 
@@ -137,7 +137,7 @@ _ROWS_OF_PARQUET = 65_536
 def batches(
     path: Path,
     types: Mapping[str, Any],
-    reading: Reading,
+    reading: TableFormat,
     keep: Sequence[str] = (),
     size: int = BLOCK,
 ) -> Iterator[pl.DataFrame]:
@@ -149,7 +149,7 @@ def batches(
         "-" is standard input, as CSV.
     types : mapping of str to polars type
         The columns to read: `Float64`, in which true is 1 and false 0, or `String`.
-    reading : Reading
+    reading : TableFormat
     keep : sequence of str
         More columns; as they are in a Parquet file, as words in a CSV file.
     size : int
@@ -162,7 +162,7 @@ def batches(
 
 
 def _of_csv(
-    path: Path, types: Mapping[str, Any], reading: Reading, more: list[str], size: int
+    path: Path, types: Mapping[str, Any], reading: TableFormat, more: list[str], size: int
 ) -> Iterator[pl.DataFrame]:
     options = reading.csv_options(path)
     kinds: dict[str, Any] = {}
@@ -173,7 +173,7 @@ def _of_csv(
         words = [name for name in types if types[name] != frame.schema[name]]
         yield frame.with_columns(checked_numbers(path, frame[name], rows) for name in words)
         rows += frame.height
-    refuse_empty(path, rows)
+    check_not_empty(path, rows)
 
 
 def _settled(
@@ -202,10 +202,10 @@ def check_header(path: Path, header: bytes, separator: str, wanted: Sequence[str
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
         raise ValueError(f"{shown(path)} has several columns of the name {repeated[0]!r}")
-    refuse_absent(path, wanted, names)
+    check_columns_present(path, wanted, names)
 
 
-def refuse_empty(path: Path, rows: int) -> None:
+def check_not_empty(path: Path, rows: int) -> None:
     """Refuse a table without rows."""
     if rows == 0:
         raise ValueError(f"{shown(path)} has column names but no rows")
@@ -227,13 +227,13 @@ def _of_parquet(path: Path, types: Mapping[str, Any], more: list[str]) -> Iterat
     with named_errors(path):
         plan = pl.scan_parquet(path, glob=False)
         names = plan.collect_schema().names()
-    refuse_absent(path, [*types, *more], names)
+    check_columns_present(path, [*types, *more], names)
     plan = plan.select([*types, *more])
     start = 0
     while (frame := _slice(path, plan, start)).height:
         start += frame.height
         yield frame.with_columns(as_type(frame, name, kind, path) for name, kind in types.items())
-    refuse_empty(path, start)
+    check_not_empty(path, start)
 
 
 def _slice(path: Path, plan: pl.LazyFrame, start: int) -> pl.DataFrame:
@@ -262,7 +262,7 @@ def table_writer(path: Path) -> Iterator[Writer]:
         sys.stdout.buffer.flush()
         return
     parquet = is_parquet(path)
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         if parquet:
             with _folder_beside(path) as folder:
                 parts = ParquetWriter(folder)

@@ -14,21 +14,21 @@ from ...model.names import some_of
 from .cells import (
     INPUT,
     WORDS,
-    Reading,
+    TableFormat,
     as_numbers,
+    check_columns_present,
     first_word,
     is_parquet,
     named_errors,
-    refuse_absent,
     shown,
 )
-from .streaming import check_header, csv_blocks, refuse_empty
+from .streaming import check_header, check_not_empty, csv_blocks
 
 _MANY_ROWS = 50  # from which on a column without any value twice says that it numbers them
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """What the columns of a table are for.
 
     Attributes
@@ -82,19 +82,19 @@ class TrainingTable:
         return replace(self, X=self.X[rows], y=self.y[rows], weight=weight)
 
 
-def read_training(path: Path, roles: Roles, reading: Reading) -> TrainingTable:
+def read_training(path: Path, roles: ColumnRoles, reading: TableFormat) -> TrainingTable:
     """Read a CSV or Parquet file as a whole."""
     if is_parquet(path):
         with named_errors(path):
             frame = pl.read_parquet(path, glob=False)
     else:
         frame = _read_csv(path, roles.named, reading)
-    refuse_empty(path, frame.height)
-    refuse_absent(path, roles.named, frame.columns)
+    check_not_empty(path, frame.height)
+    check_columns_present(path, roles.named, frame.columns)
     return training_table(path, frame, roles)
 
 
-def training_table(path: Path, frame: pl.DataFrame, roles: Roles) -> TrainingTable:
+def training_table(path: Path, frame: pl.DataFrame, roles: ColumnRoles) -> TrainingTable:
     """Tell features, classes and weights of a frame apart; `path` is what messages name."""
     used = {roles.target, roles.weight, *roles.drop}
     X = frame.select([_feature(path, frame[name]) for name in frame.columns if name not in used])
@@ -110,7 +110,7 @@ def training_table(path: Path, frame: pl.DataFrame, roles: Roles) -> TrainingTab
     return TrainingTable(X, y, weight, categorical, tuple(_notes(X, words)))
 
 
-def _read_csv(path: Path, wanted: Sequence[str], reading: Reading) -> pl.DataFrame:
+def _read_csv(path: Path, wanted: Sequence[str], reading: TableFormat) -> pl.DataFrame:
     """Return a CSV file; every type is found from all rows. Blank lines are no rows."""
     options = reading.csv_options(path)
     check_header(path, next(csv_blocks(path)).header, options["separator"], wanted)
@@ -204,7 +204,7 @@ def is_embedded(data: str) -> bool:
     return data in NAMES and not Path(data).exists()
 
 
-def refuse_no_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     """Refuse the name of a file that is not there."""
     if path != INPUT and not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "is no file"

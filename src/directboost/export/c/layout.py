@@ -6,8 +6,16 @@ import numpy as np
 
 from ...arrays import Array
 from ...model.learners import Constant, Stump
-from .model import CModel, Part
-from .scores import Forest, forest_of, jump_part, pool_part, table_part, tree_part, turns_of
+from .model import CModel, ScorePart
+from .scores import (
+    Forest,
+    jump_part,
+    make_forest,
+    pool_part,
+    step_thresholds,
+    table_part,
+    tree_part,
+)
 from .syntax import CArray, Precision, count_lost, in_steps, smallest, step_of
 
 _DOUBLE = float(np.finfo(np.float64).eps)
@@ -22,10 +30,10 @@ class Layout:
     precision : Precision
     step : float
         What a score of 1 stands for.
-    stumps : Part or None
+    stumps : ScorePart or None
     base_first : bool
         Whether sums begin with `base`, or have it added after the stumps, as in Python.
-    others : list of Part
+    others : list of ScorePart
     base : CArray
     used : CArray
     score_error : (k,) array
@@ -36,16 +44,16 @@ class Layout:
 
     precision: Precision
     step: float
-    stumps: Part | None
+    stumps: ScorePart | None
     base_first: bool
-    others: list[Part]
+    others: list[ScorePart]
     base: CArray
     used: CArray
     score_error: Array
     lost: int
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ScorePart]:
         """All parts."""
         return [*([self.stumps] if self.stumps else []), *self.others]
 
@@ -63,7 +71,7 @@ class Layout:
 
 def lay_out(model: CModel, precision: Precision) -> Layout:
     """Return how a model is written in C; doubles add up as in Python, others in the least room."""
-    forest, turns = forest_of(model), turns_of(model, precision.value)
+    forest, turns = make_forest(model), step_thresholds(model, precision.value)
     exact = precision.value is np.float64
     reach = np.abs(model.base) + np.abs(_weights(model)).sum(axis=0)
     tops = [np.abs(table).max(initial=0.0) for table in (turns.jump, *forest.tables)]

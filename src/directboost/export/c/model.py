@@ -7,12 +7,12 @@ import numpy as np
 
 from ...arrays import Array, Ints
 from ...model.ensemble import Ensemble
-from ...model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ...model.learners import CategoryStump, Constant, Negated, PoolColumn, Stump, WeakClassifier
 from ...model.names import class_names, feature_names, has_several_labels
 from ...model.trees import Leaf
 from .syntax import CArray
 
-_TABLED = Stump | Level | Constant | Leaf
+_TABLED = Stump | CategoryStump | Constant | Leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def _decoded(model: Any) -> Ensemble:
 
 
 def _refuse_foreign(learner: WeakClassifier) -> None:
-    inner = learner.learner if isinstance(learner, Opposite) else learner
+    inner = learner.learner if isinstance(learner, Negated) else learner
     if isinstance(learner, _TABLED) or isinstance(inner, PoolColumn):
         return
     own = getattr(getattr(inner, "source", inner), "classifier", inner)
@@ -115,7 +115,7 @@ COMPARISONS, BITS, PRODUCTS, ADDITIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ScorePart:
     """One function of the code, which adds to the scores.
 
     In `code` "@" stands for the prefix of all names and "$" for the same in capitals.

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...arrays import Array, Bools, Ints, Scores
-from ...model.learners import Level, Opposite, PoolColumn, Stump
+from ...model.learners import CategoryStump, Negated, PoolColumn, Stump
 from ...model.trees import Tree
-from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, Part
+from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, ScorePart
 from .syntax import CArray, Precision, in_steps, rounded_down, smallest, smallest_signed
 
 
 @dataclass(frozen=True, eq=False)
-class Turns:
+class StepThresholds:
     """Scores are `base` plus the jumps of all turns that hold, n of them.
 
     A turn holds where the value of its feature is above its threshold, and for a missing value
@@ -38,7 +38,7 @@ class Turns:
     base: Array
 
 
-def turns_of(model: CModel, kind: type[Any]) -> Turns:
+def step_thresholds(model: CModel, kind: type[Any]) -> StepThresholds:
     """Return the turns of the stumps and levels of a model, those at equal places joined."""
     found = _Finder(model)
     cut = rounded_down(found.threshold, kind)
@@ -53,7 +53,7 @@ def turns_of(model: CModel, kind: type[Any]) -> Turns:
     joined = np.zeros((len(places), base.size))
     np.add.at(joined, which.reshape(-1), jump[~never])
     slot, cut, takes = places[:, 0].astype(np.int64), places[:, 1].astype(kind), places[:, 2] > 0.0
-    return Turns(slot, cut, takes, joined, base)
+    return StepThresholds(slot, cut, takes, joined, base)
 
 
 class _Finder:
@@ -64,7 +64,7 @@ class _Finder:
         jumps: list[Array] = []
         self.base = model.base.copy()
         for learner, row in zip(model.ensemble.learners, model.ensemble.coef, strict=True):
-            if isinstance(learner, Stump | Level):
+            if isinstance(learner, Stump | CategoryStump):
                 votes = learner.polarity * row
                 self.base = self.base - votes
                 for threshold, takes, sign in _places(learner):
@@ -76,7 +76,7 @@ class _Finder:
         self.jump = np.array(jumps).reshape(-1, self.base.size)
 
 
-def _places(learner: Stump | Level) -> list[tuple[float, bool, float]]:
+def _places(learner: Stump | CategoryStump) -> list[tuple[float, bool, float]]:
     """Return where a weak classifier turns: threshold, whether missing values turn, direction."""
     if isinstance(learner, Stump):
         return [(learner.threshold, learner.missing_right, 1.0)]
@@ -107,7 +107,9 @@ static inline void @_add_jumps(const @_value *x, int all, @_score *scores)
 """
 
 
-def jump_part(turns: Turns, n_used: int, precision: Precision, step: float) -> Part | None:
+def jump_part(
+    turns: StepThresholds, n_used: int, precision: Precision, step: float
+) -> ScorePart | None:
     """Return the list of turns as C code, None where there is none.
 
     Parameters
@@ -134,10 +136,10 @@ def jump_part(turns: Turns, n_used: int, precision: Precision, step: float) -> P
     ]
     error = _error(turns, entries.astype(np.float64) * step - turns.jump)
     counts = {COMPARISONS: order.size, BITS: own.size, ADDITIONS: int(np.count_nonzero(own))}
-    return Part("add_jumps", arrays, _JUMPS_CODE, counts, error)
+    return ScorePart("add_jumps", arrays, _JUMPS_CODE, counts, error)
 
 
-def _entries(turns: Turns, precision: Precision, step: float) -> npt.NDArray[np.number]:
+def _entries(turns: StepThresholds, precision: Precision, step: float) -> npt.NDArray[np.number]:
     """Return the jumps as the table holds them, (n, k).
 
     Whole steps are rounded along the thresholds of a feature, so that errors do not add up.
@@ -151,7 +153,7 @@ def _entries(turns: Turns, precision: Precision, step: float) -> npt.NDArray[np.
     return entries.astype(precision.entry)
 
 
-def _error(turns: Turns, off: Array) -> Array:
+def _error(turns: StepThresholds, off: Array) -> Array:
     """Return the most that the scores may be off, (k,), if each jump is `off` (n, k) by itself."""
     total = np.zeros(off.shape[1])
     for own in _by_feature(turns.slot):
@@ -190,7 +192,7 @@ static inline void @_add_rows(const @_value *x, int all, @_score *scores)
 """
 
 
-def table_part(model: CModel) -> Part | None:
+def table_part(model: CModel) -> ScorePart | None:
     """Return the stumps of a model as tables of doubles, None where it has no stumps."""
     ensemble = model.ensemble
     if not ensemble.stump_features.size:
@@ -208,7 +210,7 @@ def table_part(model: CModel) -> Part | None:
     ]
     comparisons = sum(int(count).bit_length() for count in counts)
     operations = {COMPARISONS: comparisons, ADDITIONS: n * k}
-    return Part("add_rows", arrays, _TABLES_CODE, operations, np.zeros(k))
+    return ScorePart("add_rows", arrays, _TABLES_CODE, operations, np.zeros(k))
 
 
 _TREES_CODE = """\
@@ -259,7 +261,7 @@ class Forest:
         return np.concatenate([*parts, np.empty(0)])
 
 
-def forest_of(model: CModel) -> Forest:
+def make_forest(model: CModel) -> Forest:
     """Return the trees of a model."""
     pairs = [(tree, table) for tree, table in model.ensemble._forest if isinstance(tree, Tree)]
     return Forest([tree for tree, _ in pairs], [table for _, table in pairs])
@@ -273,7 +275,7 @@ def _depth(tree: Tree) -> int:
     return int(below[0]) if below.size else 0
 
 
-def tree_part(model: CModel, forest: Forest, precision: Precision, step: float) -> Part | None:
+def tree_part(model: CModel, forest: Forest, precision: Precision, step: float) -> ScorePart | None:
     """Return the trees of a model as C code, None where there is none."""
     if not forest.trees:
         return None
@@ -284,7 +286,7 @@ def tree_part(model: CModel, forest: Forest, precision: Precision, step: float) 
         error += np.abs(table.astype(np.float64) * step - exact).max(axis=0)
     arrays = [*_split_arrays(model, forest, precision, number.reshape(-1)), CArray("leaves", rows)]
     operations = {COMPARISONS: forest.depth, ADDITIONS: len(tables) * model.ensemble.k}
-    return Part("add_trees", arrays, _TREES_CODE, operations, error)
+    return ScorePart("add_trees", arrays, _TREES_CODE, operations, error)
 
 
 def _split_arrays(
@@ -345,7 +347,7 @@ static inline void @_add_pool(const @_value *x, int all, @_score *scores)
 """
 
 
-def pool_part(model: CModel, precision: Precision) -> Part | None:
+def pool_part(model: CModel, precision: Precision) -> ScorePart | None:
     """Return the columns of a pool as C code, None where there is none."""
     weights = _weights(model)
     if not weights:
@@ -363,7 +365,7 @@ def pool_part(model: CModel, precision: Precision) -> Part | None:
     ]
     error = np.abs(table.astype(np.float64) - exact).sum(axis=0)
     error += precision.roundoff * np.abs(exact).sum(axis=0)
-    return Part(
+    return ScorePart(
         "add_pool", arrays, _POOL_CODE, {PRODUCTS: exact.size, ADDITIONS: exact.size}, error
     )
 
@@ -372,8 +374,8 @@ def _weights(model: CModel) -> dict[int, Array]:
     """Return the weights of every column that has some, (k,) each."""
     found: dict[int, Any] = {}
     for learner, row in zip(model.ensemble.learners, model.ensemble.coef, strict=True):
-        inner = learner.learner if isinstance(learner, Opposite) else learner
+        inner = learner.learner if isinstance(learner, Negated) else learner
         if isinstance(inner, PoolColumn):
             found.setdefault(inner.column, np.zeros(row.size))
-            found[inner.column] += -row if isinstance(learner, Opposite) else row
+            found[inner.column] += -row if isinstance(learner, Negated) else row
     return found

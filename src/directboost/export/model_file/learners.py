@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.learners import Constant, Level, Opposite, PoolColumn, Stump, WeakClassifier
+from ...model.learners import CategoryStump, Constant, Negated, PoolColumn, Stump, WeakClassifier
 from ...model.trees import Leaf, Tree
 from .schema_types import Choice, Integer, Kind, Listing, ModelFileError, Number, Record, require
 
@@ -131,7 +131,7 @@ def _row(h: Any, trees: dict[int, int]) -> tuple[str, tuple[Any, ...]]:
         return "conjunction", (len(h.items),)
     if isinstance(h, PoolColumn):
         return "pool_column", (int(h.column), 1)
-    if isinstance(h, Opposite) and isinstance(h.learner, PoolColumn):
+    if isinstance(h, Negated) and isinstance(h.learner, PoolColumn):
         return "pool_column", (int(h.learner.column), -1)
     return _rule(h)
 
@@ -140,7 +140,7 @@ def _rule(h: Any) -> tuple[str, tuple[Any, ...]]:
     if isinstance(h, Stump):
         threshold = "inf" if h.threshold == np.inf else float(h.threshold)
         return "stump", (int(h.feature), threshold, int(h.polarity), int(h.missing_right))
-    if isinstance(h, Level):
+    if isinstance(h, CategoryStump):
         return "level", (int(h.feature), int(h.level), int(h.polarity))
     if isinstance(h, Constant):
         return "constant", (int(h.polarity),)
@@ -166,9 +166,9 @@ def learners_from_plain(
     trees = [tree_from_plain(tree) for tree in plain["trees"] or ()]
     makers: dict[str, Callable[..., Any]] = {
         "stump": lambda f, t, p, right: Stump(f, t, p, bool(right)),
-        "level": lambda f, level, p: Level(f, float(level), p),
+        "level": lambda f, level, p: CategoryStump(f, float(level), p),
         "constant": Constant,
-        "pool_column": lambda f, p: PoolColumn(f) if p > 0 else Opposite(PoolColumn(f)),
+        "pool_column": lambda f, p: PoolColumn(f) if p > 0 else Negated(PoolColumn(f)),
         "leaf": lambda tree, leaf, p: Leaf(trees[tree], leaf, p),
     }
     inner = iter(_in_order(plain["items"], makers) if plain["items"] else ())

@@ -257,8 +257,8 @@ class Record:
         """Return the values by key, all keys present."""
         if not isinstance(value, dict):
             raise refusal(value, "an object")
-        refuse_keys(set(value) - set(self.keys) - set(self.optional), "is not known here")
-        refuse_keys(set(self.keys) - set(value), "is missing")
+        check_keys(set(value) - set(self.keys) - set(self.optional), "is not known here")
+        check_keys(set(self.keys) - set(value), "is missing")
         every = {**self.keys, **self.optional}
         return {
             key: read_key(value, key, kind) if key in value else None for key, kind in every.items()
@@ -275,7 +275,7 @@ class Record:
         }
 
 
-def refuse_keys(keys: set[str], reason: str) -> None:
+def check_keys(keys: set[str], reason: str) -> None:
     """Refuse an object for keys it has, or has not."""
     if keys:
         raise ModelFileError(reason, min(keys))

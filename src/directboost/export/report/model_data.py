@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, Ints, Numbers, Scores, column
 from ...model.ensemble import Ensemble
-from ...model.learners import Constant, Level, Stump, WeakClassifier
+from ...model.learners import CategoryStump, Constant, Stump, WeakClassifier
 from ...model.names import class_names, class_noun, feature_names, has_several_labels
 from ...model.summary import describe_rule
 
@@ -22,7 +22,7 @@ _UNSAFE = {c: f"\\u{c:04x}" for c in (*map(ord, "<>&\u2028\u2029"), *range(0xD80
 
 
 @dataclass(frozen=True)
-class Room:
+class SizeLimit:
     """How much of everything a page may hold, as a share of what it holds at most."""
 
     share: float = 1.0
@@ -33,7 +33,7 @@ class Room:
 
 
 #: The room of a page that is not too long.
-WHOLE = Room()
+WHOLE = SizeLimit()
 
 
 def safe_json(data: Any) -> str:
@@ -64,12 +64,12 @@ def finite(number: float) -> float | None:
     return float(number) if np.isfinite(number) else None
 
 
-def short_names(names: Iterable[Any], room: Room = WHOLE) -> list[str]:
+def short_names(names: Iterable[Any], room: SizeLimit = WHOLE) -> list[str]:
     """Return names as text, with the ends of very long ones cut off."""
     return [short_name(name, room) for name in names]
 
 
-def short_name(name: Any, room: Room = WHOLE) -> str:
+def short_name(name: Any, room: SizeLimit = WHOLE) -> str:
     """Return a name as text, with the end of a very long one cut off."""
     text, longest = str(name), room.of(_LONGEST, _SHORTEST)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
@@ -96,7 +96,7 @@ def is_sum(model: Any) -> bool:
 
 def has_tables(model: Any) -> bool:
     """Tell whether the scores are sums over single features."""
-    known = Stump | Level | Constant
+    known = Stump | CategoryStump | Constant
     return is_sum(model) and all(isinstance(h, known) for h in model.ensemble_.learners)
 
 
@@ -126,7 +126,7 @@ def importances(model: Any) -> Array:
     return shares
 
 
-def shown_features(model: Any, X: Numbers, chosen: Ints, room: Room = WHOLE) -> Ints:
+def shown_features(model: Any, X: Numbers, chosen: Ints, room: SizeLimit = WHOLE) -> Ints:
     """Return the features whose tables the page holds, the most important first.
 
     All that have one, as long as their text is not too long for a page that names the levels of
@@ -144,7 +144,7 @@ def shown_features(model: Any, X: Numbers, chosen: Ints, room: Room = WHOLE) -> 
 
 
 def feature_tables(
-    model: Any, shown: Ints, X: Numbers, chosen: Ints, room: Room = WHOLE
+    model: Any, shown: Ints, X: Numbers, chosen: Ints, room: SizeLimit = WHOLE
 ) -> Iterator[dict[str, Any]]:
     """Yield thresholds, table, levels and values in X of every feature that is shown.
 
@@ -182,7 +182,7 @@ def _steps(model: Any, place: int, x: Scores) -> dict[str, Any]:
     }
 
 
-def _values(model: Any, place: int, x: Array, chosen: Ints, room: Room) -> dict[str, Any]:
+def _values(model: Any, place: int, x: Array, chosen: Ints, room: SizeLimit) -> dict[str, Any]:
     """Return the range of the axis, how the rows are spread over it, and names of levels."""
     present = x[~np.isnan(x)]
     found: dict[str, Any] = {"absent": int(x.size - present.size)}
@@ -202,7 +202,7 @@ def _range(cuts: Array, present: Array) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _levels(model: Any, place: int, codes: Array, room: Room) -> list[tuple[int, str]] | None:
+def _levels(model: Any, place: int, codes: Array, room: SizeLimit) -> list[tuple[int, str]] | None:
     """Return the numbers and names of the levels that rules or rows name; None for numbers."""
     feature = int(model.ensemble_.stump_features[place])
     levels = model.categories_[feature]
@@ -219,11 +219,11 @@ _MOST_BARS = 1000  # features whose importance is listed
 
 def learner_noun(model: Any) -> tuple[str, str]:
     """Return what the weak classifiers are called, one of them and several."""
-    stumps = all(isinstance(h, Stump | Level | Constant) for h in model.learners_)
+    stumps = all(isinstance(h, Stump | CategoryStump | Constant) for h in model.learners_)
     return ("stump", "stumps") if stumps else ("weak classifier", "weak classifiers")
 
 
-def facts_of(model: Any, room: Room = WHOLE) -> dict[str, Any]:
+def facts_of(model: Any, room: SizeLimit = WHOLE) -> dict[str, Any]:
     """Return names, sizes and settings of a fitted model."""
     return {
         "kind": type(model).__name__,
@@ -271,7 +271,7 @@ def _probabilities(model: Any) -> dict[str, Any]:
     return {"logistic": has_several_labels(model), "factor": factor}
 
 
-def _importances(model: Any, room: Room) -> list[dict[str, Any]]:
+def _importances(model: Any, room: SizeLimit) -> list[dict[str, Any]]:
     shares, names = importances(model), feature_names(model)
     order = np.argsort(-shares, kind="stable")[: min(room.of(_MOST_BARS), model.n_features_used_)]
     return [
@@ -288,7 +288,7 @@ _MOST_RULES = 1000
 _MOST_WEIGHTS = 40_000
 
 
-def rules_of(model: Any, room: Room = WHOLE) -> dict[str, Any] | None:
+def rules_of(model: Any, room: SizeLimit = WHOLE) -> dict[str, Any] | None:
     """Return the strongest rules with their weights by class; None if none are by class."""
     if not is_sum(model):
         return None
@@ -304,13 +304,13 @@ def rules_of(model: Any, room: Room = WHOLE) -> dict[str, Any] | None:
 
 def _words(model: Any, learner: WeakClassifier) -> str:
     """Return a rule in the words of the summary, with quotes where a level needs them."""
-    if not isinstance(learner, Level):
+    if not isinstance(learner, CategoryStump):
         return describe_rule(model, learner)
     level = model.categories_[learner.feature][int(learner.level)]
     return learner.describe(feature_names(model)[learner.feature], level_name(level))
 
 
-def _strongest(model: Any, room: Room) -> Ints:
+def _strongest(model: Any, room: SizeLimit) -> Ints:
     """Return the rules with the largest sums of weights, as many as fit on the page."""
     sizes = np.abs(model.coef_).sum(axis=1)
     order = np.argsort(-sizes, kind="stable")[: room.of(_MOST_RULES)]

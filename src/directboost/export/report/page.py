@@ -12,7 +12,7 @@ from typing import Any
 from ..atomic_files import replace_file
 from .model_data import (
     WHOLE,
-    Room,
+    SizeLimit,
     certificate_of,
     facts_of,
     feature_tables,
@@ -47,7 +47,7 @@ _SCRIPTS = (
 #: Below this stays every page.
 MOST_BYTES = 5_000_000
 #: Tried one after the other, until the page is short enough.
-_ROOMS = tuple(Room(0.75**step) for step in range(16))
+_ROOMS = tuple(SizeLimit(0.75**step) for step in range(16))
 
 
 def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = None) -> Path:
@@ -72,7 +72,7 @@ def short_page(model: Any, rows: JudgedRows, title: str | None = None) -> bytes:
 
 
 def page_data(
-    model: Any, rows: JudgedRows, title: str | None = None, room: Room = WHOLE
+    model: Any, rows: JudgedRows, title: str | None = None, room: SizeLimit = WHOLE
 ) -> dict[str, Any]:
     """Return all that the page shows in some room, as what JSON has."""
     facts, k = facts_of(model, room), rows.F.shape[1]

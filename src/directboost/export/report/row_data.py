@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, Bools, Ints, Numbers, column
-from ...data.frames import one_array, refuse_lazy
+from ...data.frames import check_not_lazy, one_array
 from ...model.names import has_several_labels
 from ...plotting.base import class_codes, label_signs
-from .model_data import WHOLE, Room, finite, has_tables, packed
+from .model_data import WHOLE, SizeLimit, finite, has_tables, packed
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class JudgedRows:
 def judge(model: Any, X: Any, y: Any) -> JudgedRows:
     """Let a model answer for the rows of X (m, d), and compare with y; refuse unknown classes."""
     numbers = model._checked(X)
-    refuse_lazy("y", y)
+    check_not_lazy("y", y)
     F = model._scores(numbers, model.ensemble_)
     several = has_several_labels(model)
     has = label_signs(model, numbers, y) > 0 if several else _own(_codes(model, numbers, y), F)
@@ -73,7 +73,7 @@ _MOST_CELLS = 20_000  # of the confusion matrix that the page holds
 _BINS = 10  # of probabilities
 
 
-def quality(rows: JudgedRows, several: bool, room: Room = WHOLE) -> dict[str, Any]:
+def quality(rows: JudgedRows, several: bool, room: SizeLimit = WHOLE) -> dict[str, Any]:
     """Return all that the page says of the answers to some rows."""
     m = rows.has.shape[0]
     return {
@@ -104,7 +104,7 @@ def by_class(has: Bools, says: Bools) -> list[dict[str, Any]]:
     ]
 
 
-def confusion(has: Bools, says: Bools, room: Room = WHOLE) -> dict[str, Any]:
+def confusion(has: Bools, says: Bools, room: SizeLimit = WHOLE) -> dict[str, Any]:
     """Return [class, answer, count] of all pairs that occur, the commonest first."""
     k = has.shape[1]
     pairs, counts = np.unique(has.argmax(axis=1) * k + says.argmax(axis=1), return_counts=True)
@@ -163,7 +163,7 @@ def sample_of(model: Any, shown: Ints, rows: JudgedRows, chosen: Ints) -> dict[s
     }
 
 
-def choose(wrong: Bools, width: int, room: Room = WHOLE) -> Ints:
+def choose(wrong: Bools, width: int, room: SizeLimit = WHOLE) -> Ints:
     """Return places of rows, (n,): the wrong ones first, but at least half of them right if any.
 
     Fewer of them where a row has many numbers; always the same for the same rows. Those of a

@@ -5,8 +5,8 @@ from scipy.optimize import brentq
 
 from ...arrays import Array, Bools, Ints
 from ..prox import prox_p
-from ..step_functions import GAPS, answers, jump_penalty, live_jumps
-from ..structs import ModelWork, Sweeps, Team
+from ..step_functions import WITH_MISSING, answers, jump_penalty, live_jumps
+from ..structs import QuadraticModelArrays, Sweeps, Team
 
 #: A force that exceeds nu by less than this share is rounding: it must not give birth to a weight,
 #: which a Newton step could then move at will.
@@ -69,7 +69,7 @@ def _views(n: int, kind: int) -> list[tuple[Ints, Array]]:
     """
     every = answers(n, kind)
     rows = np.arange(every.shape[0])
-    ends = [n - 1] if kind == GAPS else []
+    ends = [n - 1] if kind == WITH_MISSING else []
     return [(part, every[part]) for part in np.split(rows, ends) if part.size]
 
 
@@ -154,7 +154,7 @@ FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
 ENOUGH = 0.6  # a step counts while the gain is this share of the curvature along it
 
 
-def model_epoch(work: ModelWork, team: Team | None = None) -> float:
+def model_epoch(work: QuadraticModelArrays, team: Team | None = None) -> float:
     """Visit every feature of the model once, in place; return by how much the model fell.
 
     Per feature: what is left of its gradient, the block solve with the diagonal curvature, and,
@@ -164,7 +164,7 @@ def model_epoch(work: ModelWork, team: Team | None = None) -> float:
     return sum(_visit(work, w) for w in range(work.features.size))
 
 
-def _visit(work: ModelWork, w: int) -> float:
+def _visit(work: QuadraticModelArrays, w: int) -> float:
     bins = slice(work.first_bin[w], work.first_bin[w + 1])
     jumps = work.jumps[work.first_jump[w] : work.first_jump[w + 1]]
     codes, ridge = work.codes[work.features[w]], work.ridge[bins]
@@ -192,7 +192,7 @@ def _visit(work: ModelWork, w: int) -> float:
     return float(step * gain - 0.5 * step**2 * curvature)
 
 
-def _effort(work: ModelWork, n_bins: int, jumps: Array) -> Sweeps:
+def _effort(work: QuadraticModelArrays, n_bins: int, jumps: Array) -> Sweeps:
     """Give blocks with few bins and few live jumps one full sweep and few segment sweeps."""
     if n_bins <= FEW_BINS and int(live_jumps(jumps).sum()) <= FEW_LIVE:
         return Sweeps(1, FEW_SWEEPS, work.sweeps.tolerance)

@@ -9,22 +9,22 @@ from ..structs import (
     LOGISTIC,
     MULTINOMIAL,
     SQUARED_HINGE,
-    LossPass,
-    PassRows,
+    LossRows,
+    LossValues,
+    SearchDirection,
     Team,
-    Way,
-    own_dual,
+    own_class_dual,
 )
 
 
 def loss_pass(
-    rows: PassRows,
+    rows: LossRows,
     F: Scores,
     wanted: str = "UA",
     team: Team | None = None,
-    way: Way | None = None,
-    out: LossPass | None = None,
-) -> LossPass:
+    way: SearchDirection | None = None,
+    out: LossValues | None = None,
+) -> LossValues:
     """Return the loss at F, or a way from there, and the wanted ones of F, U, A = -dL/dF and C.
 
     C is the diagonal of the second derivative in F that the block solver uses: class r carries
@@ -57,7 +57,7 @@ def loss_pass(
     kept = {
         n: _into(None if out is None else getattr(out, n), found[n].astype(F.dtype)) for n in wanted
     }
-    return LossPass(value, **kept)
+    return LossValues(value, **kept)
 
 
 def _into(place: Scores | None, values: Scores) -> Scores:
@@ -68,21 +68,21 @@ def _into(place: Scores | None, values: Scores) -> Scores:
     return place
 
 
-def dual_pass(rows: PassRows, U: Scores, tau: float, team: Team | None = None) -> float:
+def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
     """Return the dual objective at U shrunk by tau.
 
     The entries r != y_i are multiplied by tau; those at r = y_i are set as each loss asks.
     """
     value, mass = dual_parts(rows, U, tau, team)
-    return value + own_dual(rows, mass)
+    return value + own_class_dual(rows, mass)
 
 
 def dual_parts(
-    rows: PassRows, U: Scores, tau: float, team: Team | None = None
+    rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
     """Return what the entries r != y_i add to `dual_pass`, and their mass, of which both are sums.
 
-    `own_dual` of the mass is what the entries r = y_i add.
+    `own_class_dual` of the mass is what the entries r = y_i add.
     """
     unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
     v = tau * U.astype(np.float64) / unit[:, None]
@@ -90,8 +90,8 @@ def dual_parts(
         v[np.arange(v.shape[0]), rows.labels] = 0.0
     terms = _DUALS[rows.loss](v)
     if rows.loss == MULTINOMIAL:
-        own = np.maximum(1.0 - v.sum(axis=1), 0.0)
-        terms = terms - xlogy(own, own)[:, None] / rows.k
+        true_class = np.maximum(1.0 - v.sum(axis=1), 0.0)
+        terms = terms - xlogy(true_class, true_class)[:, None] / rows.k
     return float(unit @ terms.sum(axis=1)), float(unit @ v.sum(axis=1))
 
 

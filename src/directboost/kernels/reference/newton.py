@@ -7,14 +7,14 @@ import numpy as np
 from ...arrays import Array, Ints, Scores
 from ..prox import row_norms
 from ..step_functions import answers, live_jumps
-from ..structs import ModelWork, Team
+from ..structs import QuadraticModelArrays, Team
 
 RIDGE = 1e-3  # share of the diagonal added to the second derivative
 TIE = 1e-9  # relative distance from the maximum of a part that is none
 
 
 def model_newton(
-    work: ModelWork,
+    work: QuadraticModelArrays,
     most: int,
     tolerance: float,
     repeats: int = 1,
@@ -65,7 +65,9 @@ def _within(free: Array, V: Array, p: float) -> Array:
     return inside
 
 
-def _move(work: ModelWork, live: "_Live", places: Ints, change: Array, left: Array) -> float:
+def _move(
+    work: QuadraticModelArrays, live: "_Live", places: Ints, change: Array, left: Array
+) -> float:
     V = work.jumps[places]
     gain = float((left * change).sum() + live.penalty(V) - live.penalty(V + change))
     scores, tables = live.scores(change)
@@ -79,9 +81,9 @@ def _move(work: ModelWork, live: "_Live", places: Ints, change: Array, left: Arr
 
 
 def _direction(
-    work: ModelWork, live: "_Live", V: Array, left: Array, most: int, tolerance: float
+    work: QuadraticModelArrays, live: "_Live", V: Array, left: Array, most: int, tolerance: float
 ) -> Array:
-    mask, penalty = V != 0.0, Bend(V, live.nu, work.p)
+    mask, penalty = V != 0.0, PenaltyCurvature(V, live.nu, work.p)
     totals = np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[live.feature]
     diagonal = np.where(mask, totals + penalty.diagonal, 0.0)
     diagonal = np.maximum(diagonal, 1e-12 * float(diagonal.max()))
@@ -100,7 +102,7 @@ def _direction(
 class _Live:
     """What the live jumps, at these places of all jumps, answer to the bins of their features."""
 
-    def __init__(self, work: ModelWork, places: Ints) -> None:
+    def __init__(self, work: QuadraticModelArrays, places: Ints) -> None:
         self._work = work
         self.feature = np.searchsorted(work.first_jump, places, side="right") - 1
         self.nu = work.nu[self.feature]
@@ -171,7 +173,7 @@ def _conjugate_gradients(
     return x
 
 
-class Bend:
+class PenaltyCurvature:
     """Slope and second derivative of nu sum (||v_+||_p + ||v_-||_p) on the non-zero entries."""
 
     def __init__(self, V: Array, nu: Array, p: float) -> None:

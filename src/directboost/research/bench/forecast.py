@@ -13,11 +13,11 @@ from dask.delayed import delayed
 from ...arrays import Array
 from ...dask import passes
 from ...dask.cluster import Cluster
-from ...dask.cluster_executor import ThisProcess, Workers
-from ...dask.loading import Loaded, Wishes, load
+from ...dask.cluster_executor import ClusterExecutor, ThisProcess
+from ...dask.loading import LoadedShards, LoadOptions, load
 from ...dask.partitions import read_partitions
 from ...dask.passes import DualMessage, LookMessage, WayMessage
-from ...dask.shard import FAN_IN, JumpList, Place, Sums, add_up
+from ...dask.shard import FAN_IN, RemoteScores, SparseCoefficients, Sums, add_up
 from ...dask.statistics import PriceList, price_features
 from ...losses import LOSSES, Loss
 from ...margins import MARGINS
@@ -79,26 +79,26 @@ class _Pieces:
         self.reading = (time.perf_counter() - started) / (m * d)
         n_bins = loaded.plan.bins.n_bins
         whole, none = np.arange(d, dtype=np.int32), np.zeros(0, dtype=np.int32)
-        empty = Place(JumpList.of([], [], k), np.dtype(np.float32))
+        empty = RemoteScores(SparseCoefficients.of([], [], k), np.dtype(np.float32))
         full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.crew.ask
         look = LookMessage(empty, loss, none)
         alone = {name: least(partial(ask, q, look)) for name, q in _LOOKS.items()}
         dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5, none)))
         scores = least(
-            lambda: ask(passes.value, LookMessage(Place(full, empty.dtype), loss, none))
+            lambda: ask(passes.value, LookMessage(RemoteScores(full, empty.dtype), loss, none))
         ) - alone["value"]  # fmt: skip
         ways = {
             name: least(partial(_go, ask, q, (empty, full, loss))) - scores
-            for name, q in (("search", passes.search), ("stride", passes.stride))
+            for name, q in (("search", passes.line_losses), ("stride", passes.line_losses_and_sums))
         }
         seconds = {**alone, "dual": dual, **ways}
         self.loss = {name: max(t, 0.0) / m for name, t in seconds.items()}
         looked = LookMessage(empty, loss, whole)
-        sums = least(lambda: ask(passes.look, looked)) - alone["look"]
+        sums = least(lambda: ask(passes.gradient_sums, looked)) - alone["look"]
         self.scores, self.sums = max(scores, 0.0) / (m * d), max(sums, 0.0) / (m * d)
-        self._later_pieces(ask(passes.look, looked), loaded, d)
+        self._later_pieces(ask(passes.gradient_sums, looked), loaded, d)
 
-    def _later_pieces(self, sums: Sums, loaded: Loaded, d: int) -> None:
+    def _later_pieces(self, sums: Sums, loaded: LoadedShards, d: int) -> None:
         """Time what is done with the sums over the bins of d features."""
         bins = loaded.plan.bins
         prices = PriceList(
@@ -108,32 +108,32 @@ class _Pieces:
         self.adding = least(lambda: add_up([sums] * FAN_IN)) / ((FAN_IN - 1) * sums.nbytes)
 
 
-_LOOKS = {"look": passes.look, "value": passes.value}
+_LOOKS = {"look": passes.gradient_sums, "value": passes.value}
 
 
-def _go(ask: Any, question: Any, way: tuple[Place, JumpList, Loss]) -> None:
+def _go(ask: Any, question: Any, way: tuple[RemoteScores, SparseCoefficients, Loss]) -> None:
     """Ask for a way to a place that no shard has seen, without sums there."""
     place, weights, loss = way
-    end, none = Place(weights, place.dtype), np.zeros(0, dtype=np.int32)
+    end, none = RemoteScores(weights, place.dtype), np.zeros(0, dtype=np.int32)
     ask(question, WayMessage(place, loss, end, (1.0, 1.5), none))
 
 
-def _loaded(m: int, d: int, k: int) -> Loaded:
+def _loaded(m: int, d: int, k: int) -> LoadedShards:
     """Return even random rows as one shard in this process."""
     rng = np.random.default_rng(0)
     X, y = rng.random((m, d), dtype=np.float32), np.arange(m) % k
     parts = read_partitions(da.from_array(X, chunks=(m, d)), da.from_array(y, chunks=m), None)
     names = [f"x{f}" for f in range(d)]
-    return load(parts, Wishes(MARGINS["pairwise"], _BINS, None, None, names), ThisProcess())
+    return load(parts, LoadOptions(MARGINS["pairwise"], _BINS, None, None, names), ThisProcess())
 
 
-def _jumps(counts: Any, k: int) -> JumpList:
+def _jumps(counts: Any, k: int) -> SparseCoefficients:
     """Return weights on a few jumps of every feature."""
     features = list(range(len(counts)))
     W: list[Array] = [np.zeros((int(n), k)) for n in counts]
     for jumps in W:
         jumps[:: max(len(jumps) // 8, 1)] = 0.01
-    return JumpList.of(features, W, k)
+    return SparseCoefficients.of(features, W, k)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def overhead_of(one: float, many: float) -> tuple[float, float]:
 
 def _asking(client: Any, shards: int) -> tuple[float, float]:
     """Return the seconds of an empty task for every shard, and the driver's own per task."""
-    crew = Workers(
+    crew = ClusterExecutor(
         Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
     )
     ask = partial(crew.each, _nothing, [None] * shards, range(shards))  # a task for each
