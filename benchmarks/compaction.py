@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from directboost import DirectBoostClassifier, datasets
-from directboost.training import regularization_path as walk
+from directboost.training import regularization_path
 
 
 def fit(data: Any, nu: float) -> tuple[DirectBoostClassifier, float]:
@@ -31,7 +31,9 @@ def main() -> None:
     for spec in parser.parse_args().names:
         name, nu = spec.split(":")
         data = datasets.load(name)
-        with patch.object(walk, "compact", lambda task, outcome, quick: outcome):
+        with patch.object(
+            regularization_path, "compact", lambda context, solution, quick: solution
+        ):
             whole = fit(data, float(nu))
         cells = []
         for model, seconds in (whole, fit(data, float(nu))):

@@ -14,8 +14,7 @@ from directboost.dask import task as far_task
 from directboost.dask.executor import LocalExecutor
 from directboost.dask.task import ShardedContext
 from directboost.model.ensemble import fit_temperature
-from directboost.training import column_generation, task
-from directboost.training import strategy as solving
+from directboost.training import column_generation, context, strategy
 from tests.dask.dask_data import (
     GAPS,
     LABELS,
@@ -45,8 +44,8 @@ FEW, FEW_ENDS = 80, (0, 30, 31, 80)  # for exact solvers, whose time grows fast
 @pytest.fixture
 def smoothing(monkeypatch):
     """Let no problem be so small that an exact solver takes it."""
-    monkeypatch.setattr(task, "_SMALL", 0)
-    monkeypatch.setattr(solving, "_FINISHABLE", 0)
+    monkeypatch.setattr(strategy, "_SMALL", 0)
+    monkeypatch.setattr(strategy, "_FINISHABLE", 0)
 
 
 def hinge(fit, *rows, **choices):
@@ -106,7 +105,7 @@ def test_smoothing_goes_the_way_of_the_plain_fit(margin, smoothing):
 
 @every_margin
 def test_single_precision_has_a_proof_in_double(margin, smoothing, monkeypatch):
-    monkeypatch.setattr("directboost.dask.task._LARGE", 1)
+    monkeypatch.setattr("directboost.dask.task.SINGLE_PRECISION_SIZE", 1)
     far = hinge(fit_far, GAPS, LABELS, margin=margin, tol=1e-3)
     near = hinge(fit_near, GAPS, LABELS, margin=margin, tol=1e-3)
     assert far.certificate_.converged
@@ -126,7 +125,7 @@ def test_the_certificate_states_the_objective_of_the_model(margin, smoothing):
 
 def test_smoothing_that_does_not_reach_the_tolerance_is_finished(monkeypatch):
     """Above the pairs that go to an exact solver at once, and below those that end there."""
-    monkeypatch.setattr(task, "_SMALL", 0)
+    monkeypatch.setattr(strategy, "_SMALL", 0)
     far, near = fit_few(tol=1e-8)
     assert_same_optimum(far, near)
     assert far.certificate_.converged
@@ -183,8 +182,8 @@ def test_a_warm_start_needs_fewer_rounds(smoothing):
 @pytest.mark.parametrize("exactly", [True, False])
 def test_at_most_so_many_learners(exactly, monkeypatch):
     if not exactly:
-        monkeypatch.setattr(task, "_SMALL", 0)
-        monkeypatch.setattr(solving, "_FINISHABLE", 0)
+        monkeypatch.setattr(strategy, "_SMALL", 0)
+        monkeypatch.setattr(strategy, "_FINISHABLE", 0)
     model = hinge(fit_far, GAPS, LABELS, max_learners=9, penalty="l1", nu=0.05)
     assert 0 < model.n_learners_ <= 9
     assert model.certificate_.converged
@@ -219,7 +218,7 @@ def test_features_in_several_blocks(smoothing, monkeypatch):
 @every_margin
 def test_the_model_of_two_processes(margin, exactly, client, monkeypatch):
     if not exactly:
-        monkeypatch.setattr(task, "_SMALL", 0)
+        monkeypatch.setattr(strategy, "_SMALL", 0)
     rows = GAPS[:FEW], LABELS[:FEW], WEIGHTS[:FEW]
     choices = {"margin": margin, "penalty": "l1", "ends": FEW_ENDS}
     far = hinge(fit_far, *rows, client=client, **choices)
@@ -273,8 +272,8 @@ def test_a_shard_may_have_no_rows(margin):
 @pytest.mark.usefixtures("smoothing")
 def test_double_precision_takes_over_where_the_proof_of_single_fails(monkeypatch):
     """The loop thinks it is there; what it proved is not enough."""
-    monkeypatch.setattr(task, "_LARGE", 0)
-    monkeypatch.setattr(far_task, "_LARGE", 0)
+    monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 0)
+    monkeypatch.setattr(far_task, "SINGLE_PRECISION_SIZE", 0)
     made, make = [], ShardedContext.smoothing
     monkeypatch.setattr(
         ShardedContext, "smoothing", lambda far, how: made.append(how) or make(far, how)

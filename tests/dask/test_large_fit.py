@@ -57,7 +57,7 @@ def test_precision_and_samples(monkeypatch):
         return sample_rows(crew, has, size, features)
 
     monkeypatch.setattr("directboost.dask.block_descent.sample_rows", watched)
-    monkeypatch.setattr(task, "_LARGE", 10 * M * K * (D + 1))
+    monkeypatch.setattr(task, "SINGLE_PRECISION_SIZE", 10 * M * K * (D + 1))
     double = fit_far(X, LABELS, ends=ENDS, nu=0.01)
     single = fitted(True, "logistic")
     assert 0.0 < min(seen) < 0.7

@@ -15,9 +15,10 @@ from directboost.penalties import L1, GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
 from directboost.solvers import BlockDescent
-from directboost.training.column_generation import LoopSettings, run
+from directboost.training.column_generation import LoopSettings, WarmStart, run
 from directboost.training.compaction import count_stumps
 from directboost.training.result import export
+from directboost.training.stopping import StoppingRule
 from tests.reference.twin import solve_twin
 from tests.solvers.problems import SMOOTH
 
@@ -130,11 +131,11 @@ def test_the_optimum_is_that_of_the_twin(loss, margin, p):
     kind = MARGINS[margin].from_codes(y, K)
     penalty = L1() if p == 1.0 else GroupNorm(p)
     goal = Objective(
-        kind, LOSSES[loss](), penalty, 0.02, SampleWeights.weighted(weight, K, kind.own)
+        kind, LOSSES[loss](), penalty, 0.02, SampleWeights.weighted(weight, K, kind.true_class)
     )
     costs = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 1.0])
-    plan = LoopSettings(goal, StumpOracle(binned, costs), BlockDescent(), 1e-6)
-    outcome = run(plan, FeatureColumns(binned, costs, K), [])
+    plan = LoopSettings(goal, StumpOracle(binned, costs), BlockDescent(), StoppingRule(1e-6))
+    outcome = run(plan, WarmStart(FeatureColumns(binned, costs, K), []))
     every = list(names(binned))
     H = np.column_stack([binned.response(*name) for name in every])
     kappa = np.array([costs[f] for f, _, _ in every])

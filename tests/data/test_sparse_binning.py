@@ -16,7 +16,7 @@ from directboost.model.learners import Stump
 from directboost.oracles import StumpOracle
 from directboost.penalties import L1, GroupNorm
 from directboost.solvers.quadratic_model import RowSample
-from directboost.training import strategy as continuation
+from directboost.training import strategy
 from directboost.training.strategy import coarsened
 from tests.fits.test_sparse import GAPS, WEIGHT, X, Y
 from tests.kernels.draws import native_test
@@ -197,8 +197,8 @@ def test_prices_are_those_of_the_array(penalty, rng):
 @pytest.mark.parametrize("numbers", [X, GAPS], ids=["whole", "gaps"])
 def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
     """The start of a large fit sees the codes of the array, merged in the same way."""
-    monkeypatch.setattr(continuation, "_MANY_BINS", 16)
-    monkeypatch.setattr(continuation, "_BINS", 4)
+    monkeypatch.setattr(strategy, "_MANY_BINS", 16)
+    monkeypatch.setattr(strategy, "_COARSE_BINS", 4)
     monkeypatch.setattr(code_lists, "_SOME", 20)  # a few features at a time
     rows = np.sort(rng.choice(Y.size, 100, replace=False))
     found = coarsened(bin_features(sparse.csc_array(numbers), np.ones(Y.size), 255), rows)
@@ -206,7 +206,7 @@ def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
     assert (expected.binned.n_bins[[17, 18]] < 8).all()
     for f in range(expected.binned.n_bins.size):
         np.testing.assert_array_equal(found.binned.codes_of(f), expected.binned.codes_of(f))
-        np.testing.assert_array_equal(found.jumps[f], expected.jumps[f])
+        np.testing.assert_array_equal(found.thresholds[f], expected.thresholds[f])
     lists = found.binned.sparse
     listed = np.repeat(lists.usual, np.diff(lists.starts))
     assert (lists.codes != listed).all()
@@ -216,7 +216,7 @@ def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
 def test_a_large_fit_starts_with_a_part_of_the_rows(monkeypatch):
     """The model is as good as the proof says, whatever the start."""
     for name, value in (("_ROWS", 80), ("_ENOUGH_ROWS", 200), ("_MANY_BINS", 16), ("_BINS", 8)):
-        monkeypatch.setattr(continuation, name, value)
+        monkeypatch.setattr(strategy, name, value)
     monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 20)
     dense, model = (
         DirectBoostClassifier(nu=0.02, tol=1e-5).fit(numbers, Y)

@@ -19,7 +19,7 @@ from directboost.losses import Logistic, SmoothLoss
 from directboost.model.learners import Constant, Stump
 from directboost.oracles import stump
 from directboost.solvers import LinearProgram
-from directboost.training import task
+from directboost.training import context
 from tests.conftest import make_blobs
 from tests.reference.formulas import LOSS_MARGINS
 
@@ -393,7 +393,7 @@ def test_the_number_of_threads_does_not_change_the_model(settings, shape, monkey
     X[rng.random(X.shape) < 0.02] = np.nan
     y = np.nan_to_num(X[:, :3]).argmax(axis=1)
     if settings.get("tol") == 0.05:
-        monkeypatch.setattr(task, "_LARGE", 100_000)
+        monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 100_000)
     assert X.size * 3 >= 100_000
     fits = [DirectBoostClassifier(n_jobs=n, **settings).fit(X, y) for n in (1, 2, 3)]
     assert fits[0].n_learners_ > 3
@@ -407,7 +407,7 @@ def test_single_precision_path_on_large_data():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120_000, 60)).astype(np.float32)
     y = X[:, :4].argmax(axis=1)
-    assert X.size * 4 >= task._LARGE
+    assert X.size * 4 >= context.SINGLE_PRECISION_SIZE
     fits = [DirectBoostClassifier(n_jobs=n, nu=0.1).fit(X, y) for n in (1, 2)]
     same(*fits, X[:5000])
     assert fits[0].certificate_.converged
@@ -419,7 +419,7 @@ def test_large_data_in_single_precision_is_certified_in_double(monkeypatch):
     X = rng.normal(size=(3000, 6))
     y = X[:, :3].argmax(axis=1)
     double = DirectBoostClassifier(nu=0.05, tol=1e-3).fit(X, y)
-    monkeypatch.setattr(task, "_LARGE", 0)
+    monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 0)
     single = DirectBoostClassifier(nu=0.05, tol=1e-3).fit(X, y)
     assert single.certificate_.converged
     assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=2e-3)

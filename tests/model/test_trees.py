@@ -23,7 +23,8 @@ from directboost.penalties import GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
 from directboost.solvers import BlockDescent
-from directboost.training.column_generation import LoopSettings, run
+from directboost.training.column_generation import LoopSettings, WarmStart, run
+from directboost.training.stopping import StoppingRule
 from tests.reference.twin import solve_twin
 
 K = 3
@@ -152,8 +153,8 @@ def test_the_proof_holds_over_all_leaves_that_were_grown(loss):
         0.02,
         SampleWeights.weighted(weight, K, margin.true_class),
     )
-    plan = LoopSettings(goal, oracle, BlockDescent(), 1e-4)
-    outcome = run(plan, FeatureColumns(oracle.binned, oracle.costs, K), [])
+    plan = LoopSettings(goal, oracle, BlockDescent(), StoppingRule(1e-4))
+    outcome = run(plan, WarmStart(FeatureColumns(oracle.binned, oracle.costs, K), []))
     bins = oracle.binned
     names = [(f, j, s) for f in range(bins.n_features + 1) for j in range(bins.n_jumps(f))
              for s in (1, -1)]  # fmt: skip

@@ -26,7 +26,7 @@ def make_model(loss, margin, p, rows=None, seed=0, m=60):
     kind = MARGINS[margin].from_codes(data.y.astype(np.int32), 3)
     penalty = L1() if p == 1.0 else GroupNorm(p)
     objective = Objective(
-        kind, LOSSES[loss](), penalty, 0.005, SampleWeights.weighted(data.s, 3, kind.own)
+        kind, LOSSES[loss](), penalty, 0.005, SampleWeights.weighted(data.s, 3, kind.true_class)
     )
     columns = FeatureColumns(binned, np.array([1.0, 2.0, 0.5, 1.0]), 3)
     every = np.arange(4)

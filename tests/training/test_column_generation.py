@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -21,7 +21,8 @@ from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
 from directboost.solvers import LBFGSB, BlockDescent, LinearProgram, ProximalGradient
 from directboost.solvers.base import Solver, SolverResult
-from directboost.training.column_generation import LoopSettings, run
+from directboost.training.column_generation import LoopSettings, WarmStart, run
+from directboost.training.stopping import StoppingRule
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
 from tests.reference.twin import solve_twin
@@ -39,25 +40,26 @@ def objective(loss="logistic", margin="pairwise", penalty=None, nu=0.02):
     return Objective(the_margin, LOSSES[loss](), penalty or L1(), nu, rows)
 
 
+def loop(goal, oracle, solver, **choices):
+    """Return the settings of a run; the limits among the choices go to its stopping rule."""
+    limits = {f.name for f in fields(StoppingRule) if f.init} & choices.keys()
+    stopping = StoppingRule(**{name: choices.pop(name) for name in limits})
+    oracle = oracle or StumpOracle(BINNED, COSTS)
+    return LoopSettings(goal or objective(), oracle, solver, stopping, **choices)
+
+
 def boost(master=None, oracle=None, goal=None, columns=None, **choices):
     """Run the loop on single columns, four per round unless told otherwise."""
     given = {"tol": 1e-6, "columns_per_round": 4} | choices
-    plan = LoopSettings(
-        goal or objective(), oracle or StumpOracle(BINNED, COSTS), master or LBFGSB(), **given
-    )
+    settings = loop(goal, oracle, master or LBFGSB(), **given)
     columns = DenseColumns(BINNED, COSTS) if columns is None else columns
-    return run(plan, columns, np.zeros((0, K)))
+    return run(settings, WarmStart(columns, np.zeros((0, K))))
 
 
 def boost_features(master=None, goal=None, **choices):
     """Run the loop on whole features."""
-    plan = LoopSettings(
-        goal or objective(),
-        StumpOracle(BINNED, COSTS),
-        master or BlockDescent(),
-        **({"tol": 1e-6} | choices),
-    )
-    return run(plan, FeatureColumns(BINNED, COSTS, K), [])
+    settings = loop(goal, None, master or BlockDescent(), **({"tol": 1e-6} | choices))
+    return run(settings, WarmStart(FeatureColumns(BINNED, COSTS, K), []))
 
 
 def check_outcome(outcome, goal=None):
@@ -134,7 +136,7 @@ class TestWholeRuns:
     @pytest.mark.parametrize("per_round", [1, 4, 16])
     @pytest.mark.parametrize("rule", ["exact", "paper"])
     def test_single_columns_reach_the_tolerance(self, per_round, rule):
-        outcome = boost(columns_per_round=per_round, rule=rule)
+        outcome = boost(columns_per_round=per_round, pricing=rule)
         assert outcome.status is Status.OPTIMAL
         assert outcome.certificate.converged
         assert outcome.certificate.relative_gap <= 1e-6
@@ -183,10 +185,8 @@ class TestWholeRuns:
 
     def test_a_start_near_the_end_saves_rounds(self):
         first = boost()
-        plan = LoopSettings(
-            objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4
-        )
-        again = run(plan, first.state.columns, first.state.W)
+        settings = loop(None, None, LBFGSB(), tol=1e-6, columns_per_round=4)
+        again = run(settings, WarmStart(first.state.columns, first.state.W))
         assert again.status is Status.OPTIMAL
         assert len(again.state.history) <= 2
         assert again.certificate.primal <= first.certificate.primal * (1.0 + 1e-12)
@@ -194,11 +194,9 @@ class TestWholeRuns:
     def test_an_earlier_run_is_carried_on(self):
         """Records go on where they were."""
         first = boost(tol=1e-2)
-        plan = LoopSettings(
-            objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, columns_per_round=4
-        )
+        settings = loop(None, None, LBFGSB(), tol=1e-6, columns_per_round=4)
         before = len(first.state.history)
-        again = run(plan, first.state.columns, first.state.W, first)
+        again = run(settings, WarmStart(first.state.columns, first.state.W), before=first)
         assert len(again.state.history) > before
         assert again.state.history[before].dual >= first.certificate.dual
         assert again.certificate.relative_gap <= 1e-6
@@ -207,9 +205,10 @@ class TestWholeRuns:
     def test_a_proved_bound_is_not_lost(self):
         """It holds for every W, also where an earlier answer is thrown away."""
         first = boost()
-        plan = LoopSettings(objective(), StumpOracle(BINNED, COSTS), LBFGSB(), 1e-6, max_rounds=0)
+        settings = loop(None, None, LBFGSB(), tol=1e-6, max_rounds=0)
         proved = first.certificate.dual
-        again = run(plan, DenseColumns(BINNED, COSTS), np.zeros((0, K)), first)
+        empty = WarmStart(DenseColumns(BINNED, COSTS), np.zeros((0, K)))
+        again = run(settings, empty, before=first)
         assert again.state.history[-1].dual == proved
         assert again.certificate.dual == pytest.approx(proved, abs=1e-12)
 
@@ -237,8 +236,8 @@ class TestBudgets:
 
     def test_a_start_within_the_tolerance_is_enough(self):
         before = boost_features(tol=1e-2).state
-        plan = LoopSettings(objective(), StumpOracle(BINNED, COSTS), BlockDescent(), 1e-2, aim=0.01)
-        outcome = run(plan, before.columns, before.W)
+        settings = loop(None, None, BlockDescent(), tol=1e-2, aim=0.01)
+        outcome = run(settings, WarmStart(before.columns, before.W))
         assert (outcome.status, len(outcome.state.history)) == (Status.OPTIMAL, 1)
 
     @pytest.mark.parametrize("end", [{"max_rounds": 30}, {"callbacks": [lambda r: r.round > 29]}])
@@ -352,7 +351,7 @@ class TestAccuracy:
         """By the paper's rule, and where the gap is over the columns themselves."""
         oracle = kind(lambda calls, found, A: found.proposals)
         master = Watched()
-        boost(master, oracle, columns_per_round=1, tol=1e-3, max_rounds=5, rule=rule)
+        boost(master, oracle, columns_per_round=1, tol=1e-3, max_rounds=5, pricing=rule)
         assert master.asked == pytest.approx([3e-4] * 5)
 
     def test_always_tightly_with_the_hinge(self):
@@ -451,7 +450,7 @@ class TestBadOracles:
 
     def test_the_same_column_for_ever_by_the_paper(self):
         oracle = Adversary(lambda call, found, A: named((1, 3, 1)))
-        outcome = boost(oracle=oracle, rule="paper")
+        outcome = boost(oracle=oracle, pricing="paper")
         assert outcome.status is Status.NO_BETTER_COLUMN
         assert len(outcome.state.history) == 2
         check_outcome(outcome)
@@ -459,7 +458,7 @@ class TestBadOracles:
     def test_no_proposal_at_all(self):
         oracle = Adversary(lambda call, found, A: found.proposals.take(slice(0)))
         assert boost(oracle=oracle).status is Status.MAX_ITER
-        assert boost(oracle=oracle, rule="paper").status is Status.NO_BETTER_COLUMN
+        assert boost(oracle=oracle, pricing="paper").status is Status.NO_BETTER_COLUMN
 
     def test_proposals_that_do_not_violate(self):
         """By the exact rule a column with a price of nu or less does not come in."""

@@ -8,8 +8,7 @@ from directboost import DirectBoostClassifier, directboost_path
 from directboost.certificate import lower_bound
 from directboost.history import Status
 from directboost.problem.objective import RestrictedProblem
-from directboost.training import compaction
-from directboost.training import regularization_path as walk
+from directboost.training import compaction, regularization_path
 from directboost.training.compaction import compact, count_stumps
 from tests.solvers.problems import SMOOTH
 
@@ -22,7 +21,7 @@ def answers(monkeypatch, X, y, **choices):
         seen.append((task, outcome))
         return compact(task, outcome, quick)
 
-    monkeypatch.setattr(walk, "compact", watch)
+    monkeypatch.setattr(regularization_path, "compact", watch)
     model = DirectBoostClassifier(**choices).fit(X, y)
     return (*seen[-1], model)
 

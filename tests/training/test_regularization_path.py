@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from directboost.certificate import lower_bound
 from directboost.data.validation import feature_costs
 from directboost.estimators.path import nu_grid
 from directboost.model.names import feature_names
-from directboost.training import regularization_path as walk
-from directboost.training.regularization_path import certify_known, extrapolate, interpolate
+from directboost.training import regularization_path
+from directboost.training.regularization_path import certify_start, extrapolate, interpolate
+from directboost.training.settings import make_settings
 from directboost.training.strategy import solve
 from tests.conftest import make_blobs
 from tests.solvers.problems import SMOOTH
@@ -23,13 +25,14 @@ from tests.solvers.problems import SMOOTH
 def opened(X, y, **choices):
     """Return the task of a fit, whose answers keep their dual points."""
     model = DirectBoostClassifier(**choices)
-    rows, _ = model._rows(X, y, None)
-    return model._task(rows, feature_costs(None, feature_names(model)))
+    rows, _ = model._read_training_set(X, y, None)
+    costs = feature_costs(None, feature_names(model))
+    return model._open_context(make_settings(model), rows, costs)
 
 
 def kept(task, nu):
     """Return the task at a fraction of nu_max."""
-    return walk.replace(task.at(task.relative(nu)), keep_dual=True)
+    return replace(task.at(task.relative_nu(nu)), keep_dual=True)
 
 
 def bound(task, U):
@@ -51,7 +54,7 @@ def test_prices_are_convex_and_bounds_concave_between_dual_points(loss, margin, 
         scaled = []
         for nu, end in zip(nus, ends, strict=True):
             price, _ = bound(kept(task, nu), end.state.U)
-            shrink = min(1.0, task.relative(nu) / price)
+            shrink = min(1.0, task.relative_nu(nu) / price)
             rows = task.objective.rows
             scaled.append(task.objective.loss.shrink(end.state.U, shrink, rows))
         U = (1.0 - t) * scaled[0] + t * scaled[1]
@@ -133,9 +136,9 @@ def test_an_interrupt_between_two_answers_ends_the_path(monkeypatch):
         calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return certify_known(*arguments)
+        return certify_start(*arguments)
 
-    monkeypatch.setattr(walk, "judged", interrupted)
+    monkeypatch.setattr(regularization_path, "certify_start", interrupted)
     path = directboost_path(X, y, nus=30)
     assert path[-1].status_ is Status.INTERRUPTED
     assert len(path) < 30
@@ -174,7 +177,7 @@ def test_after_a_wish_what_is_known_is_given_out_and_nothing_is_solved_for():
     def at_its_end(record):
         return record.nu == end.nu and record.round == end.round
 
-    with pytest.warns(ConvergenceWarning, match="those of smaller nus were not looked for"):
+    with pytest.warns(ConvergenceWarning, match="models at smaller nus were not fitted"):
         path = directboost_path(X, y, nus=15, nu_min=0.05, callbacks=at_its_end)
     assert len(path) == last + 1
     for a, b in zip(path, whole, strict=False):

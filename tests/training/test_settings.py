@@ -14,7 +14,7 @@ from directboost.solvers import (
     LinearProgram,
     ProximalGradient,
 )
-from directboost.training.settings import LossMarginPenalty, resolve_parts, resolve_solver
+from directboost.training.settings import LossMarginPenalty, resolve_objective, resolve_solver
 from tests.reference.formulas import LOSS_MARGINS
 
 
@@ -23,11 +23,11 @@ from tests.reference.formulas import LOSS_MARGINS
 def test_losses_take_the_margins_of_the_theory_page(loss, margin):
     """Only the multinomial loss has no one-vs-all form."""
     if margin in LOSS_MARGINS[loss]:
-        parts = resolve_parts(loss, margin, "l1")
+        parts = resolve_objective(loss, margin, "l1")
         assert (parts.loss.name, parts.margin.name, parts.penalty.p) == (loss, margin, 1.0)
     else:
         with pytest.raises(ValueError, match=f"margin='{margin}' .* loss='{loss}'.*'pairwise'"):
-            resolve_parts(loss, margin, "l1")
+            resolve_objective(loss, margin, "l1")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_objects_pass_through():
     penalty = GroupNorm(2.5)
     assert resolve_penalty(penalty) is penalty
     loss = SmoothLoss(lambda z: -z, lambda z: -1.0 + 0.0 * z)
-    parts = resolve_parts(loss, "one-vs-all", penalty)
+    parts = resolve_objective(loss, "one-vs-all", penalty)
     assert parts.loss is loss
     master = ProximalGradient()
     assert resolve_solver(master, parts, single_columns=True) is master
@@ -76,7 +76,7 @@ def test_objects_pass_through():
 )
 def test_the_automatic_choice(loss, penalty, single, master):
     """The fastest master that fits; single columns exclude the one on whole features."""
-    assert resolve_solver("auto", resolve_parts(loss, "pairwise", penalty), single) is master
+    assert resolve_solver("auto", resolve_objective(loss, "pairwise", penalty), single) is master
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_automatic_choice(loss, penalty, single, master):
 )
 def test_the_automatic_choice_for_single_stumps(loss, penalty, master):
     """Block descent where the loss is smooth, exact solvers where it has kinks."""
-    parts = resolve_parts(loss, "pairwise", penalty)
+    parts = resolve_objective(loss, "pairwise", penalty)
     assert resolve_solver("auto", parts, single_columns=True, on_codes=True) is master
     chosen = resolve_solver("blocks", parts, single_columns=True, on_codes=True)
     assert chosen is ColumnBlockDescent
@@ -102,14 +102,14 @@ def test_the_automatic_choice_for_single_stumps(loss, penalty, master):
 @pytest.mark.parametrize("single", [False, True])
 def test_a_named_master_is_taken_or_refused_with_those_that_fit(solver, loss, penalty, single):
     """The message lists masters, and each of them is then accepted."""
-    parts = resolve_parts(loss, "pairwise", penalty)
+    parts = resolve_objective(loss, "pairwise", penalty)
     try:
         assert resolve_solver(solver, parts, single) is SOLVERS[solver]
     except ValueError as refusal:
         message = str(refusal)
         assert f"solver={solver!r}" in message
         assert f"loss={loss!r}" in message
-        listed = [name for name in SOLVERS if f"'{name}'" in message.split("these do:")[1]]
+        listed = [name for name in SOLVERS if f"'{name}'" in message.split("use one of")[1]]
         assert listed
         for name in listed:
             assert resolve_solver(name, parts, single) is SOLVERS[name]
@@ -120,6 +120,6 @@ def test_a_named_master_is_taken_or_refused_with_those_that_fit(solver, loss, pe
 )
 def test_parts_in_words(penalty, name):
     """Messages name the parts as a user writes them."""
-    parts = resolve_parts("hinge", "one-vs-all", penalty)
+    parts = resolve_objective("hinge", "one-vs-all", penalty)
     assert isinstance(parts, LossMarginPenalty)
     assert str(parts) == f"loss='hinge', margin='one-vs-all', penalty='{name}'"

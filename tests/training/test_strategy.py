@@ -7,8 +7,7 @@ from directboost import DirectBoostClassifier
 from directboost.callbacks import TimeLimit
 from directboost.data.binning import bin_features
 from directboost.history import Status
-from directboost.training import strategy as continuation
-from directboost.training import strategy as solving
+from directboost.training import strategy
 from directboost.training.strategy import coarsened
 from tests.solvers.problems import SMOOTH
 
@@ -16,10 +15,10 @@ from tests.solvers.problems import SMOOTH
 @pytest.fixture
 def small_starts(monkeypatch):
     """Let small data have a start, too."""
-    monkeypatch.setattr(continuation, "_ROWS", 150)
-    monkeypatch.setattr(continuation, "_ENOUGH_ROWS", 400)
-    monkeypatch.setattr(continuation, "_MANY_BINS", 16)
-    monkeypatch.setattr(continuation, "_BINS", 8)
+    monkeypatch.setattr(strategy, "_COARSE_ROWS", 150)
+    monkeypatch.setattr(strategy, "_ENOUGH_ROWS", 400)
+    monkeypatch.setattr(strategy, "_MANY_BINS", 16)
+    monkeypatch.setattr(strategy, "_COARSE_BINS", 8)
     monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 20)
 
 
@@ -41,8 +40,8 @@ def test_coarse_jumps_are_jumps_of_the_whole(missing, rng):
     assert (coarse.binned.n_bins[[0, 1, 3, 4]] == 32 + binned.missing[[0, 1, 3, 4]]).all()
     assert coarse.binned.n_bins[2] == binned.n_bins[2]
     for f in range(6):
-        assert coarse.jumps[f].size == coarse.binned.n_jumps(f)
-        for jump, whole in enumerate(coarse.jumps[f]):
+        assert coarse.thresholds[f].size == coarse.binned.n_jumps(f)
+        for jump, whole in enumerate(coarse.thresholds[f]):
             np.testing.assert_array_equal(
                 coarse.binned.response(f, jump, 1), binned.response(f, int(whole), 1)[rows]
             )
@@ -60,8 +59,8 @@ def test_the_optimum_is_that_without_a_start(loss, margin, rng, monkeypatch, req
     plain = DirectBoostClassifier(**settings).fit(X, y, weight)
     request.getfixturevalue("small_starts")
     seen = []
-    start = continuation.coarse_start
-    monkeypatch.setattr(solving, "start", lambda *a: seen.append(start(*a)) or seen[-1])
+    start = strategy.coarse_start
+    monkeypatch.setattr(strategy, "coarse_start", lambda *a: seen.append(start(*a)) or seen[-1])
     begun = DirectBoostClassifier(**settings).fit(X, y, weight)
     W, status = seen[0]
     assert status is Status.OPTIMAL
@@ -81,7 +80,7 @@ def test_the_hinge_starts_coarse_too(small_starts, rng):
 
 def test_an_interrupt_of_the_start_ends_the_fit(small_starts, rng, monkeypatch):
     X, y = draw(rng)
-    price, rounds = continuation.StumpOracle.price, []
+    price, rounds = strategy.StumpOracle.price, []
 
     def stop(self, *args):
         rounds.append(self.binned.n_rows)
@@ -89,7 +88,7 @@ def test_an_interrupt_of_the_start_ends_the_fit(small_starts, rng, monkeypatch):
             raise KeyboardInterrupt
         return price(self, *args)
 
-    monkeypatch.setattr(continuation.StumpOracle, "price", stop)
+    monkeypatch.setattr(strategy.StumpOracle, "price", stop)
     with pytest.warns(UserWarning, match="interrupted"):
         clf = DirectBoostClassifier(nu=0.05).fit(X, y)
     assert clf.status_ is Status.INTERRUPTED

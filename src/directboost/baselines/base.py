@@ -26,7 +26,7 @@ from ..data.validation import (
     read_training,
     with_levels,
 )
-from ..estimators.base import Predictor
+from ..estimators.base import FittedModelMixin
 from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
 from ..model.ensemble import fit_temperature
@@ -40,7 +40,7 @@ _MOST_ROWS = 1e12  # that weights may stand for
 Rounds = Generator[Round, None, Status]
 
 
-class Baseline(ClassifierMixin, Predictor, BaseEstimator):
+class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
     """A competitor of the paper as a scikit-learn classifier.
 
     A subclass has its parameters, `n_rounds`, `max_bins`, `categorical_features` and `n_jobs`

@@ -22,7 +22,7 @@ from ..model.names import class_names, feature_names
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
 from ..training.result import FitResult, export
-from ..training.settings import FitSettings, check_signs_supported, make_settings, resolve_parts
+from ..training.settings import FitSettings, check_signs_supported, make_settings, resolve_objective
 from .block_descent import ShardedRowSample
 from .cluster_executor import site_of
 from .loading import LoadedShards, LoadOptions, load
@@ -49,7 +49,7 @@ class RemoteRows(TrainingSet):
 
 def probability_factor(task: ShardedContext, trained: FitResult) -> float:
     """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
-    if task.request.parts.loss.probability_scale is not None or not trained.learners:
+    if task.settings.loss.probability_scale is not None or not trained.learners:
         return 1.0
     place: Any = trained.F
     sample = ShardedRowSample(task.objective, task.rows, _FACTOR_ROWS)
@@ -78,17 +78,17 @@ def best_so_far(task: ShardedContext, state: LoopState) -> FitResult:
 
 def check_distributed_choices(estimator: Any, request: FitSettings) -> None:
     """Refuse parameters that need all rows in one place."""
-    loss = request.parts.loss
-    if not request.all_stumps:
+    loss = request.loss
+    if not request.stumps_only:
         _refuse("learner", estimator.learner, "'stump'")
     if request.columns_per_round is not None:
         _refuse("columns_per_round", estimator.columns_per_round, "'auto'")
-    if request.rule != "exact":
+    if request.pricing != "exact":
         _refuse("pricing", estimator.pricing, "'exact'")
     if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
         what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
         _refuse("loss", estimator.loss, what)
-    if request.master not in (BlockDescent, Consensus):
+    if request.solver not in (BlockDescent, Consensus):
         _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
     if not loss.smooth:
         _refuse_with_kinks(estimator, request)
@@ -96,7 +96,7 @@ def check_distributed_choices(estimator: Any, request: FitSettings) -> None:
 
 def _refuse_with_kinks(estimator: Any, request: FitSettings) -> None:
     """Refuse what does not go with a loss that has to be smoothed."""
-    if request.master is not BlockDescent:
+    if request.solver is not BlockDescent:
         _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
     if estimator.max_round_bytes is not None:
         raise ValueError(
@@ -292,7 +292,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         names = feature_names(self)
         costs = feature_costs(self.feature_costs, names)
         wishes = LoadOptions(
-            request.parts.margin, request.max_bins, self.categorical_features, self.class_weight,
+            request.margin, request.max_bins, self.categorical_features, self.class_weight,
             names,
         )  # fmt: skip
         try:
@@ -328,15 +328,15 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     def _fit_loaded(
         self, request: FitSettings, loaded: LoadedShards, costs: Array, others: tuple[Any, Any, Any]
     ) -> None:
-        earlier, coding = self._earlier(), loaded.coding
+        earlier, coding = self._earlier_model(), loaded.coding
         encoder, none = coding.encoder, np.zeros(0)
         rows = RemoteRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             coding.classes, encoder.n_levels, shares=loaded.prior,
         )  # fmt: skip
-        rows = replace(rows, signs=self._signs(rows))
+        rows = replace(rows, signs=self._monotone_signs(rows))
         check_signs_supported(rows.signs, request)
-        validation = self._validation(others, coding.classes, encoder)
+        validation = self._read_validation_set(request, others, coding.classes, encoder)
         with self._team(loaded.m * coding.classes.size) as team:
             task = prepare(request, loaded, costs, rows.signs, team, self._most_bytes())
             try:
@@ -383,7 +383,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
 
     def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
         """Return the factor on the scores that makes probabilities of them."""
-        probability_scale = resolve_parts(
+        probability_scale = resolve_objective(
             self.loss, self.margin, self.penalty
         ).loss.probability_scale
         if probability_scale is not None:

@@ -17,8 +17,8 @@ from ..problem.objective import Objective
 from ..solvers import BlockDescent, Consensus, Smoothing
 from ..solvers.line_search import RowEvaluator
 from ..training.column_generation import Solution
+from ..training.context import SINGLE_PRECISION_SIZE, FitContext, RowSubset, compute_nu_max
 from ..training.settings import FitSettings
-from ..training.task import FitContext, RowSubset
 from . import hinge as kinks
 from .block_descent import ShardedRowEvaluator
 from .consensus import ShardedConsensus
@@ -56,7 +56,7 @@ class GatheredContext:
         self._shard = Shard(taken.binned(field.bins), margin, rows, taken.labels)
         far = task.objective
         self.task = FitContext(
-            task.request, Objective(margin, far.loss, far.penalty, far.nu, rows),
+            task.settings, Objective(margin, far.loss, far.penalty, far.nu, rows),
             StumpOracle(self._shard.binned, task.costs, task.team, field.signs), task.costs,
             task.team, taken.labels, taken.c, task.nu_max, task.total_weight, task.keep_dual,
         )  # fmt: skip
@@ -84,7 +84,6 @@ class GatheredContext:
         return self.task.objective.negative_gradient(scores)
 
 
-_LARGE = 200_000  # (row, feature, class) triples from which single precision pays
 
 
 @dataclass(frozen=True)
@@ -117,10 +116,10 @@ class ShardedContext(FitContext):
         return self.rows.m
 
     @property
-    def single(self) -> bool:
+    def single_precision_pays(self) -> bool:
         """Whether single precision pays, and loses no row."""
-        size = self.n_rows * self.k * self.rows.bins.n_bins.size
-        return size >= _LARGE and self.lightest > LEAST_SINGLE_WEIGHT
+        size = self.n_rows * self.objective.margin.k * self.rows.bins.n_bins.size
+        return size >= SINGLE_PRECISION_SIZE and self.lightest > LEAST_SINGLE_WEIGHT
 
     def columns(self) -> FeatureColumns:
         """Return an empty working set of whole features."""
@@ -155,7 +154,7 @@ class ShardedContext(FitContext):
         """Return what solves the task where the loss has kinks."""
         return ShardedSmoothing(precision)
 
-    def part(self, size: int) -> RowSubset:
+    def row_subset(self, size: int) -> RowSubset:
         """Return about so many of the rows, with weights that make up for the others."""
         field, objective = self.rows, self.objective
         features = np.arange(field.bins.n_bins.size, dtype=np.int32)
@@ -180,28 +179,26 @@ def prepare(
     """
     plan, k = loaded.plan, loaded.plan.k
     bins = ShardedBins(**{**vars(plan.bins), "m": loaded.m})
-    what = (loaded.crew, request.parts.loss, bins, costs, signs, k, loaded.class_counts)
-    kinks = not request.parts.loss.smooth
+    what = (loaded.crew, request.loss, bins, costs, signs, k, loaded.class_counts)
+    kinks = not request.loss.smooth
     whole = HingeStatistics if kinks else ShardedStatistics
     field = whole(*what) if most is None else PartialPricingStatistics(*what, most=most)
     one = plan.margin.from_codes(np.zeros(1, dtype=np.int32), k)
     rows = SampleWeights(np.array([1.0 / k]), k, one.true_class)
-    parts = request.parts
-    if request.master is Consensus:
-        request = replace(request, master=ShardedConsensus(loaded.crew))
-    ahead = request.master is BlockDescent
+    if request.solver is Consensus:
+        request = replace(request, solver=ShardedConsensus(loaded.crew))
+    ahead = request.solver is BlockDescent
     kind = HingeObjective if kinks else ShardedObjective
-    objective = kind(one, parts.loss, parts.penalty, 1.0, rows, field, ahead)
+    objective = kind(one, request.loss, request.penalty, 1.0, rows, field, ahead)
     oracle = (
         PartialPricingOracle(field)
         if isinstance(field, PartialPricingStatistics)
         else ShardedOracle(field)
     )
-    start = objective.start(np.dtype(np.float64))
-    nu_max = oracle.reprice(start, parts.penalty).max_price
+    nu_max = compute_nu_max(objective, oracle.reprice)
     none = np.zeros(0)
     task = ShardedContext(
         request, objective, oracle, costs, team, none.astype(np.int32), none, nu_max,
         loaded.total_weight, field=field, lightest=loaded.lightest,
     )  # fmt: skip
-    return replace(task, objective=replace(objective, nu=task.absolute(request.nu)))
+    return replace(task, objective=replace(objective, nu=task.absolute_nu(request.nu)))

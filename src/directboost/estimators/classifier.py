@@ -1,4 +1,4 @@
-"""The public estimator."""
+"""`DirectBoostClassifier`, and the fitting code that all estimators share."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,25 +40,26 @@ from ..model.ensemble import Ensemble, fit_temperature
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from ..problem.objective import Objective
+from ..training.context import FitContext, make_context
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
 from ..training.settings import (
+    FitSettings,
     check_signs_supported,
     check_sparse_supported,
     make_settings,
-    resolve_parts,
+    resolve_objective,
     takes_missing,
     takes_sparse,
 )
-from ..training.task import FitContext, task_of
-from .base import Explainer
+from .base import ExplainedModelMixin
 
 
-class Fitter(Explainer, BaseEstimator):
-    """The half of an estimator that fits a model.
+class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
+    """Fits a certified model: the part that all estimators of the package share.
 
-    An estimator sets the parameters as attributes; one that reads its rows in another way has
-    `_rows`, `_signs` and `_probability_factor` of its own.
+    An estimator that reads its rows in another way overrides `_read_training_set`,
+    `_monotone_signs` and `_probability_factor`.
     """
 
     loss: Any
@@ -66,27 +67,99 @@ class Fitter(Explainer, BaseEstimator):
     feature_costs: Any
     monotonic_cst: Any
     class_weight: Any
-    max_learners: int | None
-    n_iter_no_change: int | None
     warm_start: bool
     validation_path_: list[tuple[float, float]]
 
+    def _read_training_set(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingSet, CategoryEncoder]:
+        """Return the training data, and the encoder that made numbers of X."""
+        X, y, encoder = self._read_X_y(X, y)
+        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
+
+    def _read_X_y(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, CategoryEncoder]:
+        """Return X as numbers (m, d), the labels, and the encoder that made numbers of X."""
+        if is_sparse(X):
+            check_sparse_supported(self.learner)
+        X, y, encoder = read_training(self, X, y, **checks)
+        with self._team(X.size) as team:
+            check_finite(X, team)
+        check_classification_targets(y)
+        return X, y, encoder
+
+    def _read_validation_set(
+        self,
+        settings: FitSettings,
+        data: tuple[Any, Any, Any],
+        classes: Any,
+        encoder: CategoryEncoder,
+    ) -> ValidationSet | None:
+        """Return the validation data (X, y, sample_weight) for early stopping, or None."""
+        X, y, sample_weight = data
+        if X is None and y is None:
+            return None
+        if X is None or y is None or settings.n_iter_no_change is None:
+            raise ValueError(
+                "X_val, y_val and n_iter_no_change must be given together: pass X_val and y_val to "
+                "fit, and set n_iter_no_change to the number of points without a better loss"
+            )
+        most = settings.max_learners or settings.max_columns
+        if most is not None:
+            raise ValueError(
+                f"max_learners={most!r} cannot be combined with X_val: choose the size of the "
+                "model by one of them"
+            )
+        X = read_rows(self, X, encoder)
+        check_finite(X)
+        return make_validation_set(X, y, sample_weight, classes)
+
+    def _monotone_signs(self, rows: TrainingSet) -> Ints | None:
+        """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""
+        if self.monotonic_cst is None:
+            return None
+        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
+
     @contextmanager
-    def _task(
-        self, rows: TrainingSet, costs: Array, callbacks: Sequence[Callback] = ()
+    def _open_context(
+        self, settings: FitSettings, rows: TrainingSet, costs: Array, nu_max: float | None = None
     ) -> Iterator[FitContext]:
-        """Open a fit: threads, bins, the problem; at the end the last line of its progress."""
-        request = make_settings(self, callbacks)
-        check_level_counts(rows.levels, request.max_bins, feature_names(self))
-        rows = replace(rows, signs=self._signs(rows))
-        check_signs_supported(rows.signs, request)
+        """Bin the data and pose the problem; at the end, complete the progress output."""
+        check_level_counts(rows.levels, settings.max_bins, feature_names(self))
+        rows = replace(rows, signs=self._monotone_signs(rows))
+        check_signs_supported(rows.signs, settings)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
-                yield task_of(request, rows, costs, team)
+                yield make_context(settings, rows, costs, team, nu_max)
         finally:  # also where a path ends early
-            for callback in request.callbacks:
+            for callback in settings.callbacks:
                 if isinstance(callback, Progress):
                     callback.finish()
+
+    def _train(
+        self,
+        context: FitContext,
+        earlier: tuple[list[WeakClassifier], Array] | None,
+        validation: ValidationSet | None,
+    ) -> FitResult:
+        """Fit at nu, or along the path down to nu if early stopping or a budget asks for it."""
+        settings = context.settings
+        if validation is not None and settings.n_iter_no_change is not None:
+            loss = partial(_validation_loss, context.objective, validation)
+            best = fit_until_no_better(context, loss, settings.n_iter_no_change)
+            result, self.validation_path_ = best
+            return result
+        most = settings.max_learners
+        if most is not None:
+            return fit_within(context, lambda result: len(result.learners) <= most)
+        before = None
+        if earlier is not None and earlier[1].shape[1] == context.objective.margin.k:
+            before = context.oracle.recall(*earlier)
+        return NuPath(context, before).fit_at(context.objective.nu)
+
+    def _earlier_model(self) -> tuple[list[WeakClassifier], Array] | None:
+        """Return the weak classifiers and coefficients that a warm start begins with."""
+        fitted = self.warm_start and hasattr(self, "learners_")
+        return (self.learners_, self.coef_) if fitted else None
 
     def _models(
         self,
@@ -97,163 +170,99 @@ class Fitter(Explainer, BaseEstimator):
         callbacks: Sequence[Callback] = (),
         alone: Self | None = None,
     ) -> Generator[Self, None, None]:
-        """Yield fitted estimators of falling nu, in its scale; each starts from the one before.
+        """Yield fitted estimators at decreasing nus, in the scale of `nu_scale`.
 
-        They read the features of the model `alone` only, and so say their certificates; nu is a
-        fraction of its nu_max.
+        Each fit starts from the one before. With a model `alone`, the fits read only the features
+        of that model, their certificates say so, and nu is a fraction of its nu_max.
         """
-        rows, encoder = self._rows(X, y, sample_weight)
+        settings = make_settings(self, callbacks)
+        rows, encoder = self._read_training_set(X, y, sample_weight)
         if alone is not None:
             rows = _with_features_alone(rows, alone.features_used_)
         costs = feature_costs(self.feature_costs, feature_names(self))
-        with self._task(rows, costs, callbacks) as whole:
-            task = whole if alone is None else replace(whole, nu_max=alone.nu_max_)
-            fits = NuPath(task).down([task.absolute(nu) for nu in nus])
-            for nu, trained in zip(nus, fits, strict=False):  # the user may end them early
+        nu_max = None if alone is None else alone.nu_max_
+        with self._open_context(settings, rows, costs, nu_max) as context:
+            results = NuPath(context).fit_path([context.absolute_nu(nu) for nu in nus])
+            for nu, result in zip(nus, results, strict=False):  # the user may end them early
                 model = type(self)(**self.get_params(deep=False) | {"nu": nu})
                 for name in ("n_features_in_", "feature_names_in_"):
                     if hasattr(self, name):
                         setattr(model, name, getattr(self, name))
-                named = trained
+                named = result
                 if alone is not None:
-                    named = _over_features_alone(trained, alone.n_features_used_)
+                    named = _over_features_alone(result, alone.n_features_used_)
                 model._store(named, rows, costs, encoder)
                 yield model
 
-    def _signs(self, rows: TrainingSet) -> Ints | None:
-        """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""
-        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
-
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, CategoryEncoder]:
-        """Return the rows a model is trained on, and how they became numbers."""
-        X, y, encoder = self._read(X, y)
-        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
-
-    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, CategoryEncoder]:
-        """Return X as numbers (m, d), the labels, and how X became numbers."""
-        if is_sparse(X):
-            check_sparse_supported(self.learner)
-        X, y, encoder = read_training(self, X, y, **checks)
-        with self._team(X.size) as team:
-            check_finite(X, team)
-        check_classification_targets(y)
-        return X, y, encoder
-
-    def _earlier(self) -> tuple[list[WeakClassifier], Array] | None:
-        """Return the model a warm start begins with."""
-        if not self.warm_start or not hasattr(self, "learners_"):
-            return None
-        return self.learners_, self.coef_
-
-    def _validation(
-        self, rows: tuple[Any, Any, Any], classes: Any, encoder: CategoryEncoder
-    ) -> ValidationSet | None:
-        """Return the rows that say how far to go; refuse what does not go with them."""
-        X, y, sample_weight = rows
-        if X is None and y is None:
-            return None
-        if X is None or y is None or self.n_iter_no_change is None:
-            raise ValueError(
-                "X_val, y_val and n_iter_no_change go together: give the rows to fit and say after "
-                "how many points without a better loss to stop"
-            )
-        if self.max_learners is not None:
-            raise ValueError(
-                f"max_learners={self.max_learners!r} does not go with X_val: choose the size by "
-                "one of them"
-            )
-        X = read_rows(self, X, encoder)
-        check_finite(X)
-        return make_validation_set(X, y, sample_weight, classes)
-
-    def _train(
-        self,
-        task: FitContext,
-        earlier: tuple[list[WeakClassifier], Array] | None,
-        validation: ValidationSet | None,
-    ) -> FitResult:
-        """Fit at the nu that was asked for, or as far down the path as it pays."""
-        patience, most = task.request.patience, task.request.most_learners
-        if validation is not None and patience is not None:
-            loss = partial(_validation_loss, task.objective, validation)
-            trained, self.validation_path_ = fit_until_no_better(task, loss, patience)
-            return trained
-        if most is not None:
-            return fit_within(task, lambda trained: len(trained.learners) <= most)
-        before = None
-        if earlier is not None and earlier[1].shape[1] == task.k:
-            before = task.oracle.recall(*earlier)
-        return NuPath(task, before).to(task.objective.nu)
-
     def _store(
-        self, trained: FitResult, rows: TrainingSet, costs: Array, encoder: CategoryEncoder
+        self, result: FitResult, rows: TrainingSet, costs: Array, encoder: CategoryEncoder
     ) -> None:
         """Set the attributes of a fitted estimator."""
         self.classes_ = rows.classes
-        self.learners_ = trained.learners
-        self.coef_ = trained.coef
-        self.ensemble_ = Ensemble(trained.learners, trained.coef)
+        self.learners_ = result.learners
+        self.coef_ = result.coef
+        self.ensemble_ = Ensemble(result.learners, result.coef)
         self.intercept_ = self.ensemble_.intercept
-        self.mean_contributions_ = trained.means
-        self.certificate_ = trained.certificate
-        self.history_ = trained.history
-        self.status_ = trained.status
-        self.n_iter_ = max(len(trained.history), 1)
-        self.missing_ = trained.missing
-        self.nu_ = trained.nu
-        self.nu_max_ = trained.nu_max
-        self.n_learners_ = len(trained.learners)
+        self.mean_contributions_ = result.means
+        self.certificate_ = result.certificate
+        self.history_ = result.history
+        self.status_ = result.status
+        self.n_iter_ = max(len(result.history), 1)
+        self.missing_ = result.missing
+        self.nu_ = result.nu
+        self.nu_max_ = result.nu_max
+        self.n_learners_ = len(result.learners)
         self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
         self.n_features_used_ = int(self.features_used_.size)
-        self.class_sharing_ = (trained.coef > 0.0).sum(axis=1)
+        self.class_sharing_ = (result.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
         self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.categories_ = list(encoder.categories)
         self._encoder = encoder
-        self._stages = trained.stages
+        self._stages = result.stages
         self._prior = rows.prior
-        self._factor = self._probability_factor(trained, rows)
+        self._factor = self._probability_factor(result, rows)
 
-    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
-        """Return the factor on the scores that makes probabilities of them."""
-        loss = resolve_parts(self.loss, self.margin, self.penalty).loss
+    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
+        """Return the factor on the scores from which probabilities are computed."""
+        loss = resolve_objective(self.loss, self.margin, self.penalty).loss
         if loss.probability_scale is not None:
             return loss.probability_scale
-        if not trained.learners:
+        if not result.learners:
             return 1.0
-        assert trained.F is not None
-        return fit_temperature(trained.F, rows.codes, rows.weight)
+        assert result.F is not None
+        return fit_temperature(result.F, rows.codes, rows.weight)
 
 
 def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
-    """Return rows in which all other features are constant, so that no weak classifier reads them.
+    """Return the data with all other features constant, so that no weak classifier reads them.
 
-    The features keep their places, and with them their names and costs.
+    The features keep their positions, and with them their names and costs.
     """
     kept = np.isin(np.arange(rows.X.shape[1]), features)
     X = with_columns_alone(rows.X, kept)
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(trained: FitResult, count: int) -> FitResult:
-    """Return the model with a certificate that names what it holds for."""
-    name, *more = trained.certificate.dictionary.split(", ")
+def _over_features_alone(result: FitResult, count: int) -> FitResult:
+    """Return the result with a certificate that names the dictionary of few features."""
+    name, *more = result.certificate.dictionary.split(", ")
     words = f"{name} of {count} feature{'' if count == 1 else 's'}"
-    named = replace(trained.certificate, dictionary=", ".join([words, *more]))
-    return replace(trained, certificate=named)
+    certificate = replace(result.certificate, dictionary=", ".join([words, *more]))
+    return replace(result, certificate=certificate)
 
 
-def _validation_loss(objective: Objective, validation: ValidationSet, trained: FitResult) -> float:
-    """Return the loss of a model on other rows."""
+def _validation_loss(objective: Objective, validation: ValidationSet, result: FitResult) -> float:
+    """Return the loss of a model on the validation data."""
     k = objective.margin.k
     margin = type(objective.margin).from_codes(validation.codes, k)
     rows = SampleWeights.weighted(validation.weight, k, margin.true_class)
-    F = Ensemble(trained.learners, trained.coef).scores(validation.X)
+    F = Ensemble(result.learners, result.coef).scores(validation.X)
     other = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
     return other.loss_value(F)
 
 
-class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
+class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoost):
     """Multi-class boosting of decision stumps, solved to a certified optimum.
 
     All classes are trained in one convex problem over the dictionary of all stumps::
@@ -463,19 +472,22 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, Fitter):
         -------
         self
         """
-        earlier = self._earlier()
+        settings, earlier = make_settings(self), self._earlier_model()
         if hasattr(self, "validation_path_"):
             del self.validation_path_
-        rows, encoder = self._rows(X, y, sample_weight)
+        rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
-        other = (X_val, y_val, sample_weight_val)
-        validation = self._validation(other, rows.classes, encoder)
-        context = open_fit(self, X, y)
-        bridge = [] if context is None else [round_callback(self, context)]
-        with one_blas_thread(), self._task(rows, costs, bridge) as task:
-            trained = self._train(task, earlier, validation)
-        self._store(trained, rows, costs, encoder)
-        close_fit(self, context, X, y)
+        validation = self._read_validation_set(
+            settings, (X_val, y_val, sample_weight_val), rows.classes, encoder
+        )
+        sklearn_context = open_fit(self, X, y)
+        if sklearn_context is not None:
+            bridge = round_callback(self, sklearn_context)
+            settings = replace(settings, callbacks=[*settings.callbacks, bridge])
+        with one_blas_thread(), self._open_context(settings, rows, costs) as context:
+            result = self._train(context, earlier, validation)
+        self._store(result, rows, costs, encoder)
+        close_fit(self, sklearn_context, X, y)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -26,7 +26,7 @@ from ..data.monotone import by_index, names_class
 from ..data.validation import feature_costs
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
-from ..training.result import outside_level
+from ..training.result import caller_level
 from .budgets import budgets_of, path_within, walk_within, within
 from .classifier import DirectBoostClassifier
 from .path import nu_grid
@@ -148,7 +148,7 @@ def warn_of_refusals(
                 f"scoring={scoring!r} gives no number for fold {number}, which counts for nothing: "
                 f"{error} (classes without a row to train on: {trained}, to score: {scored})",
                 UserWarning,
-                stacklevel=outside_level(),
+                stacklevel=caller_level(),
             )
 
 
@@ -303,7 +303,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         """
         grid = nu_grid(self.nus, self.nu_min)
         budgets = budgets_of(self)
-        checked, labels, encoder = self._read(X, y)
+        checked, labels, encoder = self._read_X_y(X, y)
         routed = self._routed(sample_weight, params)
         splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
         splits = list(splitter.split(checked, labels, **routed.splitter.split))

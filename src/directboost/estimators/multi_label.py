@@ -15,7 +15,7 @@ from ..data.validation import TrainingSet, label_rows, label_values, with_levels
 from ..losses import LOSSES
 from ..margins import OneVsAll
 from ..training.result import FitResult
-from ..training.settings import resolve_parts
+from ..training.settings import resolve_objective
 from .classifier import DirectBoostClassifier
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
@@ -148,7 +148,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         """The only margin that fits several labels per row; it is no parameter."""
         return OneVsAll.name
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, CategoryEncoder]:
+    def _read_training_set(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingSet, CategoryEncoder]:
         _refuse_loss(self.loss, self.margin)
         check_not_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
@@ -157,8 +159,8 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
         self._name_labels(names if self._several else None)
         if not self._several:
-            return super()._rows(X, y[:, 0] if self._single else y, sample_weight)
-        X, Y, encoder = self._read(X, y, multi_output=True)
+            return super()._read_training_set(X, y[:, 0] if self._single else y, sample_weight)
+        X, Y, encoder = self._read_X_y(X, y, multi_output=True)
         self._values = label_values(Y)
         return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
 
@@ -169,15 +171,15 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         elif hasattr(self, "label_names_"):
             del self.label_names_
 
-    def _signs(self, rows: TrainingSet) -> None:
-        """Return that no sign is asked for."""
+    def _monotone_signs(self, rows: TrainingSet) -> None:
+        """Return None: there are no monotonic constraints on several labels."""
 
-    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
-        loss = resolve_parts(self.loss, self.margin, self.penalty).loss
-        if loss.probability_scale is not None or rows.targets is None or not trained.learners:
-            return super()._probability_factor(trained, rows)
-        assert trained.F is not None
-        margins = rows.targets * trained.F
+    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
+        loss = resolve_objective(self.loss, self.margin, self.penalty).loss
+        if loss.probability_scale is not None or rows.targets is None or not result.learners:
+            return super()._probability_factor(result, rows)
+        assert result.F is not None
+        margins = rows.targets * result.F
 
         def negative_log_likelihood(log_factor: float) -> float:
             odds = np.logaddexp(0.0, -np.exp(log_factor) * margins)
@@ -195,9 +197,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     def _decision(self, F: Array) -> Array:
         return F if self._several else super()._decision(F)
 
-    def _answers(self, F: Array) -> Any:
+    def _labels_of(self, F: Array) -> Any:
         if not self._several:
-            answers = super()._answers(F)
+            answers = super()._labels_of(F)
             return answers[:, None] if self._single else answers
         pairs = zip(self._values, (F > 0.0).astype(np.int64).T, strict=True)
         return np.column_stack([pair[np.minimum(has, pair.size - 1)] for pair, has in pairs])

@@ -97,8 +97,10 @@ class Loss(ABC):
     def is_additive(cls) -> bool:
         """Whether `additive` holds: it was said of the very formulas that serve."""
         said = next(c for c in cls.__mro__ if "additive" in vars(c))
-        formulas = ("value", "negative_gradient", "curvature", "dual_terms", "shrink", "start")
-        formulas += ("dual_value",)
+        formulas = (
+            *("value", "negative_gradient", "curvature", "dual_terms", "shrink", "start"),
+            "dual_value",
+        )
         same = all(getattr(cls, name) is getattr(said, name) for name in formulas)
         return cls.additive and same
 

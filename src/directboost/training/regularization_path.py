@@ -1,4 +1,4 @@
-"""Fits of one task at several nus in a row."""
+"""Fits at several values of nu: single points, a path, down to a budget, early stopping."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,265 +15,267 @@ from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from .column_generation import LoopState, Solution, WarmStart
 from .compaction import compact
-from .result import FitResult, trained
-from .stopping import ENDED_BY_USER, wish_of
+from .context import FitContext
+from .result import FitResult, make_result
+from .stopping import ENDED_BY_USER, StoppingRule, stop_request
 from .strategy import solve
-from .task import FitContext
+
+_MAX_RATIO = 3.0  # largest ratio of nu between solved points, if those between are interpolated
+_FEW = 6  # features below which points are not interpolated: they would read those of both ends
+_PER_DECADE = 10  # points per decade of nu
+_HALVINGS, _CLOSE = 8, 1.02  # steps of the bisection to a budget, and the ratio that ends it
 
 
-def has_neighbours(task: FitContext, end: Solution) -> bool:
-    """Return whether answers at other nus can be made of that one."""
-    smooth, columns = task.request.parts.loss.smooth, end.state.columns
-    return smooth and not task.oracle.grows and isinstance(columns, FeatureColumns)
+class NuPath:
+    """Fits at one nu after the other; each fit starts from the solutions before it.
+
+    The seconds of the records count from the start of the path, since an interpolated solution is
+    found after its two neighbours.
+
+    Parameters
+    ----------
+    context : FitContext
+    before : ColumnWeights, optional
+        The coefficients that the first fit starts from.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether the user ended the last fit, so that no other should follow.
+    """
+
+    def __init__(self, context: FitContext, before: ColumnWeights | None = None) -> None:
+        self.context = context
+        self.ended = False
+        self._before = before
+        self._last: list[Solution] = []
+        self._began = time.perf_counter()
+
+    def fit_at(self, nu: float) -> FitResult:
+        """Return the model at nu, absolute."""
+        return self._compacted(self._solve(nu), quick=False)
+
+    def fit_path(self, nus: Sequence[float]) -> Iterator[FitResult]:
+        """Yield the models at decreasing nus, absolute, until the user ends a fit.
+
+        Only some points are solved. Those between are interpolated, and solved only if the
+        interpolation is not within the tolerance. After the user ends a fit, nothing more is
+        solved: interpolated points follow up to and including the first one that is not within
+        the tolerance.
+        """
+        self.context = replace(self.context, keep_dual=True)
+        rest = list(nus)
+        while rest:
+            count = self._stride(rest)
+            for solution in self._next(rest[:count]):
+                yield self._compacted(solution, quick=len(solution.state.columns) >= _FEW)
+                if self.ended:
+                    return
+            rest = rest[count:]
+
+    def _compacted(self, solution: Solution, quick: bool) -> FitResult:
+        """Return the model of a solution, made smaller within the tolerance."""
+        context = self.context.at(solution.certificate.nu)
+        solution = compact(context, solution, quick)
+        self.ended = solution.status in ENDED_BY_USER
+        return make_result(context, solution)
+
+    def _solve(self, nu: float) -> Solution:
+        """Solve at nu, starting from the last solutions, not from the compacted models."""
+        context, last = self.context.at(nu), self._last
+        start: ColumnWeights | WarmStart | None = self._before
+        if last:
+            nus = [solution.certificate.nu for solution in last]
+            decreasing = len(nus) == 2 and nus[0] > nus[1] > nu
+            if decreasing and all(can_interpolate(context, solution) for solution in last):
+                start = extrapolate(context, *last)
+            else:
+                start = last[-1].warm_start
+        solution = solve(context, start, time.perf_counter() - self._began)
+        self._last = [*last[-1:], solution]
+        return solution
+
+    def _stride(self, nus: list[float]) -> int:
+        """Return how many points there are up to the next one to solve."""
+        known = self._last and can_interpolate(self.context, self._last[-1])
+        if not known or len(self._last[-1].state.columns) < _FEW:
+            return 1
+        return max(sum(self._last[-1].certificate.nu <= _MAX_RATIO * nu for nu in nus), 1)
+
+    def _next(self, nus: list[float]) -> Iterator[Solution]:
+        """Yield the solutions at some nus; the last one is solved first."""
+        before = self._last[-1:]
+        lower = _with_request(self._solve(nus[-1]))
+        if before:
+            yield from self._between(before[0], lower, nus[:-1])
+        yield lower
+
+    def _between(self, upper: Solution, lower: Solution, nus: list[float]) -> Iterator[Solution]:
+        """Yield the solutions at nus between two others, the middle one found first."""
+        if not nus:
+            return
+        half = 0 if lower.status in ENDED_BY_USER else len(nus) // 2
+        try:
+            middle = self._interpolated(upper, lower, nus[half])
+        except KeyboardInterrupt:
+            ended = replace(lower, status=Status.INTERRUPTED)
+            middle = self._interpolated(upper, ended, nus[half])
+            middle = replace(middle, status=Status.INTERRUPTED)
+        solved = len(middle.state.history) > 1
+        below = middle if solved else replace(lower, status=middle.status)
+        yield from self._between(upper, below, nus[:half])
+        yield middle
+        yield from self._between(middle if solved else upper, lower, nus[half + 1 :])
+
+    def _interpolated(self, upper: Solution, lower: Solution, nu: float) -> Solution:
+        """Return the interpolated solution at nu, or the solved one if that is not good enough.
+
+        A solution on single columns, from a solver that finished the work, cannot be
+        interpolated; the upper solution takes its place.
+        """
+        context, seconds = self.context.at(nu), time.perf_counter() - self._began
+        both = all(can_interpolate(context, end) for end in (upper, lower))
+        start = interpolate(context, upper, lower) if both else upper.warm_start
+        solution = certify_start(context, start, seconds)
+        good = solution.certificate.converged
+        if lower.status in ENDED_BY_USER:
+            return solution if good else replace(solution, status=lower.status)
+        if not good and solution.state.stopping.request is None:
+            solution = solve(context, start, time.perf_counter() - self._began)
+        return _with_request(solution)
 
 
-def interpolate(task: FitContext, upper: Solution, lower: Solution) -> WarmStart:
-    """Return weights and a dual point for the nu of the task, which lies between those of others.
+def _with_request(solution: Solution) -> Solution:
+    """Return the solution with the status of the stop request of a callback, if there is one.
+
+    A stop request ends a path, but not a single fit that has converged.
+    """
+    request = solution.state.stopping.request
+    return solution if request is None else replace(solution, status=request)
+
+
+def can_interpolate(context: FitContext, solution: Solution) -> bool:
+    """Return whether solutions at other nus can be made from this one."""
+    fixed = context.settings.loss.smooth and not context.oracle.grows
+    return fixed and isinstance(solution.state.columns, FeatureColumns)
+
+
+def interpolate(context: FitContext, upper: Solution, lower: Solution) -> WarmStart:
+    """Return coefficients and a dual point for the nu of the context, between two others.
 
     Prices are convex in the dual point U, and the bound D(U) is concave. With
-    nu = (1 - t) nu_upper + t nu_lower no price at (1 - t) U_upper + t U_lower is above nu where
-    the ends keep to theirs, and the bound there is at least (1 - t) D_upper + t D_lower. The
-    weights go evenly with the logarithm of nu.
+    nu = (1 - t) nu_upper + t nu_lower, no price at (1 - t) U_upper + t U_lower is above nu if
+    the prices at both ends are at most their nu, and the bound is at least
+    (1 - t) D_upper + t D_lower. The coefficients are linear in the logarithm of nu.
     """
-    nu, above, below = task.objective.nu, upper.certificate.nu, lower.certificate.nu
+    nu, above, below = context.objective.nu, upper.certificate.nu, lower.certificate.nu
     t = (above - nu) / (above - below)
     columns, W = _mixed(upper, lower, nu)
-    loss = task.objective.evaluate(columns.scores(W), "", task.team).value
+    loss = context.objective.evaluate(columns.scores(W), "", context.team).value
     assert upper.state.U is not None
     assert lower.state.U is not None
     return WarmStart(columns, W, (1.0 - t) * upper.state.U + t * lower.state.U, loss)
 
 
-def extrapolate(task: FitContext, upper: Solution, lower: Solution) -> WarmStart:
-    """Return weights for the nu of the task, which lies below those of others.
+def extrapolate(context: FitContext, upper: Solution, lower: Solution) -> WarmStart:
+    """Return coefficients for the nu of the context, below two others.
 
-    They go on as they went from one to the other; what would change its sign, or has no weight at
-    the lower one, has none.
+    They continue the line through both. A coefficient that would change its sign, or is zero at
+    the lower nu, is zero.
     """
-    columns, W = _mixed(upper, lower, task.objective.nu)
+    columns, W = _mixed(upper, lower, context.objective.nu)
     last = _features(lower).features
-    signs = {f: np.sign(jumps) for f, jumps in zip(last, lower.state.W, strict=True)}
-    for feature, jumps in zip(columns.features, W, strict=True):
-        jumps[jumps * signs.get(feature, 0.0) <= 0.0] = 0.0
+    signs = {f: np.sign(values) for f, values in zip(last, lower.state.W, strict=True)}
+    for feature, values in zip(columns.features, W, strict=True):
+        values[values * signs.get(feature, 0.0) <= 0.0] = 0.0
     return WarmStart(columns, columns.prune(W))
 
 
 def _mixed(upper: Solution, lower: Solution, nu: float) -> tuple[FeatureColumns, StepCoefficients]:
-    """Return the columns of both, and weights on the line through theirs in log(nu)."""
+    """Return the columns of both, and coefficients on the line through theirs in log(nu)."""
     above, below = upper.certificate.nu, lower.certificate.nu
     share = log(above / nu) / log(above / below)
     ends = [
         (_features(upper), upper.state.W, 1.0 - share),
         (_features(lower), lower.state.W, share),
     ]
-    columns = ends[-1][0].over({f for one, _, _ in ends for f in one.features})
+    columns = ends[-1][0].over({f for end, _, _ in ends for f in end.features})
     W = dict(zip(columns.features, columns.grow([]), strict=True))
-    for one, weights, part in ends:
-        for feature, jumps in zip(one.features, weights, strict=True):
-            W[feature] += part * jumps
+    for end, coefficients, part in ends:
+        for feature, values in zip(end.features, coefficients, strict=True):
+            W[feature] += part * values
     return columns, list(W.values())
 
 
-def _features(end: Solution) -> FeatureColumns:
-    assert isinstance(end.state.columns, FeatureColumns)
-    return end.state.columns
+def _features(solution: Solution) -> FeatureColumns:
+    assert isinstance(solution.state.columns, FeatureColumns)
+    return solution.state.columns
 
 
-def certify_known(task: FitContext, known: WarmStart, seconds: float) -> Solution:
-    """Return what is known as an answer, with its certificate; `seconds` were spent."""
-    objective, tol = task.objective, task.request.tol
-    assert known.U is not None
-    assert known.loss is not None
-    primal = known.loss + RestrictedProblem(objective, known.columns).penalty_value(known.W)
-    proof = recertify(
-        objective, primal, [known.U.astype(np.float64, copy=False)], task.oracle, tol, task.team
-    )
-    record = Record(
-        0, len(known.columns), primal, proof.dual, proof.gap, proof.relative_gap, proof.max_price,
-        objective.nu, 0.0, 0.0, seconds,
+def certify_start(context: FitContext, start: WarmStart, seconds: float) -> Solution:
+    """Return a start as a solution, with its certificate and one record; nothing is solved."""
+    objective, settings = context.objective, context.settings
+    assert start.U is not None
+    assert start.loss is not None
+    primal = start.loss + RestrictedProblem(objective, start.columns).penalty_value(start.W)
+    certificate = recertify(
+        objective, primal, [start.U.astype(np.float64, copy=False)], context.oracle, settings.tol,
+        context.team,
     )  # fmt: skip
-    wish = wish_of(task.request.callbacks, record)
-    state = LoopState(known.columns, known.W, known.U, primal, wish=wish, history=[record])
-    status = Status.OPTIMAL if proof.converged else Status.MAX_ITER
-    return Solution(proof, status, state, known.loss)
-
-
-_STRIDE = 3.0  # largest ratio of nu between answers that are solved for, where others lie between
-_FEW = 6  # features from which on answers are made of others: one in between has those of both
-
-
-class NuPath:
-    """Fits a task at one nu after the other; each fit starts from the answers before.
-
-    Seconds in the records count from the start of the walk: an answer between two others is found
-    after both.
-
-    Parameters
-    ----------
-    task : FitContext
-    before : ColumnWeights, optional
-        The start of the first fit.
-    """
-
-    def __init__(self, task: FitContext, before: ColumnWeights | None = None) -> None:
-        self.task = task
-        #: Whether the user ended the last fit, so that another one is not wanted.
-        self.ended = False
-        self._before = before
-        self._last: list[Solution] = []
-        self._began = time.perf_counter()
-
-    def to(self, nu: float) -> FitResult:
-        """Return the model of that nu, absolute."""
-        return self._model(self._solved(nu))
-
-    def down(self, nus: Sequence[float]) -> Iterator[FitResult]:
-        """Yield the models of falling nus, absolute, until the user ends a fit.
-
-        Only some are solved for. Those in between are made of their neighbours, and solved for
-        where that is not good enough. Where the user ends a fit, nothing more is solved for: those
-        in between follow as far as they are good enough, and the first that is not.
-        """
-        self.task = replace(self.task, keep_dual=True)
-        rest = list(nus)
-        while rest:
-            count = self._stride(rest)
-            for outcome in self._next(rest[:count]):
-                yield self._model(outcome, quick=len(outcome.state.columns) >= _FEW)
-                if self.ended:
-                    return
-            rest = rest[count:]
-
-    def _stride(self, nus: list[float]) -> int:
-        """Return how many nus it is to the next one to solve for."""
-        known = self._last and has_neighbours(self.task, self._last[-1])
-        if not known or len(self._last[-1].state.columns) < _FEW:
-            return 1
-        return max(sum(self._last[-1].certificate.nu <= _STRIDE * nu for nu in nus), 1)
-
-    def _next(self, nus: list[float]) -> Iterator[Solution]:
-        """Yield the answers of some nus, of which the last one is solved for first."""
-        before = self._last[-1:]
-        lower = _as_wished(self._solved(nus[-1]))
-        if before:
-            yield from self._filled(before[0], lower, nus[:-1])
-        yield lower
-
-    def _filled(self, upper: Solution, lower: Solution, nus: list[float]) -> Iterator[Solution]:
-        """Yield the answers of falling nus between two others; the one half way is found first."""
-        if not nus:
-            return
-        half = 0 if lower.status in ENDED_BY_USER else len(nus) // 2
-        middle = self._between(upper, lower, nus[half])
-        solved = len(middle.state.history) > 1
-        below = middle if solved else replace(lower, status=middle.status)
-        yield from self._filled(upper, below, nus[:half])
-        yield middle
-        yield from self._filled(middle if solved else upper, lower, nus[half + 1 :])
-
-    def _between(self, upper: Solution, lower: Solution, nu: float) -> Solution:
-        try:
-            return self._near(upper, lower, nu)
-        except KeyboardInterrupt:
-            last = replace(lower, status=Status.INTERRUPTED)
-            return replace(self._near(upper, last, nu), status=Status.INTERRUPTED)
-
-    def _near(self, upper: Solution, lower: Solution, nu: float) -> Solution:
-        """Return an answer made of two others; solve for one where it is not good enough.
-
-        Where an answer has single columns, of a solver that finished it, the upper one has to do.
-        """
-        task = self.task.at(nu)
-        both = all(has_neighbours(task, end) for end in (upper, lower))
-        known = interpolate(task, upper, lower) if both else upper.known
-        found = certify_known(task, known, self._seconds())
-        good = found.certificate.converged
-        if lower.status in ENDED_BY_USER:
-            return found if good else replace(found, status=lower.status)
-        if good or found.state.wish:
-            return _as_wished(found)
-        return _as_wished(solve(task, known, self._seconds()))
-
-    def _solved(self, nu: float) -> Solution:
-        """Return the answer of that nu, which the next one starts from.
-
-        It starts from the answers themselves, not from the smaller models made of them.
-        """
-        task = self.task.at(nu)
-        outcome = solve(task, self._start(task), self._seconds())
-        self._last = [*self._last[-1:], outcome]
-        return outcome
-
-    def _start(self, task: FitContext) -> ColumnWeights | WarmStart | None:
-        if not self._last:
-            return self._before
-        nus = [outcome.certificate.nu for outcome in self._last]
-        falling = len(nus) == 2 and nus[0] > nus[1] > task.objective.nu
-        if falling and all(has_neighbours(task, outcome) for outcome in self._last):
-            return extrapolate(task, *self._last)
-        return self._last[-1].known
-
-    def _model(self, outcome: Solution, quick: bool = False) -> FitResult:
-        """Return the model of an answer, made smaller within the tolerance."""
-        task = self.task.at(outcome.certificate.nu)
-        outcome = compact(task, outcome, quick)
-        self.ended = outcome.status in ENDED_BY_USER
-        return trained(task, outcome)
-
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._began
-
-
-def _as_wished(outcome: Solution) -> Solution:
-    """Return the answer with the status of the end that a callback wishes for, if one does.
-
-    For a single fit a wish at an answer within the tolerance means nothing; a path it ends.
-    """
-    wish = outcome.state.wish
-    return outcome if wish is None else replace(outcome, status=wish)
-
-
-_PER_DECADE = 10  # points of a path
-_HALVINGS, _CLOSE = 8, 1.02  # of the last step to a budget, and the ratio of nu that ends them
+    record = Record(
+        round=0,
+        columns=len(start.columns),
+        primal=primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        relative_gap=certificate.relative_gap,
+        max_price=certificate.max_price,
+        nu=objective.nu,
+        seconds_pricing=0.0,
+        seconds_master=0.0,
+        seconds=seconds,
+    )
+    stopping = StoppingRule(settings.tol)
+    stopping.request = stop_request(settings.callbacks, record)
+    state = LoopState(start.columns, start.W, start.U, primal, stopping, history=[record])
+    status = Status.OPTIMAL if certificate.converged else Status.MAX_ITER
+    return Solution(certificate, status, state, start.loss)
 
 
 def relative_grid(points: int, smallest: float) -> Array:
-    """Return fractions of nu_max, from 1 down to `smallest`, evenly by ratio."""
+    """Return fractions of nu_max from 1 down to `smallest`, evenly spaced by ratio."""
     return np.geomspace(1.0, smallest, points)
 
 
-def _grid(task: FitContext) -> list[float]:
-    """Return nus from nu_max down to that of the task."""
-    first, last = task.relative(1.0), task.objective.nu
+def _grid(context: FitContext) -> list[float]:
+    """Return nus from nu_max down to that of the context."""
+    first, last = context.relative_nu(1.0), context.objective.nu
     if first <= last:
         return [last]
     steps = max(int(np.ceil(_PER_DECADE * np.log10(first / last))), 1)
     return [float(nu) for nu in np.geomspace(first, last, steps + 1)]
 
 
-def fit_within(task: FitContext, fits: Callable[[FitResult], bool]) -> FitResult:
-    """Return the model of the smallest nu, but not below that of the task, that fits.
+def fit_within(context: FitContext, is_within: Callable[[FitResult], bool]) -> FitResult:
+    """Return the model of the smallest nu within a budget, not below the nu of the context.
 
-    The empty model at nu_max counts as fitting. Between the last point of the path that fits and
-    the first that does not the ratio is halved a few times.
+    The empty model at nu_max counts as within. Between the last point of the path within the
+    budget and the first one outside, nu is bisected by ratio.
     """
-    walk, best = NuPath(task), None
-    for found in walk.down(_grid(task)):
-        if best is not None and not fits(found):
-            return best if walk.ended else _between(walk, best, found.nu, fits)
-        best = found
-    assert best is not None
-    return best
-
-
-def _between(
-    walk: NuPath, best: FitResult, low: float, fits: Callable[[FitResult], bool]
-) -> FitResult:
-    for _ in range(_HALVINGS):
-        if best.nu / low < _CLOSE or walk.ended:
+    path, best = NuPath(context), None
+    for found in path.fit_path(_grid(context)):
+        if best is not None and not is_within(found):
+            low = found.nu
             break
-        found = walk.to(sqrt(best.nu * low))
-        if fits(found):
+        best = found
+    else:
+        assert best is not None
+        return best
+    for _ in range(_HALVINGS):
+        if best.nu / low < _CLOSE or path.ended:
+            break
+        found = path.fit_at(sqrt(best.nu * low))
+        if is_within(found):
             best = found
         else:
             low = found.nu
@@ -281,20 +283,20 @@ def _between(
 
 
 def fit_until_no_better(
-    task: FitContext, loss: Callable[[FitResult], float], patience: int
+    context: FitContext, loss: Callable[[FitResult], float], n_iter_no_change: int
 ) -> tuple[FitResult, list[tuple[float, float]]]:
-    """Walk down to the nu of the task while the loss improves; return the best model.
+    """Follow the path down to the nu of the context while the loss improves.
 
-    Ends when the loss has not improved for `patience` points. The second answer has nu and loss
-    of every point.
+    Returns the best model, and nu and loss of every point. The path ends after
+    `n_iter_no_change` points without a better loss.
     """
-    walk, best, seen = NuPath(task), None, []
-    for found in walk.down(_grid(task)):
+    path, best, seen = NuPath(context), None, []
+    for found in path.fit_path(_grid(context)):
         seen.append((found.nu, loss(found)))
         lowest = int(np.argmin([value for _, value in seen]))
         if best is None or lowest == len(seen) - 1:
             best = found
-        if len(seen) - 1 - lowest >= patience:
+        if len(seen) - 1 - lowest >= n_iter_no_change:
             break
     assert best is not None
     return best, seen

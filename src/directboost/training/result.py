@@ -1,4 +1,4 @@
-"""The result of a fit: a certified model, and how it is made of the answer of a solver."""
+"""The result of a fit: a certified model."""
 
 import math
 import sys
@@ -18,18 +18,29 @@ from ..oracles import StumpOracle
 from ..problem.columns import Columns
 from ..problem.feature_columns import FeatureColumns
 from .column_generation import LoopState, Solution
+from .context import FitContext
 from .stopping import ENDED_BY_USER
-from .task import FitContext
 
-_OWN = ("directboost.", "sklearn.", "contextlib")  # whose lines no warning should point at
+_INTERNAL = ("directboost.", "sklearn.", "contextlib")  # no warning should point at these
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a fit: non-zero weak classifiers with their weights, and the proof.
+    """The model of a fit, with its certificate.
 
-    `F` (m, k) are the scores of the rows, where the loss needs them to make probabilities of
-    scores; `means` (d, k) is what every feature adds to them on average, by weight.
+    Attributes
+    ----------
+    learners : list of n weak classifiers
+        Those with a non-zero coefficient.
+    coef : (n, k) array
+    F : (m, k) array or None
+        The scores of the training rows, if the loss needs them to calibrate probabilities.
+    means : (d, k) array
+        Mean of what every feature adds to the scores, by sample weight.
+    stages : list of (learners, coefficients) or None
+        The model after every round.
+    missing : (d,) bool array
+        Which features had missing values.
     """
 
     learners: list[WeakClassifier]
@@ -45,85 +56,88 @@ class FitResult:
     missing: Bools
 
 
-def trained(task: FitContext, outcome: Solution) -> FitResult:
-    """Return the model of an answer; warn where it is not within the tolerance."""
-    state, request = outcome.state, task.request
-    learners, coef = export(state.columns, state.W)
+def make_result(context: FitContext, solution: Solution) -> FitResult:
+    """Return the model of a solution; warn if it is not within the tolerance."""
+    state, settings, oracle = solution.state, context.settings, context.oracle
+    columns, k = state.columns, context.objective.margin.k
+    learners, coef = export(columns, state.W)
     stages = None
-    if request.columns_per_round is not None:
-        everything = state.columns.learners(state.W)
-        stages = [(everything[: W.shape[0]], W) for W in state.stages]
-    _warn(outcome, request.tol)
-    tempered = request.parts.loss.probability_scale is not None
+    if settings.columns_per_round is not None:
+        generated = columns.learners(state.W)
+        stages = [(generated[: W.shape[0]], W) for W in state.stages]
+    _warn_if_not_converged(solution, settings.tol)
     return FitResult(
-        learners, coef.reshape(-1, task.k), None if tempered else state.columns.scores(state.W),
-        _means(task, state, learners), outcome.certificate, outcome.status,
-        state.history, task.objective.nu, task.nu_max, stages, task.oracle.missing,
-    )  # fmt: skip
+        learners=learners,
+        coef=coef.reshape(-1, k),
+        F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
+        means=_mean_contributions(context, state, learners),
+        certificate=solution.certificate,
+        status=solution.status,
+        history=state.history,
+        nu=context.objective.nu,
+        nu_max=context.nu_max,
+        stages=stages,
+        missing=oracle.missing,
+    )
 
 
-def _means(task: FitContext, state: LoopState, learners: list[WeakClassifier]) -> Array:
-    """Return the means over the rows of what every feature adds to the scores, (d, k).
+def _mean_contributions(
+    context: FitContext, state: LoopState, learners: list[WeakClassifier]
+) -> Array:
+    """Return the mean of what every feature adds to the scores, by sample weight, (d, k).
 
-    A weak classifier that reads several features at once belongs to none of them. `learners` are
-    those of the stumps with a weight.
+    A weak classifier that reads several features belongs to none of them. `learners` are the weak
+    classifiers with a non-zero coefficient.
     """
-    d = task.oracle.missing.size
-    if isinstance(task.oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
-        return state.columns.means(state.W, task.weight)[:d]
+    oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
+    if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
+        return state.columns.means(state.W, context.weight)[:d]
     stumps = state.columns.stumps(state.W)
-    if isinstance(task.oracle, StumpOracle):
-        features = task.columns()
-        return features.means(features.adopt(stumps), task.weight)[:d]
-    means, share = np.zeros((d, task.k)), task.weight / task.weight.sum()
+    if isinstance(oracle, StumpOracle):
+        features = context.columns()
+        return features.means(features.adopt(stumps), context.weight)[:d]
+    means, share = np.zeros((d, k)), context.weight / context.weight.sum()
     alive = stumps.rows.any(axis=1)
     names, rows = stumps.names[alive].tolist(), stumps.rows[alive]
     for name, row, learner in zip(names, rows, learners, strict=True):
         if len(learner.features) == 1:
-            means[learner.features[0]] += (share @ task.oracle.source.response(*name)) * row
+            means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
     return means
 
 
 def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
-    """Return the weak classifiers with a non-zero weight, and their weights."""
+    """Return the weak classifiers with a non-zero coefficient, and their coefficients."""
     stumps = columns.stumps(W)
     return pruned(columns.named(stumps)), stumps.rows
 
 
-def _warn(outcome: Solution, tol: float) -> None:
-    """Say how far the fit got where it did not reach the tolerance, or the end of its path."""
-    if outcome.status is Status.BUDGET:
+def _warn_if_not_converged(solution: Solution, tol: float) -> None:
+    """Warn about a fit that ends above its tolerance, or a path that ends early."""
+    status, certificate = solution.status, solution.certificate
+    if status is Status.BUDGET:
         return
-    if outcome.certificate.converged:
-        if outcome.state.wish and outcome.status in ENDED_BY_USER:
-            _warn_of_the_rest(outcome)
-        return
-    gap = outcome.certificate.relative_gap
-    shown = f"{gap:.3g}" if math.isfinite(gap) else "unknown"
-    hint = ""
-    if outcome.status is Status.NO_BETTER_COLUMN:
-        hint = "; the rule of the paper finds no further column, pricing='exact' would"
-    warnings.warn(
-        f"the fit ended with status '{outcome.status}' at a certified relative gap of {shown}, "
-        f"above tol={tol:g}; the best model so far is kept, with its certificate{hint}",
-        ConvergenceWarning,
-        stacklevel=outside_level(),
-    )
+    if certificate.converged:
+        if not (solution.state.stopping.request and status in ENDED_BY_USER):
+            return
+        message = (
+            f"the path of nu ended with status '{status}' at nu = {certificate.nu:.3g}, with a "
+            "model within the tolerance; models at smaller nus were not fitted"
+        )
+    else:
+        gap = certificate.relative_gap
+        shown = f"{gap:.3g}" if math.isfinite(gap) else "unknown"
+        message = (
+            f"the fit ended with status '{status}' at a certified relative gap of {shown}, above "
+            f"tol={tol:g}; the best model so far is kept, with its certificate"
+        )
+        if status is Status.NO_BETTER_COLUMN:
+            message += "; the paper's rule finds no further column, but pricing='exact' would"
+    warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
 
 
-def _warn_of_the_rest(outcome: Solution) -> None:
-    nu = outcome.certificate.nu
-    warnings.warn(
-        f"the path of nu ended with status '{outcome.status}' at nu = {nu:.3g}, with a model "
-        "within the tolerance; those of smaller nus were not looked for",
-        ConvergenceWarning,
-        stacklevel=outside_level(),
-    )
-
-
-def outside_level() -> int:
-    """Return how many frames up the code of the user is, for a warning."""
+def caller_level() -> int:
+    """Return the `stacklevel` of the user's code, for a warning."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INTERNAL):
         frame, level = frame.f_back, level + 1
     return level

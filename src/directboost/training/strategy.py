@@ -1,9 +1,9 @@
-"""From a task to a certified answer: which solver, in which precision, from which start."""
+"""How a problem is solved: by which solver, in which precision, from which start."""
 
 import time
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,63 +18,274 @@ from ..oracles import StumpOracle
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..solvers import BlockDescent, Conic, LinearProgram, Smoothing, Solver
 from .column_generation import LoopSettings, Solution, WarmStart, run
-from .settings import LossMarginPenalty
-from .stopping import ENDED_BY_USER
-from .task import FitContext, RowSubset
+from .context import FitContext
+from .settings import FitSettings
+from .stopping import ENDED_BY_USER, StoppingRule
 
-_BINS = 32  # of a feature, to begin with
-_MANY_BINS = 64  # from which on a feature is made coarse
-_ROWS = 15_000
-_ENOUGH_ROWS = 3 * _ROWS  # from which on a start pays
-_GAP = 0.1  # relative gap of the start
-_ROUNDS = 12
+_AUTO_COLUMNS = 16  # columns per round where the user leaves the number to us
+_SMALL = 2_000  # (row, class) pairs up to which an exact solver may finish the work
+_FINISHABLE = 20_000  # the same where smoothing does not reach the tolerance
+_MAX_ROUNDS = 150  # rounds of block descent before an exact solver takes over
+_SMOOTHABLE = 1e-3  # relative gap down to which smoothing a non-smooth loss pays
+_SINGLE_TOL = 1e-3  # tolerance from which single precision is accurate enough
+_AIM = 0.8  # share of tol to reach; the rest lets compaction make the model smaller
+
+_COARSE_BINS = 32  # bins of a feature in the coarse problem
+_MANY_BINS = 64  # bins above which a feature is made coarse
+_COARSE_ROWS = 15_000
+_ENOUGH_ROWS = 3 * _COARSE_ROWS  # rows from which a coarse start pays
+_COARSE_GAP = 0.1  # relative gap of the coarse solution
+_COARSE_ROUNDS = 12
+
+
+def solve(
+    context: FitContext, start: ColumnWeights | WarmStart | None = None, seconds: float = 0.0
+) -> Solution:
+    """Solve the problem of a fit by column generation.
+
+    Block descent on whole features is the rule. It hands over to an exact solver on single
+    columns where it stalls on a small problem, and where the tolerance is too tight for smoothing
+    a non-smooth loss. A small linear program is solved directly, and its model has few stumps;
+    conic solvers take minutes where smoothing has not brought the stumps together.
+
+    Parameters
+    ----------
+    start : ColumnWeights, WarmStart or None
+        The coefficients of an earlier model, or a solution of the same problem at another nu.
+    seconds : float
+        Time spent before.
+    """
+    settings, signs = context.settings, context.oracle.signs
+    if settings.columns_per_round is not None:
+        start = None  # the paper's algorithms start from the empty model and count their columns
+    if settings.solver is not BlockDescent:
+        return _solve_on_columns(context, settings.solver, start, seconds)
+    smooth, pairs = settings.loss.smooth, context.n_rows * context.objective.margin.k
+    small = pairs <= _SMALL
+    if small and signs is None and _exact_solver(settings) is LinearProgram:
+        return context.with_all_rows(
+            lambda near, _: _solve_on_columns(near, LinearProgram, start, seconds)
+        )
+    # Single precision first, where it pays. The proof is always computed in double precision;
+    # where it does not hold, double precision takes over.
+    accurate = settings.tol >= _SINGLE_TOL and not small if smooth else True
+    single = accurate and context.single_precision_pays
+    precisions = (np.float32, np.float64) if single else (np.float64,)
+    loops = [_block_descent(context, precision, small) for precision in precisions]
+    began = time.perf_counter()
+    first, status = _block_start(context, loops[0], start)
+    seconds += time.perf_counter() - began
+    if status is Status.INTERRUPTED:
+        no_rounds = replace(loops[0], stopping=replace(loops[0].stopping, max_rounds=0))
+        solution = replace(run(no_rounds, first, seconds), status=status)
+    else:
+        solution = run(loops[0], first, seconds)
+    for loop in loops[1:]:
+        ended = solution.status in ENDED_BY_USER if smooth else solution.status != Status.OPTIMAL
+        if solution.certificate.converged or ended:
+            break
+        here = WarmStart(solution.state.columns, solution.state.W)
+        solution = run(loop, here, before=solution)
+    if not smooth:
+        solution = _with_tolerance(solution, settings.tol)
+    if solution.certificate.converged or solution.status in ENDED_BY_USER or signs is not None:
+        return solution  # solvers on single columns do not support monotonic constraints
+    if small or (not smooth and pairs <= _FINISHABLE):
+        return _finish_on_columns(context, solution)
+    return solution
+
+
+def _loop_settings(context: FitContext, solver: Solver, **limits: Any) -> LoopSettings:
+    """Return the settings of a run that adds single columns, with the given limits."""
+    settings = context.settings
+    per_round = settings.columns_per_round
+    rule = {"tol": settings.tol, "max_columns": settings.max_columns, **limits}
+    return LoopSettings(
+        objective=context.objective,
+        oracle=context.oracle,
+        solver=solver,
+        stopping=StoppingRule(callbacks=settings.callbacks, **rule),
+        pricing=settings.pricing,
+        columns_per_round=per_round or _AUTO_COLUMNS,
+        # One column alone may be enough: a model within the tolerance should not read more.
+        first_columns=1 if per_round is None else None,
+        keep_stages=per_round is not None,
+        keep_dual=context.keep_dual,
+        team=context.team,
+    )
+
+
+def _block_descent(context: FitContext, precision: type, small: bool) -> LoopSettings:
+    """Return the settings of a run of block descent, by smoothing if the loss is non-smooth."""
+    if context.settings.loss.smooth:
+        solver: Solver = BlockDescent(all_rows=context.all_rows(np.dtype(precision)))
+        limits = {"aim": _AIM, "max_rounds": _MAX_ROUNDS if small else None}
+    else:
+        solver = context.smoothing(precision)
+        limits = {"aim": context.smoothing_aim, "tol": max(context.settings.tol, _SMOOTHABLE)}
+    return replace(_loop_settings(context, solver, **limits), columns_per_round=None)
+
+
+def _block_start(
+    context: FitContext, loop: LoopSettings, start: ColumnWeights | WarmStart | None
+) -> tuple[WarmStart, Status | None]:
+    """Return the start of block descent: an earlier solution, or a coarse one where it pays.
+
+    The status is that of the coarse solution.
+    """
+    columns = context.columns()
+    if isinstance(start, WarmStart) and isinstance(start.columns, FeatureColumns):
+        columns.features = list(start.columns.features)
+        start = replace(start, columns=columns)
+    else:
+        start = WarmStart(columns, [] if start is None else columns.adopt(_column_weights(start)))
+    if start.W:
+        return start, None
+    try:
+        W, status = coarse_start(context, loop, columns)
+    except KeyboardInterrupt:  # before its first round, or after its last
+        columns.features, W, status = [], [], Status.INTERRUPTED
+    return WarmStart(columns, W), status
+
+
+def _with_tolerance(solution: Solution, tol: float) -> Solution:
+    """Return the solution judged by the tolerance of the fit, which may be tighter."""
+    converged = solution.certificate.relative_gap <= tol
+    status = solution.status
+    if status is Status.OPTIMAL and not converged:
+        status = Status.MAX_ITER
+    certificate = replace(solution.certificate, converged=converged)
+    return replace(solution, certificate=certificate, status=status)
+
+
+def _solve_on_columns(
+    context: FitContext,
+    solver: type[Solver] | Solver,
+    start: ColumnWeights | WarmStart | None,
+    seconds: float,
+) -> Solution:
+    """Run column generation on single columns."""
+    columns = context.single_columns(forget=context.settings.columns_per_round is None)
+    if start is None:
+        W = np.zeros((0, context.objective.margin.k))
+    else:
+        W = columns.adopt(_column_weights(start))
+    # A copy: a solver may keep a model between solves, and the one passed in is a parameter.
+    loop = _loop_settings(context, solver() if isinstance(solver, type) else copy(solver))
+    return run(loop, WarmStart(columns, W), seconds)
+
+
+def _finish_on_columns(context: FitContext, solution: Solution) -> Solution:
+    """Continue from the stumps of block descent with an exact solver, if there is one."""
+    solver = _exact_solver(context.settings)
+    if solver is None:
+        return solution
+    stumps = solution.state.columns.stumps(solution.state.W)
+
+    def finish(near: FitContext, before: Solution | None) -> Solution:
+        columns = near.single_columns(forget=True)
+        here = WarmStart(columns, columns.adopt(stumps))
+        return run(_loop_settings(near, solver()), here, before=before)
+
+    return context.with_all_rows(finish, solution)
+
+
+def _exact_solver(settings: FitSettings) -> type[Solver] | None:
+    """Return an exact solver on single columns that supports the problem, or None."""
+    for solver in (LinearProgram, Conic):
+        if solver().supports(settings.loss, settings.margin, settings.penalty) is None:
+            return solver
+    return None
+
+
+def _column_weights(start: ColumnWeights | WarmStart) -> ColumnWeights:
+    return start if isinstance(start, ColumnWeights) else start.columns.stumps(start.W)
+
+
+def coarse_start(
+    context: FitContext, loop: LoopSettings, columns: FeatureColumns
+) -> tuple[StepCoefficients, Status | None]:
+    """Solve a coarse problem roughly: a sample of the rows, and few bins per feature.
+
+    Adds its features to `columns` and returns their coefficients, with the status of the coarse
+    run. Without enough rows there are no coefficients. Of the callbacks, only time limits are
+    called.
+    """
+    binned, team, signs = columns.binned, columns.team, columns.signs
+    if binned.n_rows < _ENOUGH_ROWS or not isinstance(binned, BinnedData):
+        return [], None
+    subset = context.row_subset(_COARSE_ROWS)
+    coarse = coarsened(subset.binned, subset.rows)
+    k, costs = loop.objective.margin.k, columns.feature_costs
+    few = FeatureColumns(coarse.binned, costs, k, team, signs)
+    precision = loop.solver.precision.type
+    time_limits = [limit for limit in loop.stopping.callbacks if isinstance(limit, TimeLimit)]
+    rough = replace(
+        loop,
+        objective=subset.objective,
+        oracle=StumpOracle(coarse.binned, costs, team, signs),
+        solver=BlockDescent(precision) if loop.objective.loss.smooth else Smoothing(precision),
+        stopping=replace(
+            loop.stopping,
+            tol=max(loop.stopping.tol, _COARSE_GAP),
+            aim=1.0,
+            max_rounds=_COARSE_ROUNDS,
+            callbacks=time_limits,
+        ),
+    )
+    solution = run(rough, WarmStart(few, []))
+    columns.features = list(few.features)
+    fine = columns.grow([])
+    for f, wide, narrow in zip(few.features, fine, solution.state.W, strict=True):
+        wide[coarse.thresholds[f]] = narrow
+    return fine, solution.status
 
 
 @dataclass(frozen=True)
-class Coarse:
+class CoarseData:
     """Data with fewer bins or rows.
 
     Attributes
     ----------
     binned : BinnedData
-    jumps : list of int arrays
-        For every feature and jump of `binned` the jump of the whole data.
+    thresholds : list of int arrays
+        For every feature and threshold of `binned`, the threshold of the original data.
     """
 
     binned: BinnedData
-    jumps: list[Ints]
+    thresholds: list[Ints]
 
 
-def coarsened(binned: BinnedData, rows: Ints) -> Coarse:
-    """Keep the given rows, and merge neighbouring bins of the features with many."""
+def coarsened(binned: BinnedData, rows: Ints) -> CoarseData:
+    """Keep the given rows, and merge neighbouring bins of the features with many bins."""
     n_bins, centre = binned.n_bins.copy(), binned.centre.copy()
-    jumps, thresholds, new_codes = [], [], {}
+    places, thresholds, new_codes = [], [], {}
     for f, bins in enumerate(binned.n_bins.tolist()):
-        gone = int(binned.missing[f])
-        last = np.arange(bins - gone)  # the last bin of every group
+        missing = int(binned.missing[f])
+        last = np.arange(bins - missing)  # the last bin of every group
         if binned.kinds[f] == CATEGORICAL:
-            jumps.append(np.arange(bins))
+            places.append(np.arange(bins))
             thresholds.append(binned.thresholds[f])
             continue
         if bins > _MANY_BINS:
-            group = last * _BINS // last.size
-            last = np.flatnonzero(np.diff(group, append=_BINS))
-            new_codes[f] = np.append(group, _BINS).astype(binned.codes.dtype)
-            n_bins[f], centre[f] = _BINS + gone, group[centre[f]]
-        jumps.append(np.concatenate([last, bins - 1 + last[:-1]]) if gone else last[:-1])
+            group = last * _COARSE_BINS // last.size
+            last = np.flatnonzero(np.diff(group, append=_COARSE_BINS))
+            new_codes[f] = np.append(group, _COARSE_BINS).astype(binned.codes.dtype)
+            n_bins[f], centre[f] = _COARSE_BINS + missing, group[centre[f]]
+        places.append(np.concatenate([last, bins - 1 + last[:-1]]) if missing else last[:-1])
         thresholds.append(binned.thresholds[f][last[:-1]] if f < binned.n_features else last)
-    codes, sparse = _taken(binned, rows, new_codes)
+    codes, sparse = _coarse_codes(binned, rows, new_codes)
     coarse = replace(
         binned, codes=codes, n_bins=n_bins, thresholds=thresholds[:-1], centre=centre,
         exact=False, sparse=sparse,
     )  # fmt: skip
-    return Coarse(coarse, jumps)
+    return CoarseData(coarse, places)
 
 
-def _taken(
+def _coarse_codes(
     binned: BinnedData, rows: Ints, new_codes: dict[int, Ints]
 ) -> tuple[Ints, SparseCodes | None]:
-    """Return codes and lists of some rows; where every feature has a row, lists do not pay."""
+    """Return dense and sparse codes of some rows; sparse ones only where they are needed."""
     lists = binned.sparse
     places = None if lists is None else lists.places
     codes = np.array(binned.codes[:, rows], order="C")
@@ -85,207 +296,3 @@ def _taken(
     if lists is None or places is None:
         return codes, None
     return codes, take_rows(lists, binned.n_rows, rows, new_codes)
-
-
-def coarse_start(
-    plan: LoopSettings, master: Solver, columns: FeatureColumns, part_of: Callable[[int], RowSubset]
-) -> tuple[StepCoefficients, Status | None]:
-    """Solve a coarse problem roughly; let its features into `columns`, return their weights.
-
-    `part_of` gives so many of the rows. Without enough rows there are no weights. The status says
-    how the start ended; of the callbacks only time limits end it.
-    """
-    binned, team = columns.binned, columns.team
-    if binned.n_rows < _ENOUGH_ROWS or not isinstance(binned, BinnedData):
-        return [], None
-    part = part_of(_ROWS)
-    coarse = coarsened(part.binned, part.rows)
-    k, signs = plan.objective.margin.k, columns.signs
-    few = FeatureColumns(coarse.binned, columns.feature_costs, k, team, signs)
-    rough = replace(
-        plan, objective=part.objective,
-        oracle=StumpOracle(coarse.binned, columns.feature_costs, team, signs),
-        master=master,
-        tol=max(plan.tol, _GAP), aim=1.0, max_rounds=_ROUNDS,
-        callbacks=[limit for limit in plan.callbacks if isinstance(limit, TimeLimit)],
-    )  # fmt: skip
-    outcome = run(rough, few, [])
-    columns.features = list(few.features)
-    fine = columns.grow([])
-    for f, wide, narrow in zip(few.features, fine, outcome.state.W, strict=True):
-        wide[coarse.jumps[f]] = narrow
-    return fine, outcome.status
-
-
-_MOST_ROUNDS = 150  # rounds block descent gets where an exact solver may finish the work
-_FINISHABLE = 20_000  # pairs up to which a solver on columns may go on where smoothing ends
-_SMOOTHABLE = 1e-3  # relative gap down to which smoothing a loss with kinks pays
-_AIM = 0.8  # share of the tolerance to reach: with nothing left no model can be made smaller
-
-
-def solve(
-    task: FitContext, before: ColumnWeights | WarmStart | None = None, seconds: float = 0.0
-) -> Solution:
-    """Run the loop with the master of the request.
-
-    Starts from an earlier model: its stumps, or what is known of an answer of the same task at
-    another nu. `seconds` were spent before.
-    """
-    if task.request.columns_per_round is not None:
-        before = None  # the paper's algorithms start with nothing, and count their columns
-    if task.request.master is BlockDescent:
-        return _solve_blocks(task, before, seconds)
-    return _solve_columns(task, task.request.master, before, seconds)
-
-
-def _solve_columns(
-    task: FitContext,
-    master: type[Solver] | Solver,
-    before: ColumnWeights | WarmStart | None,
-    seconds: float,
-) -> Solution:
-    """Run the loop on single columns."""
-    forget = task.request.columns_per_round is None
-    columns = task.single_columns(forget)
-    W = np.zeros((0, task.k)) if before is None else columns.adopt(_stumps(before))
-    # A copy: a master may keep a living model, and the one handed in is a parameter.
-    plan = task.plan(master() if isinstance(master, type) else copy(master))
-    return run(plan, columns, W, seconds=seconds)
-
-
-def _solve_blocks(
-    task: FitContext, before: ColumnWeights | WarmStart | None, seconds: float
-) -> Solution:
-    """Run block descent; what it cannot finish goes to a solver on single columns.
-
-    That happens to small problems on which it stalls, and to losses with kinks where the
-    tolerance is too tight for smoothing. A small linear program is solved at once, and its model
-    has few stumps; cones take minutes where smoothing has not brought the stumps together.
-    """
-    signs = task.oracle.signs
-    columns = task.columns()
-    exact = _column_master(task.request.parts)
-    if task.small and exact is LinearProgram and signs is None:
-        return task.with_all_rows(lambda near, _: _solve_columns(near, exact, before, seconds))
-    descend = _descend if task.request.parts.loss.smooth else _descend_smoothed
-    outcome = descend(task, _feature_start(columns, before), seconds)
-    if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
-        return outcome
-    kinks = not task.request.parts.loss.smooth
-    if signs is not None:
-        return outcome  # solvers on single columns know nothing of them
-    if task.small or (kinks and task.n_rows * task.k <= _FINISHABLE):
-        return _finish_on_columns(task, outcome)
-    return outcome
-
-
-@dataclass(frozen=True)
-class _Start:
-    """Where block descent begins: columns and their weights, maybe known from another nu."""
-
-    columns: FeatureColumns
-    W: StepCoefficients
-    known: WarmStart | None = None
-
-
-def _feature_start(columns: FeatureColumns, before: ColumnWeights | WarmStart | None) -> _Start:
-    if before is None:
-        return _Start(columns, [])
-    if isinstance(before, WarmStart) and isinstance(before.columns, FeatureColumns):
-        columns.features = list(before.columns.features)
-        return _Start(columns, before.W, before)
-    return _Start(columns, columns.adopt(_stumps(before)))
-
-
-def _stumps(before: ColumnWeights | WarmStart) -> ColumnWeights:
-    return before if isinstance(before, ColumnWeights) else before.columns.stumps(before.W)
-
-
-def _descend(task: FitContext, begin: _Start, seconds: float) -> Solution:
-    """Run block descent on a smooth loss; in single precision first where that pays.
-
-    The proof is always made in double precision: where it does not hold, double takes over.
-    """
-    single = task.request.tol >= 1e-3 and not task.small and task.single
-    most = _MOST_ROUNDS if task.small else None
-    precisions = (np.float32, np.float64) if single else (np.float64,)
-    plans = [
-        task.plan(
-            BlockDescent(all_rows=task.all_rows(np.dtype(precision))),
-            columns_per_round=None, max_rounds=most, aim=_AIM,
-        )
-        for precision in precisions
-    ]  # fmt: skip
-    outcome = _run(task, plans[0], begin, BlockDescent(precisions[0]), seconds)
-    for plan in plans[1:]:
-        if outcome.certificate.converged or outcome.status in ENDED_BY_USER:
-            break
-        outcome = run(plan, begin.columns, outcome.state.W, outcome)
-    return outcome
-
-
-def _descend_smoothed(task: FitContext, begin: _Start, seconds: float) -> Solution:
-    """Run block descent on a loss with kinks, down to the gap smoothing is good for.
-
-    In single precision first where that pays; where the proof in double does not hold, double
-    takes over.
-    """
-    tol = max(task.request.tol, _SMOOTHABLE)
-    precisions = (np.float32, np.float64) if task.single else (np.float64,)
-    plans = [
-        task.plan(
-            task.smoothing(precision), columns_per_round=None, tol=tol, aim=task.smoothing_aim
-        )
-        for precision in precisions
-    ]
-    outcome = _run(task, plans[0], begin, Smoothing(precisions[0]), seconds)
-    for plan in plans[1:]:
-        if outcome.certificate.converged or outcome.status is not Status.OPTIMAL:
-            break
-        outcome = run(plan, begin.columns, outcome.state.W, outcome)
-    converged = outcome.certificate.relative_gap <= task.request.tol
-    status = outcome.status
-    if status is Status.OPTIMAL and not converged:
-        status = Status.MAX_ITER
-    certificate = replace(outcome.certificate, converged=converged)
-    return replace(outcome, certificate=certificate, status=status)
-
-
-def _run(
-    task: FitContext, plan: LoopSettings, begin: _Start, master: Solver, seconds: float
-) -> Solution:
-    """Run the loop from given weights; without any from a coarse start by `master`, if it pays."""
-    columns = begin.columns
-    if begin.W:
-        return run(plan, columns, begin.W, seconds=seconds, known=begin.known)
-    began = time.perf_counter()
-    try:
-        W, status = coarse_start(plan, master, columns, task.part)
-    except KeyboardInterrupt:  # before its first round, or after its last
-        columns.features, W, status = [], [], Status.INTERRUPTED
-    seconds += time.perf_counter() - began
-    if status is not Status.INTERRUPTED:
-        return run(plan, columns, W, seconds=seconds)
-    return replace(run(replace(plan, max_rounds=0), columns, W, seconds=seconds), status=status)
-
-
-def _finish_on_columns(task: FitContext, outcome: Solution) -> Solution:
-    """Go on from the stumps of block descent with a solver on single columns, where one fits."""
-    master = _column_master(task.request.parts)
-    if master is None:
-        return outcome
-    stumps = outcome.state.columns.stumps(outcome.state.W)
-
-    def finish(near: FitContext, before: Solution | None) -> Solution:
-        columns = near.single_columns(forget=True)
-        return run(near.plan(master()), columns, columns.adopt(stumps), before)
-
-    return task.with_all_rows(finish, outcome)
-
-
-def _column_master(parts: LossMarginPenalty) -> type[Solver] | None:
-    """Return an exact solver on single columns that fits, or None."""
-    for master in (LinearProgram, Conic):
-        if master().supports(parts.loss, parts.margin, parts.penalty) is None:
-            return master
-    return None
