@@ -248,10 +248,10 @@ def test_a_loss_derived_from_a_built_in_one_is_solved_as_itself():
         def theta(self, z):
             return super().theta(3.0 * z)
 
-        def slope(self, z):
+        def theta_gradient(self, z):
             return 3.0 * super().slope(3.0 * z)
 
-        def bend(self, z):
+        def theta_curvature(self, z):
             return 9.0 * super().bend(3.0 * z)
 
         def conjugate(self, s):

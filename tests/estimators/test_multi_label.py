@@ -193,11 +193,11 @@ def test_a_coarse_start_and_a_budget():
         (
             {"loss": "multinomial"},
             lambda Y: Y,
-            r"loss='multinomial' does not fit rows that may .* it takes one of 'hinge', "
+            r"loss='multinomial' is invalid for rows .* expected one of 'hinge', "
             "'exponential', 'logistic', 'squared_hinge', or a loss object",
         ),
-        ({"loss": Multinomial()}, lambda Y: Y, "loss='multinomial' does not fit rows that may"),
-        ({"loss": "foo"}, lambda Y: Y, "loss='foo' does not fit .* it takes one of 'hinge'"),
+        ({"loss": Multinomial()}, lambda Y: Y, "loss='multinomial' is invalid for rows"),
+        ({"loss": "foo"}, lambda Y: Y, "loss='foo' is invalid .* expected one of 'hinge'"),
         ({}, lambda Y: np.where(Y[0] == Y, np.nan, Y), r"y has \d+ missing labels .*NaN\): leave"),
     ],
 )

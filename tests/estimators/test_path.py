@@ -171,8 +171,8 @@ def test_validation_weights_equal_repetition(wine):
 @pytest.mark.parametrize(
     ("settings", "given", "message"),
     [
-        ({}, {"X_val": 1, "y_val": 1}, "go together"),
-        ({"n_iter_no_change": 3}, {"X_val": 1}, "go together"),
+        ({}, {"X_val": 1, "y_val": 1}, "must be given together"),
+        ({"n_iter_no_change": 3}, {"X_val": 1}, "must be given together"),
         ({"n_iter_no_change": 0}, {"X_val": 1, "y_val": 1}, "n_iter_no_change=0"),
     ],
 )

@@ -422,7 +422,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("as_object", [False, True])
     def test_a_solver_on_whole_features(self, as_object):
-        with pytest.raises(ValueError, match=r"solver='blocks' does not fit.*learner ask for"):
+        with pytest.raises(ValueError, match=r"solver='blocks' does not support.*learner ask for"):
             fit(solver=BlockDescent() if as_object else "blocks")
 
     def test_answers_that_are_no_responses(self):

@@ -58,7 +58,7 @@ from .base import ExplainedModelMixin
 class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     """Fits a certified model: the part that all estimators of the package share.
 
-    An estimator that reads its rows in another way overrides `_read_training_set`,
+    An estimator for another kind of data overrides `_make_settings`, `_read_training_set`,
     `_monotone_signs` and `_probability_factor`.
     """
 
@@ -69,6 +69,10 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     class_weight: Any
     warm_start: bool
     validation_path_: list[tuple[float, float]]
+
+    def _make_settings(self, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
+        """Return the checked parameters of a fit."""
+        return make_settings(self, more_callbacks)
 
     def _read_training_set(
         self, X: Any, y: Any, sample_weight: Any
@@ -175,7 +179,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         Each fit starts from the one before. With a model `alone`, the fits read only the features
         of that model, their certificates say so, and nu is a fraction of its nu_max.
         """
-        settings = make_settings(self, callbacks)
+        settings = self._make_settings(callbacks)
         rows, encoder = self._read_training_set(X, y, sample_weight)
         if alone is not None:
             rows = _with_features_alone(rows, alone.features_used_)
@@ -472,7 +476,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         -------
         self
         """
-        settings, earlier = make_settings(self), self._earlier_model()
+        settings, earlier = self._make_settings(), self._earlier_model()
         if hasattr(self, "validation_path_"):
             del self.validation_path_
         rows, encoder = self._read_training_set(X, y, sample_weight)

@@ -40,19 +40,6 @@ def _without_lists(y: Any) -> npt.NDArray[Any]:
     )
 
 
-def _refuse_loss(loss: Any, margin: str) -> None:
-    """Refuse a loss without that margin; list those that have it."""
-    found = LOSSES.get(loss) if isinstance(loss, str) else loss
-    if margin in getattr(found, "margins", ()):
-        return
-    name = loss if isinstance(loss, str) else getattr(loss, "name", loss)
-    fitting = [repr(name) for name, kind in LOSSES.items() if margin in kind.margins]
-    raise ValueError(
-        f"loss={name!r} does not fit rows that may have several labels; it takes one of "
-        f"{', '.join(fitting)}, or a loss object for {margin} margins"
-    )
-
-
 class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     """Multi-label boosting of decision stumps, solved to a certified optimum.
 
@@ -148,10 +135,20 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         """The only margin that fits several labels per row; it is no parameter."""
         return OneVsAll.name
 
+    def _make_settings(self, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
+        loss = LOSSES.get(self.loss) if isinstance(self.loss, str) else self.loss
+        if self.margin not in getattr(loss, "margins", ()):
+            name = self.loss if isinstance(self.loss, str) else getattr(loss, "name", loss)
+            supported = [repr(key) for key, kind in LOSSES.items() if self.margin in kind.margins]
+            raise ValueError(
+                f"loss={name!r} is invalid for rows with several labels: expected one of "
+                f"{', '.join(supported)}, or a loss object for {self.margin} margins"
+            )
+        return super()._make_settings(more_callbacks)
+
     def _read_training_set(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[TrainingSet, CategoryEncoder]:
-        _refuse_loss(self.loss, self.margin)
         check_not_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
         y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)
