@@ -93,25 +93,23 @@ def resolve_solver(
         # Block descent takes its precision from the problem, so the class is all it gives.
         return BlockDescent if isinstance(solver, BlockDescent | Smoothing) else solver
     check_choice("solver", solver, ("auto", *SOLVERS))
-    masters = SOLVERS | ({"blocks": ColumnBlockDescent} if single_columns and on_codes else {})
-    reasons = {name: _objection(m(), parts, single_columns) for name, m in masters.items()}
-    fitting = [name for name, reason in reasons.items() if reason is None]
+    solvers = SOLVERS | ({"blocks": ColumnBlockDescent} if single_columns and on_codes else {})
+    if solver == "auto":
+        # On single columns, exact solvers are tried before block descent if the loss is not smooth.
+        blocks_last = single_columns and not parts.loss.smooth
+        for name in sorted(solvers, key=lambda name: blocks_last and name == "blocks"):
+            if _objection(solvers[name](), parts, single_columns) is None:
+                return solvers[name]
+        raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
+    reasons = {name: _objection(s(), parts, single_columns) for name, s in solvers.items()}
+    if reasons[solver] is None:
+        return solvers[solver]
+    fitting = ", ".join(repr(name) for name, reason in reasons.items() if reason is None)
     if not fitting:
         raise ValueError(f"no solver fits {parts}; a smooth loss or the hinge is needed")
-    if solver == "auto":
-        return masters[_fastest(fitting, parts, single_columns)]
-    if reasons[solver] is not None:
-        listed = ", ".join(repr(name) for name in fitting)
-        raise ValueError(
-            f"solver={solver!r} does not fit {parts}: {reasons[solver]}; these do: {listed}"
-        )
-    return masters[solver]
-
-
-def _fastest(fitting: list[str], parts: LossMarginPenalty, single_columns: bool) -> str:
-    """Return the first name; on single columns a loss with kinks is left to exact solvers."""
-    exact = [name for name in fitting if name != "blocks"]
-    return exact[0] if single_columns and exact and not parts.loss.smooth else fitting[0]
+    raise ValueError(
+        f"solver={solver!r} does not fit {parts}: {reasons[solver]}; these do: {fitting}"
+    )
 
 
 def _objection(master: Solver, parts: LossMarginPenalty, single_columns: bool) -> str | None:
