@@ -211,7 +211,7 @@ def _descend(task: FitContext, begin: _Start, seconds: float) -> Solution:
     precisions = (np.float32, np.float64) if single else (np.float64,)
     plans = [
         task.plan(
-            BlockDescent(all_rows=task.all_rows(np.dtype(precision))),
+            BlockDescent(evaluator=task.all_rows(np.dtype(precision))),
             columns_per_round=None, max_rounds=most, aim=_AIM,
         )
         for precision in precisions
