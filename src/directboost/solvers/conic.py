@@ -1,4 +1,4 @@
-"""Cone programs for all losses and l1,p penalties, solved by the interior-point method Clarabel."""
+"""Cone programs for the built-in losses with l1,p penalties, solved by Clarabel."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
