@@ -1,7 +1,17 @@
 """Direct, fully-corrective multi-class boosting with a certificate of global optimality."""
 
-from . import callbacks, datasets, losses, margins, oracles, penalties, plotting, presets
-from . import solvers as masters
+from . import (
+    callbacks,
+    datasets,
+    losses,
+    margins,
+    masters,
+    oracles,
+    penalties,
+    plotting,
+    presets,
+    solvers,
+)
 from .certificate import Certificate
 from .estimators.classifier import DirectBoostClassifier
 from .estimators.cross_validation import DirectBoostClassifierCV
@@ -33,4 +43,5 @@ __all__ = [
     "penalties",
     "plotting",
     "presets",
+    "solvers",
 ]

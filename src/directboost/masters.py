@@ -1,4 +1,4 @@
-"""The solvers under their earlier path and names; new code imports `directboost.solvers`."""
+"""Former path and names of `directboost.solvers`, kept for existing code."""
 
 from .solvers import ADMM, LBFGSB, SOLVERS, Conic, Consensus, LinearProgram, Smoothing
 from .solvers import BlockDescent as FeatureBlocks

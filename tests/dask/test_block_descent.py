@@ -36,7 +36,9 @@ def test_a_sample_of_all_rows_bends_as_they_do(name, margin):
     assert (sample.n, sample.whole) == (M, True)
     F = data.scores(point.F.weights)
     np.testing.assert_allclose(sample.scores(point.F), F, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(sample.bend(point), objective.curvature(F), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        sample.diagonal_curvature(point), objective.curvature(F), rtol=1e-6, atol=1e-9
+    )
 
 
 @every_kind
@@ -50,7 +52,9 @@ def test_a_sample_of_some_rows(name, margin, monkeypatch):
     taken = sample_rows(field.crew, field.class_counts, 40, NONE)
     rows = np.abs(data.c - taken.c[:, None]).argmin(axis=1)  # no two have the same weight
     C = objective.curvature(data.scores(point.F.weights))[rows]
-    np.testing.assert_allclose(sample.bend(point), C * taken.scale[:, None], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        sample.diagonal_curvature(point), C * taken.scale[:, None], rtol=1e-6, atol=1e-9
+    )
     labels, weights = sample.labels_and_weights()
     np.testing.assert_array_equal(labels, data.labels[rows])
     np.testing.assert_allclose(weights, data.c[rows] * taken.scale, rtol=1e-13)

@@ -1,4 +1,4 @@
-"""Random small problems for the masters, and what the tests ask of an answer."""
+"""Small random problems for the solvers, and checks of their solutions."""
 
 import math
 
@@ -19,7 +19,7 @@ SMOOTH = [(loss, margin) for loss, margin in COMBINATIONS if LOSSES[loss].smooth
 
 
 class Table:
-    """A source whose columns are those of a matrix, named by their number."""
+    """A column source backed by a matrix; the columns are named by their number."""
 
     def __init__(self, H):
         self.H = H
@@ -36,13 +36,13 @@ class Table:
 
 
 def named(numbers):
-    """Propose the columns of a `Table` with these numbers."""
+    """Return proposals for the columns of a `Table` with these numbers."""
     feature = np.asarray(list(numbers), dtype=np.int64)
     return Proposals(feature, 0 * feature, 0 * feature + 1, 0.0 * feature)
 
 
 def responses(rng, codes, n):
-    """Draw ±1 columns that each know a little of one class; one is constant, two are equal."""
+    """Draw ±1 columns, each correlated with one class; one is constant, two are equal."""
     truth = np.where(codes[:, None] == rng.integers(0, codes.max() + 1, n), 1.0, -1.0)
     H = np.where(rng.random(truth.shape) < 0.3, -truth, truth)
     H[:, 1] = 1.0
@@ -68,25 +68,25 @@ def make_problem(loss, margin="pairwise", p=1.0, nu=0.02, *, shape=(30, 12, 4), 
 
 
 def without_columns(problem):
-    """Return the same problem with none of its columns in yet."""
+    """Return the same problem after removing all its columns."""
     problem.columns.keep(np.zeros(len(problem.columns), dtype=bool))
     return problem
 
 
-def solve(master, problem, accuracy=1e-8, start=None):
+def solve(solver, problem, accuracy=1e-8, start=None):
     """Solve a problem, by default from W = 0."""
     zeros = np.zeros((len(problem.columns), problem.objective.rows.k))
-    return master.solve(problem, zeros if start is None else start, accuracy)
+    return solver.solve(problem, zeros if start is None else start, accuracy)
 
 
 def relative_gap(problem, result):
-    """Return the gap of an answer over the columns of the problem, in the unit of tol."""
+    """Return the gap of a solution over the columns of the problem, in the unit of tol."""
     gap = problem.restricted_gap(result.W, result.U)
     return problem.objective.relative(gap, problem.value(result.W))
 
 
 def in_dual_domain(objective, U):
-    """Tell whether U lies in the dual domain of its loss, to rounding."""
+    """Return whether U lies in the dual domain of the loss, to rounding."""
     rows, name = objective.rows, objective.loss.name
     if not (U >= 0.0).all():
         return False

@@ -1,4 +1,4 @@
-"""Plain ADMM: one block, the paper's slips put right, answers that are feasible."""
+"""ADMM with one block: corrected formulas of the paper, feasible solutions."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tests.solvers.problems import (
     solve,
     without_columns,
 )
-from tests.solvers.test_smooth_masters import Weighted
+from tests.solvers.test_smooth_solvers import Weighted
 
 SHAPE = (24, 8, 3)
 
@@ -31,17 +31,17 @@ def test_admm_is_consensus_with_one_block():
     assert one.iterations == other.iterations
 
 
-def crew_of(problem, start):
+def make_executor(problem, start):
     U = problem.objective.negative_gradient(problem.columns.scores(start))
     return ThreadBlocks(split_rows(problem, start, U, 1), None)
 
 
 def plain(problem, steps, sigma, z_update):
-    """Run the textbook iteration with a given Z-update, from zero."""
+    """Run the textbook iteration with a given Z-update, starting at zero."""
     shape = (len(problem.columns), problem.objective.rows.k)
-    crew, Z, M = crew_of(problem, np.zeros(shape)), np.zeros(shape), np.zeros(shape)
+    executor, Z, M = make_executor(problem, np.zeros(shape)), np.zeros(shape), np.zeros(shape)
     for _ in range(steps):
-        W = crew.update((Z - M / sigma).reshape(1, -1), sigma, 1e-10).reshape(shape)
+        W = executor.update((Z - M / sigma).reshape(1, -1), sigma, 1e-10).reshape(shape)
         Z = z_update(W, M)
         M = M + sigma * (W - Z)
     return Z
@@ -54,8 +54,8 @@ def plain(problem, steps, sigma, z_update):
 @pytest.mark.paper("Eq. 45")
 @pytest.mark.paper("Eq. 46")
 @pytest.mark.paper("Eq. 48")
-def test_the_formulas_lead_to_the_same_optimum():
-    """The three lines of the docstring, run as they stand, reach the value of the master."""
+def test_the_formulas_reach_the_same_optimum():
+    """The three lines of the docstring, run literally, reach the value of the solver."""
     problem, sigma = make_problem("logistic", p=2.0, nu=0.03, shape=SHAPE), 0.05
     step = problem.objective.nu * problem.columns.costs / sigma
     prox = problem.objective.penalty.prox
@@ -65,7 +65,7 @@ def test_the_formulas_lead_to_the_same_optimum():
 
 @pytest.mark.paper("Eq. 49")
 def test_the_multiplier_is_divided_by_sigma():
-    """Without 1/sigma, as Eq. 49 prints it, the iteration ends elsewhere."""
+    """Without 1/sigma, as in Eq. 49, the iteration converges to another point."""
     problem, sigma = make_problem("logistic", p=2.0, nu=0.03, shape=SHAPE), 0.05
     step = problem.objective.nu * problem.columns.costs / sigma
     prox, best = problem.objective.penalty.prox, solve(ADMM(), problem, 1e-8).value
@@ -76,7 +76,7 @@ def test_the_multiplier_is_divided_by_sigma():
 @pytest.mark.paper("Eq. 49")
 @pytest.mark.paper("Eq. 50")
 def test_weights_stay_non_negative():
-    """The block soft threshold of Eq. 50 alone ends with negative weights; ours never does."""
+    """The block soft threshold of Eq. 50 alone gives negative weights; the solver never does."""
     problem, sigma = make_problem("logistic", p=2.0, nu=0.005, shape=SHAPE), 0.05
     step = problem.objective.nu * problem.columns.costs / sigma
 
@@ -85,19 +85,23 @@ def test_weights_stay_non_negative():
         return np.maximum(1.0 - step / np.linalg.norm(V, axis=1), 0.0)[:, None] * V
 
     assert plain(problem, 60, sigma, soft).min() < -1e-2
-    walk = ADMMIteration(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
+    iteration = ADMMIteration(
+        problem, make_executor(problem, np.zeros((8, 3))), np.zeros((8, 3)), None
+    )
     for _ in range(30):
-        walk.step()
-        assert walk.W.min() >= 0.0
+        iteration.step()
+        assert iteration.W.min() >= 0.0
 
 
-def test_the_answer_is_z_not_w():
-    """W of the blocks has negative entries on the way, the answer has none."""
+def test_the_solution_is_z_not_w():
+    """W of the blocks has negative entries during the iteration, the solution has none."""
     problem = make_problem("logistic", nu=0.005, shape=SHAPE)
-    walk = ADMMIteration(problem, crew_of(problem, np.zeros((8, 3))), np.zeros((8, 3)), None)
+    iteration = ADMMIteration(
+        problem, make_executor(problem, np.zeros((8, 3))), np.zeros((8, 3)), None
+    )
     for _ in range(5):
-        walk.step()
-    assert walk.X.min() < 0.0
+        iteration.step()
+    assert iteration.X.min() < 0.0
     assert (solve(ADMM(5), problem, 1e-8).W >= 0.0).all()
 
 
@@ -111,7 +115,7 @@ def test_never_worse_than_the_start(loss, margin):
         assert problem.value(result.W) <= problem.value(start) + 1e-14
 
 
-def test_a_solved_start_comes_back_at_once():
+def test_a_solved_start_is_returned_at_once():
     problem = make_problem("multinomial", nu=0.03)
     first = solve(ADMM(), problem, 1e-8)
     again = solve(ADMM(), problem, 1e-7, first.W)
@@ -119,7 +123,7 @@ def test_a_solved_start_comes_back_at_once():
     assert np.array_equal(first.W, again.W)
 
 
-def test_an_unreachable_accuracy_ends():
+def test_an_unreachable_accuracy_terminates():
     problem = make_problem("logistic", shape=(20, 6, 3), nu=0.1)
     result = solve(ADMM(), problem, 0.0)
     assert not result.solved
@@ -127,14 +131,14 @@ def test_an_unreachable_accuracy_ends():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_sigma_is_found_from_far_off(loss):
-    """Residual balancing brings a bad sigma back."""
+def test_sigma_recovers_from_a_bad_initial_value(loss):
+    """Residual balancing corrects a bad sigma."""
     problem = make_problem(loss, nu=0.03, shape=SHAPE)
     for sigma in (1e-3, 10.0):
-        master = ADMM()
-        master._sigma = sigma
-        assert solve(master, problem, 1e-5).solved
-        assert sigma / master._sigma > 2.0 or master._sigma / sigma > 2.0
+        solver = ADMM()
+        solver._sigma = sigma
+        assert solve(solver, problem, 1e-5).solved
+        assert sigma / solver._sigma > 2.0 or solver._sigma / sigma > 2.0
 
 
 def test_a_looser_accuracy_takes_fewer_steps():
@@ -151,27 +155,27 @@ def test_any_penalty_with_a_prox():
     assert relative_gap(problem, solve(ADMM(), problem, 1e-6)) <= 1e-6
 
 
-def test_many_labels_per_row():
+def test_several_labels_per_row():
     problem = make_problem("hinge", "one-vs-all", 2.0, 0.03, shape=SHAPE)
     targets = np.where(np.random.default_rng(1).random((24, 3)) < 0.4, 1, -1)
     object.__setattr__(problem.objective, "margin", OneVsAll(targets))
     assert solve(ADMM(), problem, 1e-6).solved
 
 
-class Kinked(LOSSES["hinge"]):
-    """A loss of the user with kinks of which no solver knows."""
+class NonSmooth(LOSSES["hinge"]):
+    """A user-defined loss that is not smooth."""
 
 
-def test_refusals_name_the_reason():
+def test_unsupported_combinations_have_a_reason():
     reason = ADMM().supports(LOSSES["multinomial"](), MARGINS["one-vs-all"], L1())
     assert "pairwise" in reason
-    assert "smooth" in ADMM().supports(Kinked(), MARGINS["pairwise"], L1())
+    assert "smooth" in ADMM().supports(NonSmooth(), MARGINS["pairwise"], L1())
     own = SmoothLoss(lambda z: np.exp(-z), lambda z: -np.exp(-z))
     assert ADMM().supports(own, MARGINS["pairwise"], L1()) is None
 
 
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
-def test_large_nu_empties_the_model(loss, margin):
+def test_a_large_nu_gives_the_empty_model(loss, margin):
     problem = make_problem(loss, margin, 2.0, nu=1e3, shape=(20, 8, 3))
     result = solve(ADMM(), problem, 1e-6)
     assert result.solved

@@ -1,4 +1,4 @@
-"""The W-updates of a row block: each minimises what its docstring says."""
+"""The W-updates of a row block minimise the functions given in their docstrings."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ from scipy.optimize import minimize
 
 from directboost.losses import Exponential, SampleWeights, SmoothLoss
 from directboost.solvers.admm_updates import BlockLoss, HingeUpdate, LogSumBlock, SmoothUpdate
-from directboost.solvers.row_blocks import deal_back, split_rows
+from directboost.solvers.row_blocks import interleave, split_rows
 from tests.solvers.problems import COMBINATIONS, SMOOTH, in_dual_domain, make_problem
 
 SHAPE = (18, 6, 3)
 SIGMA = 0.07
 
 
-def drawn(problem, seed=0):
-    """Return Z, M of the size of W, flattened, and U of the start."""
+def draw(problem, seed=0):
+    """Draw Z and M of the size of W, flattened; also return U at the start."""
     rng = np.random.default_rng(seed)
     shape = (len(problem.columns), problem.objective.rows.k)
     U = problem.objective.negative_gradient(problem.columns.scores(np.zeros(shape)))
@@ -22,12 +22,12 @@ def drawn(problem, seed=0):
 
 
 def only_block(problem, U):
-    """Return all rows as one block that starts at W = 0."""
+    """Return one block of all rows that starts at W = 0."""
     W = np.zeros((len(problem.columns), problem.objective.rows.k))
     return split_rows(problem, W, U, 1)[0]
 
 
-def objective_of(problem, Z, M):
+def update_objective(problem, Z, M):
     """Return f(W) + <M, W> + sigma/2 ||W - Z||^2 as a function of W."""
     shape = (len(problem.columns), -1)
 
@@ -42,9 +42,9 @@ def objective_of(problem, Z, M):
 @pytest.mark.paper("Eq. 65")
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_the_gradient_vanishes(loss, margin):
-    """At the answer grad f(W) + M + sigma (W - Z) = 0, class by class or all at once."""
+    """At the solution grad f(W) + M + sigma (W - Z) = 0, for each class or all classes."""
     problem = make_problem(loss, margin, shape=SHAPE)
-    Z, M, U = drawn(problem)
+    Z, M, U = draw(problem)
     block = only_block(problem, U)
     assert len(block.parts) == (3 if margin == "one-vs-all" else 1)
     for tolerance in (1e-3, 1e-10, 1e-13):
@@ -57,9 +57,9 @@ def test_the_gradient_vanishes(loss, margin):
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
 @pytest.mark.parametrize("sigma", [0.003, 0.07, 2.0])
 def test_the_hinge_is_solved_with_its_duals(margin, sigma):
-    """W = V + H'A(U) / sigma, U in the domain, and value of primal and dual are equal."""
+    """W = V + H'A(U) / sigma, U is in the domain, and primal and dual value are equal."""
     problem = make_problem("hinge", margin, shape=(30, 8, 4))
-    Z, M, U = drawn(problem)
+    Z, M, U = draw(problem)
     V, block = Z - M / sigma, only_block(problem, U)
     x, U = block.update(V, sigma, 0.0), block.weights()
     objective, columns = problem.objective, problem.columns
@@ -76,7 +76,7 @@ def test_the_hinge_is_solved_with_its_duals(margin, sigma):
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
 def test_the_interior_point_and_the_newton_steps_agree(margin, monkeypatch):
     problem = make_problem("hinge", margin, shape=(30, 8, 4), seed=2)
-    Z, M, U = drawn(problem)
+    Z, M, U = draw(problem)
     newton = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 0.0)
     monkeypatch.setattr(HingeUpdate, "_newton", lambda self, U, *rest: (U, False))
     interior = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 0.0)
@@ -85,10 +85,10 @@ def test_the_interior_point_and_the_newton_steps_agree(margin, monkeypatch):
 
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
 def test_a_general_solver_finds_nothing_lower(loss, margin):
-    """The answer of the update is the least value of f(W) + <M, W> + sigma/2 ||W - Z||^2."""
+    """The update minimises f(W) + <M, W> + sigma/2 ||W - Z||^2."""
     problem = make_problem(loss, margin, shape=SHAPE, seed=1)
-    Z, M, U = drawn(problem)
-    value = objective_of(problem, Z, M)
+    Z, M, U = draw(problem)
+    value = update_objective(problem, Z, M)
     x = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
     near = minimize(value, x, method="Powell", options={"maxiter": 2}).fun
     rng = np.random.default_rng(0)
@@ -98,9 +98,9 @@ def test_a_general_solver_finds_nothing_lower(loss, margin):
 
 @pytest.mark.paper("Eq. 47")
 def test_the_square_of_the_distance_is_needed():
-    """With the distance itself, as Eq. 41 prints it, the update is another point."""
+    """With the plain distance, as in Eq. 41, the update is another point."""
     problem = make_problem("logistic", shape=SHAPE)
-    Z, M, U = drawn(problem)
+    Z, M, U = draw(problem)
     x = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
 
     def printed(w):
@@ -113,15 +113,15 @@ def test_the_square_of_the_distance_is_needed():
 
 
 @pytest.mark.paper("Eq. 47")
-def test_the_other_sign_of_the_margins_rewards_errors():
-    """With rho as printed below Eq. 48 the W-update raises the loss it should lower."""
+def test_the_opposite_sign_of_the_margins_rewards_errors():
+    """With rho as printed below Eq. 48, the W-update increases the loss."""
     problem = make_problem("logistic", shape=SHAPE)
-    U = drawn(problem)[2]
+    U = draw(problem)[2]
     zero, loss = np.zeros(18), problem.objective.loss_value
     right = only_block(problem, U).update(zero, SIGMA, 1e-10)
     assert loss(problem.columns.scores(right.reshape(-1, 3))) < loss(np.zeros((18, 3)))
     printed = SmoothLoss(lambda z: np.logaddexp(0.0, z), lambda z: 1.0 / (1.0 + np.exp(-z)))
-    printed.slope = printed.derivative
+    printed.theta_gradient = printed.derivative
     rows, margin = problem.objective.rows, problem.objective.margin
     update = SmoothUpdate(BlockLoss(problem.columns.H, margin, printed, rows), zero)
     wrong = update.update(zero, SIGMA, 1e-10)
@@ -131,7 +131,7 @@ def test_the_other_sign_of_the_margins_rewards_errors():
 @pytest.mark.paper("Eq. 62")
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 def test_blocks_add_up_to_the_whole_loss(loss, margin):
-    """The values and gradients of the blocks sum to those of all rows; the paper's do not."""
+    """Values and gradients of the blocks sum to those of all rows; the paper's do not."""
     problem = make_problem(loss, margin, shape=SHAPE)
     W = np.random.default_rng(3).random((6, 3))
     value, gradient = problem.loss_and_gradient(W)
@@ -143,7 +143,7 @@ def test_blocks_add_up_to_the_whole_loss(loss, margin):
     multipliers = sum(block.multiplier() for block in blocks)[:18]
     assert sum(values) == pytest.approx(value, abs=1e-13)
     assert -multipliers == pytest.approx(gradient.ravel(), abs=1e-14)
-    assert deal_back([block.weights() for block in blocks]) == pytest.approx(U, abs=1e-15)
+    assert interleave([block.weights() for block in blocks]) == pytest.approx(U, abs=1e-15)
     if loss == "logistic" and margin == "pairwise":
         scales = [
             1.0 / (3.0 * part.loss.rows.c.sum()) for block in blocks for _, part in block.parts
@@ -151,8 +151,8 @@ def test_blocks_add_up_to_the_whole_loss(loss, margin):
         assert sum(f * scale for f, scale in zip(values, scales, strict=True)) > 4.0 * value
 
 
-def test_the_logarithm_is_the_least_over_t():
-    """min over t of sum c exp(-rho - t) + t - 1 is log sum c exp(-rho), at t = that."""
+def test_the_logarithm_is_the_minimum_over_t():
+    """min over t of sum c exp(-rho - t) + t - 1 is log sum c exp(-rho), at the same t."""
     problem = make_problem("exponential", shape=SHAPE)
     rows, W = problem.objective.rows, np.random.default_rng(1).random((6, 3))
     block = LogSumBlock(
@@ -176,7 +176,7 @@ def test_the_logarithm_is_the_least_over_t():
     [("logistic", "pairwise"), ("squared_hinge", "pairwise"), ("exponential", "one-vs-all")],
 )
 def test_the_curvature_is_the_second_derivative(loss, margin):
-    """sum_i h_i h_i' (x) B_i, against differences of gradients."""
+    """Compare sum_i h_i h_i' (x) B_i with finite differences of gradients."""
     problem = make_problem(loss, margin, shape=SHAPE)
     rows, block = problem.objective.rows, problem.objective.margin
     f = BlockLoss(problem.columns.H, block, problem.objective.loss, rows)
@@ -187,18 +187,18 @@ def test_the_curvature_is_the_second_derivative(loss, margin):
         assert K[:, j] == pytest.approx((ahead - back) / (2.0 * h), abs=1e-7)
 
 
-def test_many_variables_do_without_the_curvature(monkeypatch):
+def test_many_variables_without_the_curvature(monkeypatch):
     problem = make_problem("logistic", shape=SHAPE)
-    Z, M, U = drawn(problem)
+    Z, M, U = draw(problem)
     dense = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
-    monkeypatch.setattr("directboost.solvers.admm_updates._DENSE", 0)
+    monkeypatch.setattr("directboost.solvers.admm_updates._MAX_DENSE", 0)
     plain = only_block(problem, U).update(Z - M / SIGMA, SIGMA, 1e-10)
     assert plain == pytest.approx(dense, abs=1e-7)
 
 
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
-def test_multipliers_hold_the_start(loss, margin):
-    """With the multiplier of the start and Z = W the update stays where it is."""
+def test_the_start_is_a_fixed_point_with_its_multipliers(loss, margin):
+    """With the multiplier of the start and Z = W, the update does not move."""
     problem = make_problem(loss, margin, shape=SHAPE)
     W = np.zeros((6, 3))
     U = problem.objective.negative_gradient(problem.columns.scores(W))
@@ -207,10 +207,10 @@ def test_multipliers_hold_the_start(loss, margin):
     assert x == pytest.approx(W.ravel(), abs=1e-9)
 
 
-def test_a_step_into_overflow_is_survived():
+def test_overflow_on_a_long_step_is_handled():
     steep = SmoothLoss(lambda z: np.exp(-400.0 * z), lambda z: -400.0 * np.exp(-400.0 * z))
     problem = make_problem(steep, "one-vs-all", shape=SHAPE)
-    U = drawn(problem)[2]
+    U = draw(problem)[2]
     x = only_block(problem, U).update(np.zeros(18), SIGMA, 1e-8)
     assert np.isfinite(x).all()
-    assert objective_of(problem, np.zeros(18), np.zeros(18))(x) < 1.0
+    assert update_objective(problem, np.zeros(18), np.zeros(18))(x) < 1.0

@@ -1,4 +1,4 @@
-"""All masters that can solve a problem find the same value, and prove it."""
+"""All solvers that support a problem find the same value, with a small gap."""
 
 import math
 
@@ -22,26 +22,26 @@ from tests.solvers.problems import (
     without_columns,
 )
 
-MASTERS = (LinearProgram, Conic, LBFGSB, ProximalGradient)
+CLASSES = (LinearProgram, Conic, LBFGSB, ProximalGradient)
 ACCURACY = 1e-8
 
 
-def answers(problem):
-    """Solve a problem with every master that supports it; name -> result."""
+def solutions(problem):
+    """Solve a problem with every solver that supports it; return the results by name."""
     parts = problem.objective
     able = [
-        m() for m in MASTERS if m().supports(parts.loss, type(parts.margin), parts.penalty) is None
+        c() for c in CLASSES if c().supports(parts.loss, type(parts.margin), parts.penalty) is None
     ]
-    return {master.name: solve(master, problem, ACCURACY) for master in able}
+    return {solver.name: solve(solver, problem, ACCURACY) for solver in able}
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("nu", [0.002, 0.03])
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
-def test_masters_agree(loss, margin, nu, p):
+def test_solvers_agree(loss, margin, nu, p):
     shape = {1.0: (32, 16, 4), 2.0: (25, 10, 5), math.inf: (24, 14, 3)}[p]
     problem = make_problem(loss, margin, p, nu, shape=shape, seed=7)
-    found = answers(problem)
+    found = solutions(problem)
     assert len(found) >= (1 if loss == "hinge" and p == 2.0 else 2)
     values = [problem.value(result.W) for result in found.values()]
     scale = max(1e-12, min(values) - problem.objective.loss.constant(problem.objective.rows))
@@ -57,7 +57,7 @@ def test_masters_agree(loss, margin, nu, p):
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
 def test_general_p(loss, margin, p):
     problem = make_problem(loss, margin, p, 0.05, shape=(20, 8, 3), seed=3)
-    found = answers(problem)
+    found = solutions(problem)
     values = [problem.value(result.W) for result in found.values()]
     assert values == pytest.approx([values[0]] * len(values), rel=1e-7)
     assert all(result.solved for result in found.values())
@@ -65,15 +65,15 @@ def test_general_p(loss, margin, p):
 
 def test_two_classes():
     for loss, margin in COMBINATIONS:
-        found = answers(make_problem(loss, margin, nu=0.05, shape=(20, 8, 2), seed=5))
+        found = solutions(make_problem(loss, margin, nu=0.05, shape=(20, 8, 2), seed=5))
         assert all(result.solved for result in found.values()), (loss, margin)
 
 
-@pytest.mark.parametrize("master", MASTERS)
-def test_no_columns(master):
-    loss = "hinge" if master is LinearProgram else "logistic"
+@pytest.mark.parametrize("solver", CLASSES)
+def test_no_columns(solver):
+    loss = "hinge" if solver is LinearProgram else "logistic"
     problem = without_columns(make_problem(loss))
-    result = solve(master(), problem)
+    result = solve(solver(), problem)
     assert result.W.shape == (0, 4)
     assert result.solved
     assert in_dual_domain(problem.objective, result.U)
@@ -81,15 +81,15 @@ def test_no_columns(master):
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
-def test_large_nu_empties_the_model(loss, margin, p):
+def test_a_large_nu_gives_the_empty_model(loss, margin, p):
     problem = make_problem(loss, margin, p, nu=1e3, shape=(20, 8, 3))
     zero = problem.value(np.zeros((8, 3)))
-    for name, result in answers(problem).items():
+    for name, result in solutions(problem).items():
         assert problem.value(result.W) == pytest.approx(zero, rel=1e-9), name
         assert relative_gap(problem, result) <= ACCURACY, name
 
 
-REFUSALS = [
+UNSUPPORTED = [
     (LinearProgram(), "logistic", "pairwise", L1(), "'prox'"),
     (LinearProgram(), "hinge", "pairwise", GroupNorm(2.0), "conic"),
     (LBFGSB(), "hinge", "pairwise", L1(), "'lp'"),
@@ -101,15 +101,15 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("master", "loss", "margin", "penalty", "hint"), REFUSALS)
-def test_refusals_name_what_would_fit(master, loss, margin, penalty, hint):
-    reason = master.supports(LOSSES[loss](), MARGINS[margin], penalty)
+@pytest.mark.parametrize(("solver", "loss", "margin", "penalty", "hint"), UNSUPPORTED)
+def test_reasons_name_an_alternative(solver, loss, margin, penalty, hint):
+    reason = solver.supports(LOSSES[loss](), MARGINS[margin], penalty)
     assert reason is not None
     assert hint in reason
 
 
-def cvxpy_optimum(problem, loss_of, norm):
-    """Solve the pairwise problem again, written with CVXPY's own functions."""
+def cvxpy_optimum(problem, make_loss, norm):
+    """Solve the pairwise problem with CVXPY."""
     objective, columns = problem.objective, problem.columns
     m, k = columns.H.shape[0], objective.rows.k
     W = cp.Variable((len(columns), k), nonneg=True)
@@ -117,7 +117,7 @@ def cvxpy_optimum(problem, loss_of, norm):
     own = np.eye(k)[objective.margin.true_class]
     rho = cp.sum(cp.multiply(own, F), axis=1, keepdims=True) @ np.ones((1, k)) - F
     penalty = objective.nu * (columns.costs @ cp.norm(W, norm, axis=1))
-    target = cp.Problem(cp.Minimize(loss_of(rho, own, objective.rows.c.reshape(m, 1)) + penalty))
+    target = cp.Problem(cp.Minimize(make_loss(rho, own, objective.rows.c.reshape(m, 1)) + penalty))
     target.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return target.value
 
@@ -147,5 +147,5 @@ def squared_hinge(rho, own, c):
 def test_cvxpy_agrees(loss, written, p):
     problem = make_problem(loss, p=p, nu=0.01, shape=(24, 10, 4), seed=11)
     expected = cvxpy_optimum(problem, written, "inf" if math.isinf(p) else int(p))
-    for name, result in answers(problem).items():
+    for name, result in solutions(problem).items():
         assert problem.value(result.W) == pytest.approx(expected, rel=1e-7), name

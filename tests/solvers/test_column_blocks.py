@@ -1,4 +1,4 @@
-"""Block descent on single columns: the answers of the referee, column by column."""
+"""Block descent on single columns, compared with proximal gradient."""
 
 import math
 
@@ -26,13 +26,13 @@ ACCURACY = 1e-7
 
 
 def opposites(numbers):
-    """Propose the opposites of the columns of a `Table` with these numbers."""
+    """Return proposals for the opposites of the columns of a `Table` with these numbers."""
     feature = np.asarray(list(numbers), dtype=np.int64)
     return Proposals(feature, 0 * feature, 0 * feature - 1, 0.0 * feature)
 
 
 def assert_solved(problem, result):
-    """Compare with accelerated proximal steps, which know W >= 0 and nothing of codes."""
+    """Compare with accelerated proximal gradient, which works on W >= 0 without codes."""
     other = solve(ProximalGradient(), problem, ACCURACY)
     scale = problem.value(other.W) - problem.objective.loss.constant(problem.objective.rows)
     assert result.solved
@@ -46,7 +46,7 @@ def assert_solved(problem, result):
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("nu", [0.002, 0.03])
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
-def test_the_answer_is_that_of_the_referee(loss, margin, nu, p):
+def test_the_solution_is_that_of_proximal_gradient(loss, margin, nu, p):
     problem = make_problem(loss, margin, p, nu, shape=(40, 14, 4), seed=7)
     assert_solved(problem, solve(ColumnBlockDescent(), problem, ACCURACY))
 
@@ -60,24 +60,24 @@ def test_opposite_columns_share_a_feature(p):
     assert_solved(problem, result)
 
 
-def test_columns_that_come_one_by_one():
+def test_columns_added_one_by_one():
     problem = without_columns(make_problem("exponential", "pairwise", 1.0, 0.01, seed=2))
-    master, W = ColumnBlockDescent(), np.zeros((0, 4))
+    solver, W = ColumnBlockDescent(), np.zeros((0, 4))
     for number in range(12):
         problem.columns.extend(named([number]))
         problem.columns.extend(opposites([number] if number % 3 == 0 else []))
-        result = master.solve(problem, problem.columns.grow(W), ACCURACY)
+        result = solver.solve(problem, problem.columns.grow(W), ACCURACY)
         assert_solved(problem, result)
         W = result.W
 
 
-def test_columns_that_are_dropped():
+def test_removed_columns():
     problem = make_problem("logistic", "pairwise", 2.0, 0.01, seed=3)
-    master = ColumnBlockDescent()
-    W = solve(master, problem, ACCURACY).W
+    solver = ColumnBlockDescent()
+    W = solve(solver, problem, ACCURACY).W
     stays = W.any(axis=1)
     problem.columns.keep(stays)
-    assert_solved(problem, master.solve(problem, W[stays], ACCURACY))
+    assert_solved(problem, solver.solve(problem, W[stays], ACCURACY))
 
 
 LARGE = (1400, 14, 4)  # rows, columns and classes: enough scores for single precision
@@ -85,11 +85,11 @@ LARGE = (1400, 14, 4)  # rows, columns and classes: enough scores for single pre
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
-def test_rough_answers_on_many_rows_are_in_single_precision(loss, margin, p):
+def test_loose_solutions_on_many_rows_use_single_precision(loss, margin, p):
     problem = make_problem(loss, margin, p, 0.005, shape=LARGE, seed=8)
-    master = ColumnBlockDescent()
-    result = solve(master, problem, 1e-3)
-    assert result.U.dtype == master.precision == np.float32
+    solver = ColumnBlockDescent()
+    result = solve(solver, problem, 1e-3)
+    assert result.U.dtype == solver.precision == np.float32
     assert result.solved
     assert result.value == pytest.approx(problem.value(result.W), rel=1e-6)
     double = SolverResult(
@@ -98,21 +98,21 @@ def test_rough_answers_on_many_rows_are_in_single_precision(loss, margin, p):
     assert -1e-14 <= relative_gap(problem, double) <= 1.01e-3
 
 
-def test_tight_answers_on_many_rows_are_in_double_precision():
-    """Also after rough ones, and for good: columns may be dropped in between."""
+def test_accurate_solutions_on_many_rows_use_double_precision():
+    """Also after loose ones, and from then on, even if columns are removed."""
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
-    master = ColumnBlockDescent()
-    W = solve(master, problem, 1e-2).W
-    result = master.solve(problem, W, ACCURACY)
-    assert result.U.dtype == master.precision == np.float64
+    solver = ColumnBlockDescent()
+    W = solve(solver, problem, 1e-2).W
+    result = solver.solve(problem, W, ACCURACY)
+    assert result.U.dtype == solver.precision == np.float64
     assert_solved(problem, result)
     stays = result.W.any(axis=1)
     problem.columns.keep(stays)
-    assert master.solve(problem, result.W[stays], 1e-2).U.dtype == np.float64
+    assert solver.solve(problem, result.W[stays], 1e-2).U.dtype == np.float64
 
 
-def test_what_single_precision_does_not_reach_double_does(monkeypatch):
-    monkeypatch.setattr(column_blocks, "_ROUGH", 0.0)
+def test_double_precision_follows_if_single_does_not_suffice(monkeypatch):
+    monkeypatch.setattr(column_blocks, "_SINGLE_GAP", 0.0)
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
     result = solve(ColumnBlockDescent(), problem, 1e-9)
     assert result.U.dtype == np.float64
@@ -120,37 +120,43 @@ def test_what_single_precision_does_not_reach_double_does(monkeypatch):
     assert relative_gap(problem, result) <= 1e-9
 
 
-def test_rows_that_single_precision_would_lose_stay_in_double():
+def test_tiny_sample_weights_require_double_precision():
     problem = make_problem("logistic", "pairwise", 2.0, 0.005, shape=LARGE, seed=8)
     problem.objective.rows.c[0] = 1e-31
     assert solve(ColumnBlockDescent(), problem, 1e-2).U.dtype == np.float64
 
 
-def test_hinge_to_a_rough_gap():
+def test_hinge_to_a_loose_gap():
     problem = make_problem("hinge", "pairwise", 2.0, 0.03, shape=(60, 10, 4), seed=5)
     result = solve(ColumnBlockDescent(), problem, 0.01)
     assert result.solved
     assert relative_gap(problem, result) <= 0.01
 
 
-def test_other_answers_than_plus_and_minus_one_are_refused():
+def test_columns_other_than_plus_and_minus_one_are_rejected():
     problem = make_problem("logistic")
     problem.columns.H[0, 0] = 0.5
-    with pytest.raises(ValueError, match=r"answers \+1 and -1"):
+    with pytest.raises(ValueError, match=r"predict \+1 or -1"):
         solve(ColumnBlockDescent(), problem)
 
 
 def test_codes_of_columns():
     problem = make_problem("logistic")
     problem.columns.extend(opposites([4]))
-    bins = ColumnFeatures(problem.columns)
-    bins.follow()
-    assert bins.n_features == len(problem.columns) - 1
-    assert bins.place[-1] == 4
-    assert bins.side[-1] == -1
-    np.testing.assert_array_equal(bins.signs, np.where(np.arange(bins.n_features) == 4, 0, 1))
-    for column, (place, side) in enumerate(zip(bins.place, bins.side, strict=True)):
-        np.testing.assert_array_equal(bins.response(place, 0, side), problem.columns.H[:, column])
+    features = ColumnFeatures(problem.columns)
+    features.update()
+    assert features.n_features == len(problem.columns) - 1
+    assert features.feature_of[-1] == 4
+    assert features.sign_of[-1] == -1
+    np.testing.assert_array_equal(
+        features.signs, np.where(np.arange(features.n_features) == 4, 0, 1)
+    )
+    for column, (feature, sign) in enumerate(
+        zip(features.feature_of, features.sign_of, strict=True)
+    ):
+        np.testing.assert_array_equal(
+            features.response(feature, 0, sign), problem.columns.H[:, column]
+        )
 
 
 @pytest.mark.parametrize("settings", [{}, {"pricing": "paper"}, {"learner": "tree"}])
@@ -161,7 +167,7 @@ def test_fits_of_single_columns_equal_those_of_another_solver(settings):
     ours = DirectBoostClassifier(solver="blocks", **chosen).fit(data.X, data.y)
     other = DirectBoostClassifier(solver="prox", **chosen).fit(data.X, data.y)
     assert ours.n_iter_ == other.n_iter_
-    # The master solves to 0.3 tol: the same columns come in, with nearly the same weights.
+    # Both solve to 0.3 tol: the same columns are generated, with nearly the same weights.
     np.testing.assert_allclose(
         list(ours.staged_decision_function(data.X))[-1],
         list(other.staged_decision_function(data.X))[-1],

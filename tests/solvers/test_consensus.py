@@ -1,4 +1,4 @@
-"""Consensus over row blocks: the blocks do not matter, the formulas do."""
+"""Consensus over row blocks: independence of the blocks, and the formulas."""
 
 import math
 from dataclasses import replace
@@ -31,8 +31,8 @@ SHAPE = (18, 6, 3)
 @pytest.mark.paper("Eq. 51")
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)
-def test_blocks_do_not_matter(loss, margin, p):
-    """1, 2 and 5 blocks find the same value, and prove it."""
+def test_the_number_of_blocks_does_not_matter(loss, margin, p):
+    """1, 2 and 5 blocks find the same value, with a small gap."""
     problem = make_problem(loss, margin, p, 0.03, shape=SHAPE, seed=7)
     values = []
     for blocks in (1, 2, 5):
@@ -47,7 +47,7 @@ def test_blocks_do_not_matter(loss, margin, p):
     assert max(values) - min(values) <= ACCURACY * (min(values) - constant)
 
 
-def crew_of(problem, W, blocks):
+def make_executor(problem, W, blocks):
     U = problem.objective.negative_gradient(problem.columns.scores(W))
     return ThreadBlocks(split_rows(problem, W, U, blocks), None)
 
@@ -66,23 +66,23 @@ def crew_of(problem, W, blocks):
         pytest.param(2.0, marks=pytest.mark.paper("Eq. 60")),
     ],
 )
-def test_a_step_is_that_of_the_formulas(blocks, p, monkeypatch):
-    """W_q, Z and M_q after one plain step, over-relaxed, written out."""
+def test_a_step_follows_the_formulas(blocks, p, monkeypatch):
+    """W_q, Z and M_q after one over-relaxed step, computed by hand."""
     monkeypatch.setattr("directboost.solvers.consensus._INEXACT", 1e-12)
     problem = make_problem("logistic", p=p, shape=SHAPE)
-    walk = ADMMIteration(
-        problem, crew_of(problem, np.zeros((6, 3)), blocks), np.zeros((6, 3)), 0.05
+    iteration = ADMMIteration(
+        problem, make_executor(problem, np.zeros((6, 3)), blocks), np.zeros((6, 3)), 0.05
     )
-    Z, M, sigma = walk.Z, walk.M, walk.sigma
-    other = crew_of(problem, np.zeros((6, 3)), blocks)
-    walk.step()
+    Z, M, sigma = iteration.Z, iteration.M, iteration.sigma
+    other = make_executor(problem, np.zeros((6, 3)), blocks)
+    iteration.step()
     W = other.update(Z - M / sigma, sigma, 1e-13)
     relaxed = 1.6 * W - 0.6 * Z
     mean = (relaxed + M / sigma).mean(axis=0).reshape(6, 3)
     step = problem.objective.nu * problem.columns.costs / (sigma * blocks)
     new = problem.objective.penalty.prox(mean, step).ravel()
-    assert pytest.approx(new, abs=1e-9) == walk.Z
-    assert pytest.approx(M + sigma * (relaxed - new), abs=1e-9) == walk.M
+    assert pytest.approx(new, abs=1e-9) == iteration.Z
+    assert pytest.approx(M + sigma * (relaxed - new), abs=1e-9) == iteration.M
     by_hand = np.maximum(mean, 0.0)
     if p == 1.0:
         by_hand = np.maximum(mean - step[:, None], 0.0)
@@ -94,20 +94,20 @@ def test_a_step_is_that_of_the_formulas(blocks, p, monkeypatch):
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "hinge"])
 def test_the_optimum_is_a_fixed_point(loss):
-    """At an optimum with its multipliers, -grad f_q, no step moves Z."""
+    """At an optimum with its multipliers, -grad f_q, steps do not move Z."""
     problem = make_problem(loss, nu=0.03, shape=SHAPE)
     best = solve(Consensus(1), problem, 1e-9)
-    crew = ThreadBlocks(split_rows(problem, best.W, best.U, 2), None)
-    walk = ADMMIteration(problem, crew, best.W, None)
+    executor = ThreadBlocks(split_rows(problem, best.W, best.U, 2), None)
+    iteration = ADMMIteration(problem, executor, best.W, None)
     for _ in range(3):
-        walk.step()
-    assert pytest.approx(best.W, abs=1e-4) == walk.W
-    assert walk.settled(1e-3)
+        iteration.step()
+    assert pytest.approx(best.W, abs=1e-4) == iteration.W
+    assert iteration.has_small_residuals(1e-3)
 
 
 @pytest.mark.paper("Eq. 62")
 def test_the_scale_of_the_blocks_is_that_of_all_rows():
-    """Scaled by its own rows, m_q, as printed, every block counts too much: another optimum."""
+    """Scaled by its own rows m_q, as printed, a block has too much weight: another optimum."""
     problem = make_problem("logistic", nu=0.02, shape=SHAPE)
     right = solve(Consensus(2), problem, 1e-7)
     rows = problem.objective.rows
@@ -116,34 +116,34 @@ def test_the_scale_of_the_blocks_is_that_of_all_rows():
     assert problem.value(printed.W) > problem.value(right.W) + 1e-3
 
 
-def test_columns_one_by_one():
-    """A master that lives on solves again with more columns, from its last duals and sigma."""
+def test_columns_added_one_by_one():
+    """A solver continues with more columns from its last duals and sigma."""
     problem = without_columns(make_problem("hinge", p=2.0, nu=0.03, shape=SHAPE))
-    master, W = Consensus(2), np.zeros((0, 3))
+    solver, W = Consensus(2), np.zeros((0, 3))
     for number in range(6):
         problem.columns.extend(named([number]))
-        result = solve(master, problem, ACCURACY, problem.columns.grow(W))
+        result = solve(solver, problem, ACCURACY, problem.columns.grow(W))
         assert result.solved
         W = result.W
     fresh = solve(Consensus(2), problem, ACCURACY)
     assert result.value == pytest.approx(fresh.value, rel=1e-4)
-    again = solve(master, problem, ACCURACY, W)
+    again = solve(solver, problem, ACCURACY, W)
     assert again.iterations == 0
 
 
-def test_columns_may_go():
-    """The multipliers follow from the rows, so a dropped column leaves no trace."""
+def test_removed_columns():
+    """The multipliers are computed from the rows, so removed columns have no effect."""
     problem = make_problem("hinge", nu=0.03, shape=SHAPE)
-    master = Consensus(2)
-    W = solve(master, problem, ACCURACY).W
+    solver = Consensus(2)
+    W = solve(solver, problem, ACCURACY).W
     stays = np.array([True, False, True, True, False, True])
     problem.columns.keep(stays)
-    result = solve(master, problem, ACCURACY, W[stays])
+    result = solve(solver, problem, ACCURACY, W[stays])
     assert result.solved
     assert result.value == pytest.approx(solve(Consensus(1), problem, ACCURACY).value, rel=1e-4)
 
 
-def test_processes_find_the_same():
+def test_processes_find_the_same_solution():
     problem = make_problem("hinge", nu=0.05, shape=SHAPE)
     threads = solve(Consensus(2), problem, 1e-5)
     processes = solve(Consensus(2, workers="processes"), problem, 1e-5)
@@ -165,8 +165,8 @@ def test_more_blocks_than_rows():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_the_cap_is_told(loss):
-    """Where the steps run out the answer is no worse than the start, and not called solved."""
+def test_max_iterations_is_reported(loss):
+    """After max_iterations, the solution is no worse than the start, and `solved` is False."""
     problem = make_problem(loss, nu=0.005)
     result = solve(Consensus(2, max_iterations=3), problem, 1e-8)
     assert not result.solved
@@ -176,10 +176,10 @@ def test_the_cap_is_told(loss):
 
 
 class Plain(Multinomial):
-    """A loss of the user that might couple its rows."""
+    """A user-defined loss that might couple its rows."""
 
 
-def test_refusals_name_the_reason():
+def test_unsupported_combinations_have_a_reason():
     from_lambda = SmoothLoss(lambda z: np.exp(-z), lambda z: -np.exp(-z))
     assert "'admm'" in Consensus(2).supports(Plain(), Pairwise, L1())
     assert Consensus(1).supports(Plain(), Pairwise, L1()) is None
@@ -193,8 +193,8 @@ def test_refusals_name_the_reason():
         Consensus(2, workers="cloud")
 
 
-def test_an_affine_iteration_is_extrapolated_to_its_end():
-    """In d dimensions d + 1 differences know the fixed point."""
+def test_an_affine_iteration_is_extrapolated_to_its_fixed_point():
+    """In d dimensions, d + 1 differences determine the fixed point."""
     rng = np.random.default_rng(0)
     T = 0.9 * np.linalg.qr(rng.normal(size=(5, 5)))[0]
     y, target, memory = np.zeros(5), rng.normal(size=5), AndersonAcceleration()
@@ -203,14 +203,14 @@ def test_an_affine_iteration_is_extrapolated_to_its_end():
     assert y == pytest.approx(target, abs=1e-5)
 
 
-def test_a_bad_extrapolation_is_taken_back():
+def test_a_bad_extrapolation_is_undone():
     memory = AndersonAcceleration()
     memory.next(np.zeros(2), np.array([1.0, 0.0]))
     memory.next(np.ones(2), np.array([0.5, 0.0]))
     assert np.array_equal(memory.next(np.full(2, 9.0), np.array([50.0, 0.0])), [1.5, 1.0])
 
 
-def test_agrees_with_the_referee():
+def test_agrees_with_proximal_gradient():
     problem = make_problem("multinomial", p=2.0, nu=0.02)
     value = solve(Consensus(2), problem, 1e-8).value
     assert value == pytest.approx(problem.value(solve(ProximalGradient(), problem).W), rel=1e-7)

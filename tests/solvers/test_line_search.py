@@ -1,4 +1,4 @@
-"""The objective along the way to the minimum of a model."""
+"""The line search towards the minimum of a model."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ every_loss = pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 DOUBLE = np.dtype(np.float64)
 
 
-def make_line(loss, margin, rows):
-    """Return problem, point and the line to the minimum of a model there."""
-    problem, point, model = make_model(loss, margin, 2.0)
+def make_line(loss, margin, evaluator):
+    """Return problem, iterate and the line search towards the minimum of its model."""
+    problem, iterate, model = make_model(loss, margin, 2.0)
     model.epoch()
-    return problem, point, LineSearch(rows, problem.objective, problem.columns, model)
+    return problem, iterate, LineSearch(evaluator, problem.objective, problem.columns, model)
 
 
 @every_loss
 @pytest.mark.parametrize("step", [0.4, 1.0, 1.5])
-def test_points_of_the_line(loss, margin, step):
-    """Its jumps, scores, value and derivatives belong together."""
+def test_iterates_on_the_line(loss, margin, step):
+    """Coefficients, scores, value and derivatives are consistent."""
     problem, _, line = make_line(loss, margin, RowEvaluator(DOUBLE))
     value = line.value(step)
     there = line.accept(step)
@@ -37,27 +37,30 @@ def test_points_of_the_line(loss, margin, step):
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-def test_a_point_takes_the_place_of_the_first_one(precision):
-    """In double precision its weights do not: they may be kept as a proof."""
+def test_arrays_of_the_first_iterate_are_reused(precision):
+    """Except for U in double precision, which may be kept for the certificate."""
     problem, _, model = make_model("exponential", "pairwise", 2.0)
-    F = problem.columns.scores(model.point.W).astype(precision)
-    rows = RowEvaluator(np.dtype(precision))
-    first = rows.point(problem.objective, problem.columns, model.point.W, F, 0.0)
+    F = problem.columns.scores(model.iterate.W).astype(precision)
+    evaluator = RowEvaluator(np.dtype(precision))
+    first = evaluator.evaluate(problem.objective, problem.columns, model.iterate.W, F, 0.0)
     U, scores = first.U.copy(), F.copy()
-    way = SearchDirection(np.random.default_rng(0).normal(size=F.shape).astype(precision), 0.25)
-    there = rows.evaluate_in_place(first, problem.objective, problem.columns, first.W, 0.0, way)
+    change = np.random.default_rng(0).normal(size=F.shape).astype(precision)
+    direction = SearchDirection(change, 0.25)
+    there = evaluator.evaluate_in_place(
+        first, problem.objective, problem.columns, first.W, 0.0, direction
+    )
     assert there.F is F
     assert there.A is first.A
     assert there.C is first.C
-    np.testing.assert_allclose(F, scores + precision(0.25) * way.change, rtol=1e-6)
-    anew = rows.point(problem.objective, problem.columns, first.W, F.copy(), 0.0)
+    np.testing.assert_allclose(F, scores + precision(0.25) * direction.change, rtol=1e-6)
+    fresh = evaluator.evaluate(problem.objective, problem.columns, first.W, F.copy(), 0.0)
     for name in "UAC":
-        np.testing.assert_allclose(getattr(there, name), getattr(anew, name), rtol=1e-5)
+        np.testing.assert_allclose(getattr(there, name), getattr(fresh, name), rtol=1e-5)
     if precision is np.float64:
         np.testing.assert_array_equal(first.U, U)
 
 
-def test_losses_without_a_fused_pass_go_the_same_way():
+def test_losses_without_a_fused_pass_give_the_same_iterates():
     problem, _, line = make_line("logistic", "pairwise", RowEvaluator(DOUBLE))
     plain = SmoothLoss(
         lambda z: np.logaddexp(0.0, -z),

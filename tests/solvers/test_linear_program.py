@@ -1,4 +1,4 @@
-"""The linear program: the model that lives on between calls, and hard cases."""
+"""The linear program: the model kept between calls, and hard cases."""
 
 import math
 from dataclasses import replace
@@ -26,40 +26,45 @@ PENALTIES = [1.0, math.inf]
 
 @pytest.mark.parametrize("margin", MARGINS)
 @pytest.mark.parametrize("p", PENALTIES)
-def test_columns_one_by_one_equal_one_cold_solve(margin, p):
+def test_columns_added_one_by_one_equal_one_cold_solve(margin, p):
     problem = without_columns(make_problem("hinge", margin, p, nu=0.01))
-    master = LinearProgram()
+    solver, models = LinearProgram(), []
     for number in range(12):
         problem.columns.extend(named([number]))
-        grown = solve(master, problem)
+        grown = solve(solver, problem)
+        models.append(solver._model)
         cold = solve(LinearProgram(), problem)
         assert problem.value(grown.W) == pytest.approx(problem.value(cold.W), rel=1e-10)
         assert relative_gap(problem, grown) <= 1e-9
-    assert master.builds == 1
+    assert all(model is models[0] for model in models)
 
 
 @pytest.mark.parametrize("p", PENALTIES)
 def test_a_new_nu_keeps_the_model(p):
     problem = without_columns(make_problem("hinge", p=p))
     problem.columns.extend(named(range(8)))
-    master = LinearProgram()
+    solver, models = LinearProgram(), []
     for nu in (0.1, 0.02, 0.003):
         problem = RestrictedProblem(replace(problem.objective, nu=nu), problem.columns)
         problem.columns.extend(named([len(problem.columns)]))
-        assert relative_gap(problem, solve(master, problem)) <= 1e-9
-    assert master.builds == 1
+        assert relative_gap(problem, solve(solver, problem)) <= 1e-9
+        models.append(solver._model)
+    assert all(model is models[0] for model in models)
 
 
 def test_removed_columns_and_other_objectives_need_a_new_model():
     problem = make_problem("hinge")
-    master = LinearProgram()
-    solve(master, problem)
+    solver = LinearProgram()
+    solve(solver, problem)
+    first = solver._model
     problem.columns.keep(np.arange(12) % 2 == 0)
-    result = solve(master, problem)
-    assert (result.W.shape, master.builds) == ((6, 4), 2)
+    result = solve(solver, problem)
+    second = solver._model
+    assert result.W.shape == (6, 4)
+    assert second is not first
     assert relative_gap(problem, result) <= 1e-9
-    solve(master, make_problem("hinge"))
-    assert master.builds == 3
+    solve(solver, make_problem("hinge"))
+    assert solver._model is not second
 
 
 @pytest.mark.parametrize("nu", [1e-6, 1e-4, 10.0, 1e6])
@@ -72,7 +77,7 @@ def test_extreme_nu(margin, p, nu):
     assert in_dual_domain(problem.objective, result.U)
 
 
-def test_unequal_weights_far_apart():
+def test_sample_weights_of_very_different_size():
     problem = make_problem("hinge")
     c = problem.objective.rows.c * np.logspace(-6, 0, 30)
     rows = replace(problem.objective.rows, c=c / (4.0 * c.sum()))
@@ -81,15 +86,15 @@ def test_unequal_weights_far_apart():
 
 
 @pytest.mark.parametrize("p", PENALTIES)
-def test_a_failed_hot_run_is_followed_by_a_cold_one(monkeypatch, p):
+def test_a_failed_warm_run_is_followed_by_a_cold_one(monkeypatch, p):
     problem = without_columns(make_problem("hinge", p=p))
     problem.columns.extend(named(range(6)))
-    master = LinearProgram()
-    solve(master, problem)
+    solver = LinearProgram()
+    solve(solver, problem)
     problem.columns.extend(named(range(12)))
-    model = master._model
+    model = solver._model
     monkeypatch.setattr(
-        "directboost.solvers.linear_program._HOT",
+        "directboost.solvers.linear_program._WARM",
         {"solver": "simplex", "simplex_strategy": 4, "simplex_iteration_limit": 1},
     )
     first, runs = model.run, []
@@ -101,40 +106,40 @@ def test_a_failed_hot_run_is_followed_by_a_cold_one(monkeypatch, p):
         return first(options)
 
     monkeypatch.setattr(model, "run", run)
-    result = solve(master, problem)
+    result = solve(solver, problem)
     assert len(runs) >= 2
     assert relative_gap(problem, result) <= 1e-9
 
 
-def test_a_simplex_that_does_not_end_is_ended(monkeypatch):
-    """Without any step allowed the interior-point method gives the answer."""
+def test_simplex_iterations_are_limited(monkeypatch):
+    """Without any simplex iteration, the interior-point method finds the solution."""
     X, y = load_wine(return_X_y=True)
     settings = {"loss": "hinge", "penalty": "l1", "solver": "lp", "nu": 0.05, "tol": 1e-6}
     expected = DirectBoostClassifier(**settings).fit(X, y).certificate_
-    for limit in ("_STEPS", "_HOT_STEPS"):
+    for limit in ("_COLD_STEPS", "_WARM_STEPS"):
         monkeypatch.setattr(f"directboost.solvers.linear_program.{limit}", 0)
     found = DirectBoostClassifier(**settings).fit(X, y).certificate_
     assert found.converged
     assert found.primal == pytest.approx(expected.primal, rel=1e-5)
 
 
-def test_a_hot_start_that_cycles_is_solved_cold(monkeypatch):
-    """No step allowed after new columns: dual simplex answers from nothing, to the same optimum."""
+def test_a_warm_start_that_cycles_is_solved_cold(monkeypatch):
+    """Without any iteration after new columns, cold dual simplex finds the optimum."""
     problem = without_columns(make_problem("hinge"))
     problem.columns.extend(named(range(6)))
-    master = LinearProgram()
-    solve(master, problem)
+    solver = LinearProgram()
+    solve(solver, problem)
     problem.columns.extend(named(range(12)))
-    monkeypatch.setattr("directboost.solvers.linear_program._HOT_STEPS", 0)
-    runs, run = [], master._model.run
-    monkeypatch.setattr(master._model, "run", lambda options: runs.append(options) or run(options))
-    result = solve(master, problem)
+    monkeypatch.setattr("directboost.solvers.linear_program._WARM_STEPS", 0)
+    runs, run = [], solver._model.run
+    monkeypatch.setattr(solver._model, "run", lambda options: runs.append(options) or run(options))
+    result = solve(solver, problem)
     assert [options["simplex_strategy"] for options in runs] == [4, 1]
     assert relative_gap(problem, result) <= 1e-9
 
 
 @pytest.mark.parametrize("margin", MARGINS)
-def test_margin_rows_are_the_margins(margin):
+def test_the_margin_matrix_gives_the_margins(margin):
     rng = np.random.default_rng(0)
     the_margin = MARGINS[margin].from_codes(rng.integers(0, 3, 7), 3)
     kept = MarginMatrix(the_margin, 7)
@@ -146,7 +151,7 @@ def test_margin_rows_are_the_margins(margin):
     assert np.allclose(values, U.flat[kept.index])
 
 
-def test_many_labels_per_row():
+def test_several_labels_per_row():
     problem = make_problem("hinge", "one-vs-all", 1.0, 0.01)
     targets = np.where(np.random.default_rng(1).random((30, 4)) < 0.4, 1, -1)
     objective = replace(problem.objective, margin=OneVsAll(targets))

@@ -1,4 +1,4 @@
-"""Block descent on the smoothed hinge: the fused pass, and the step that heeds the bounds."""
+"""Block descent on the smoothed hinge: the fused pass, and Newton steps with bounds."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from directboost.solvers.smoothing import SmoothedRowEvaluator
 
 
 def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
-    """Return a smoothed hinge with a prior over all features of a few rows."""
+    """Return a small problem with a smoothed hinge that has a prior, over all features."""
     y = rng.integers(0, k, m).astype(np.int32)
     X = rng.normal(size=(m, 5)) + rng.normal(size=(k, 5))[y]
     binned = bin_features(X, np.ones(m), 12, None)
@@ -32,45 +32,45 @@ def smoothed_problem(rng, margin=Pairwise, penalty=None, m=200, k=4):
 
 
 @pytest.mark.parametrize("margin", [Pairwise, OneVsAll])
-def test_the_fused_pass_is_the_loss(margin, rng):
+def test_the_fused_pass_equals_the_loss(margin, rng):
     problem = smoothed_problem(rng, margin)
     F = rng.normal(size=(200, 4))
-    way = SearchDirection(rng.normal(size=F.shape), 0.7)
+    direction = SearchDirection(rng.normal(size=F.shape), 0.7)
     double = np.dtype(np.float64)
     fused, plain = (
-        rows.evaluate_in_place(
-            rows.point(problem.objective, problem.columns, [], F.copy(), 0.0),
-            problem.objective, problem.columns, [], 0.0, way,
+        evaluator.evaluate_in_place(
+            evaluator.evaluate(problem.objective, problem.columns, [], F.copy(), 0.0),
+            problem.objective, problem.columns, [], 0.0, direction,
         )
-        for rows in (SmoothedRowEvaluator(double), RowEvaluator(double))
+        for evaluator in (SmoothedRowEvaluator(double), RowEvaluator(double))
     )  # fmt: skip
-    np.testing.assert_allclose(fused.F, F + 0.7 * way.change)
-    alone = SmoothedRowEvaluator(double).loss(problem.objective, problem.columns, F, way)
+    np.testing.assert_allclose(fused.F, F + 0.7 * direction.change)
+    alone = SmoothedRowEvaluator(double).loss(problem.objective, problem.columns, F, direction)
     assert alone == pytest.approx(plain.loss, rel=1e-12)
     assert fused.loss == pytest.approx(plain.loss, rel=1e-12)
     for name in ("U", "A", "C"):
         np.testing.assert_allclose(getattr(fused, name), getattr(plain, name), atol=1e-12)
 
 
-def model_of(problem):
-    """Return the model at zero, its jumps brought to life by one visit to every feature."""
+def make_model(problem):
+    """Return the model at zero after one sweep, which makes coefficients non-zero."""
     columns = problem.columns
     W = columns.grow([])
     F = np.zeros((columns.binned.n_rows, 4))
-    point = SmoothedRowEvaluator(F.dtype).point(problem.objective, columns, W, F, 0.0)
+    iterate = SmoothedRowEvaluator(F.dtype).evaluate(problem.objective, columns, W, F, 0.0)
     sample = RowSample(columns.binned, problem.objective.margin.true_class, columns.binned.n_rows)
-    model = QuadraticModel(problem.objective, columns, point, sample, 0.0)
+    model = QuadraticModel(problem.objective, columns, iterate, sample, 0.0)
     model.epoch()
     return model
 
 
 @pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0), GroupNorm(np.inf)])
-def test_the_step_gains_at_least_what_the_plain_one_does(penalty, rng):
-    """With crossing weights held at zero the rest can go further."""
+def test_a_repeated_step_gains_at_least_as_much_as_a_plain_one(penalty, rng):
+    """With the crossing weights fixed at zero, the other weights can move further."""
     seed = int(rng.integers(1000))
     gains = []
     for repeats in (1, 6):
-        model = model_of(smoothed_problem(np.random.default_rng(seed), Pairwise, penalty))
+        model = make_model(smoothed_problem(np.random.default_rng(seed), Pairwise, penalty))
         before = np.sign(model.work.jumps)
         gains.append(model.newton(40, 1e-3, repeats))
         assert (np.sign(model.work.jumps) * before >= 0.0).all()

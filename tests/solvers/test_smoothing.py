@@ -1,4 +1,4 @@
-"""Smoothing a loss with kinks: certificates of the loss itself."""
+"""Smoothing of a non-smooth loss: certificates of the loss itself."""
 
 import warnings
 
@@ -14,7 +14,7 @@ from directboost.solvers import BlockDescent, Smoothing
 
 
 def blobs(m=450, k=5, seed=0):
-    """Draw classes around points, more pairs of row and class than go to an exact solver."""
+    """Draw classes around points, with more (row, class) pairs than an exact solver gets."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, k, m)
     return rng.normal(size=(m, 4)) + 2.0 * rng.normal(size=(k, 4))[y], y
@@ -22,7 +22,7 @@ def blobs(m=450, k=5, seed=0):
 
 @pytest.mark.parametrize(("margin", "penalty"), [("pairwise", "l1"), ("one-vs-all", "l1,2")])
 def test_the_gap_is_that_of_the_hinge(margin, penalty):
-    """The objective is the hinge's, and the bound lies below that of an exact solver."""
+    """The certified objective is that of the hinge."""
     X, y = blobs()
     settings = {"loss": "hinge", "margin": margin, "penalty": penalty, "nu": 0.1, "tol": 0.1}
     with warnings.catch_warnings():
@@ -54,15 +54,15 @@ def test_an_exact_solver_agrees():
     assert exact.dual <= smoothed.primal + 1e-9
 
 
-def test_what_can_be_smoothed():
-    """Only losses that say how; the default master takes them too."""
+def test_supported_losses():
+    """Only losses with a smooth approximation; block descent supports them too."""
     assert Smoothing().supports(LOSSES["hinge"](), Pairwise, L1()) is None
-    assert "smoothed" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
+    assert "smooth approximation" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
     assert BlockDescent().supports(LOSSES["hinge"](), Pairwise, L1()) is None
 
 
-def test_a_penalty_that_empties_the_smoothed_model():
-    """Just below nu_max the smoothed problem has no weights, the hinge has: nothing breaks."""
+def test_a_penalty_for_which_the_smoothed_model_is_empty():
+    """Just below nu_max, the smoothed problem has no weights but the hinge has."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 1200)
     X = rng.normal(size=(1200, 2)) + y[:, None]
@@ -77,7 +77,7 @@ def test_a_penalty_that_empties_the_smoothed_model():
     [("pairwise", "l1"), ("pairwise", "l1,2"), ("pairwise", "l1,inf"), ("one-vs-all", "l1")],
 )
 def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
-    """No exact solver has to finish the work down to a thousandth."""
+    """A gap of 0.002 does not need an exact solver."""
     monkeypatch.setattr("directboost.training.strategy._FINISHABLE", 0)
     X, y = blobs()
     model = DirectBoostClassifier(
@@ -89,8 +89,8 @@ def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
 
 
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
-def test_rows_of_hardly_any_weight_do_no_harm(margin, monkeypatch):
-    """Their weights are small, not nothing: no bound may become NaN."""
+def test_rows_of_tiny_weight_are_harmless(margin, monkeypatch):
+    """Their weights are small but not zero: no bound may become NaN."""
     monkeypatch.setattr("directboost.training.strategy._FINISHABLE", 0)
     X, y = blobs()
     weight = np.ones(len(y))

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ..arrays import Array
 from ..data.validation import check_choice, check_number
 from ..history import Status
 from ..kernels.prox import project_l1_ball
+from ..solvers.lbfgsb import minimise_nonnegative
 from .lp_boost import Hinge, HingeOnSimplex
 from .one_vs_all import BinaryBaseline, BinaryBooster, kept
 
@@ -19,8 +19,6 @@ Loss = Callable[[Array, Array], tuple[float, Array]]
 
 _EXACT = 1e-9  # by how much slopes may differ from those of an optimum
 _CLOSE = 1e-7  # the same for projected gradient, which rounding can stop from 1e-8 on
-_OPTIONS = {"maxcor": 20, "maxiter": 5000, "maxfun": 20000, "maxls": 50, "ftol": 0.0}
-_HUGE = 1e200  # stands for an overflow: the line search of L-BFGS-B cannot compute with inf
 _STEPS = 20_000  # of projected gradient
 _EASE = 0.9  # of the curvature after a step, so that steps can grow again
 
@@ -50,20 +48,9 @@ def penalised(loss: Loss, M: Array, v: Array, start: Array, nu: float) -> Array:
 
     def value_and_slopes(w: Array) -> tuple[float, Array]:
         value, u = loss(M @ w, v)
-        if not np.isfinite(value):
-            return _HUGE, np.zeros_like(w)
         return value + nu * float(w.sum()), nu - u @ M
 
-    with np.errstate(over="ignore"):
-        found = minimize(
-            value_and_slopes,
-            start,
-            method="L-BFGS-B",
-            jac=True,
-            bounds=[(0.0, None)] * start.size,
-            options={**_OPTIONS, "gtol": _EXACT},
-        )
-    return np.asarray(np.maximum(found.x, 0.0))
+    return minimise_nonnegative(value_and_slopes, start, _EXACT)[0]
 
 
 def constrained(loss: Loss, M: Array, v: Array, start: Array, radius: float) -> Array:

@@ -10,8 +10,9 @@ from ..kernels.step_functions import apart, tables_of
 from ..losses import SampleWeights
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
+from ..solvers.block_descent import BACKTRACK, EXTENSION
 from ..solvers.line_search import LineSearch, RowEvaluator
-from ..solvers.quadratic_model import Iterate, QuadraticModel, RowSample
+from ..solvers.quadratic_model import WHOLE_SHARE, Iterate, QuadraticModel, RowSample
 from . import passes
 from .executor import Question
 from .passes import WayMessage
@@ -19,7 +20,6 @@ from .problem import ShardedColumns
 from .shard import RemoteScores
 from .statistics import ShardedStatistics, sample_rows, sampled_codes, values_of
 
-_ALL = 0.7  # share of the rows from which on a sample takes all
 _CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once
 
 
@@ -47,7 +47,7 @@ class ShardedRowEvaluator(RowEvaluator):
         """Return the objective along the way to the minimum of a model."""
         return ShardedLineSearch(self, objective, columns, model)
 
-    def point(
+    def evaluate(
         self,
         objective: Objective,
         columns: FeatureColumns,
@@ -72,13 +72,14 @@ class ShardedLineSearch(LineSearch):
 
     def __init__(
         self,
-        rows: RowEvaluator,
+        evaluator: RowEvaluator,
         objective: Objective,
         columns: FeatureColumns,
         model: QuadraticModel,
     ) -> None:
-        self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
-        self._start: Array = np.concatenate(model.point.W)
+        self._evaluator, self._objective = evaluator, objective
+        self._columns, self._model = columns, model
+        self._start: Array = np.concatenate(model.iterate.W)
         self._end = self._place(1.0)
         self._known: dict[float, float] = {}
 
@@ -93,7 +94,7 @@ class ShardedLineSearch(LineSearch):
     def _ask(self, steps: tuple[float, ...]) -> None:
         """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
         assert isinstance(self._columns, ShardedColumns)
-        field, place = self._columns.field, cast(RemoteScores, self._model.point.F)
+        field, place = self._columns.field, cast(RemoteScores, self._model.iterate.F)
         strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
         features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
         message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
@@ -109,11 +110,11 @@ class ShardedLineSearch(LineSearch):
         """Return the point a share `step` of the way."""
         place = self._end if step == 1.0 else self._place(step)
         penalty = self._model.penalty(self._start, step)
-        rows = cast(ShardedRowEvaluator, self._rows)
-        return rows.point(self._objective, self._columns, self._jumps(step), place, penalty)
+        rows = cast(ShardedRowEvaluator, self._evaluator)
+        return rows.evaluate(self._objective, self._columns, self._jumps(step), place, penalty)
 
     def _place(self, step: float) -> RemoteScores:
-        place = self._columns.rounded_scores(self._jumps(step), self._rows.precision)
+        place = self._columns.rounded_scores(self._jumps(step), self._evaluator.precision)
         return cast(RemoteScores, place)
 
     def _jumps(self, step: float) -> StepCoefficients:
@@ -125,8 +126,8 @@ class ShardedLineSearch(LineSearch):
 def _next_steps(step: float) -> tuple[float, ...]:
     """Return the steps that block descent will look at next, should this one gain or not."""
     if step == 1.0:
-        return (1.5,)
-    factor = 1.5 if step > 1.0 else 0.4
+        return (EXTENSION,)
+    factor = EXTENSION if step > 1.0 else BACKTRACK
     return factor * step, factor * (factor * step)
 
 
@@ -142,7 +143,7 @@ class ShardedRowSample(RowSample):
     """
 
     def __init__(self, objective: Objective, field: ShardedStatistics, size: int) -> None:
-        self._field, self._whole = field, size >= _ALL * field.m
+        self._field, self._whole = field, size >= WHOLE_SHARE * field.m
         features, few = self._first_features(field.m if self._whole else size), field.class_counts
         self._taken = sample_rows(field.crew, few, None if self._whole else size, features)
         self._n = self._taken.labels.size
@@ -185,7 +186,7 @@ class ShardedRowSample(RowSample):
         """Return the classes of the sampled rows, None where a row may have several labels."""
         return self._objective.margin.true_class
 
-    def bend(self, point: Iterate) -> Scores:
+    def diagonal_curvature(self, point: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows at a point, scaled."""
         return self.take(self._at(point).C)
 

@@ -34,7 +34,7 @@ class ShardedConsensus(Consensus):
         self._shards = crew
 
     @contextmanager
-    def _crew(self, problem: RestrictedProblem, start: Array, U: Any) -> Iterator[BlockCrew]:
+    def _executor(self, problem: RestrictedProblem, start: Array, U: Any) -> Iterator[BlockCrew]:
         yield ShardedBlockExecutor(self._shards, problem, start)
 
 

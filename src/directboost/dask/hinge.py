@@ -25,7 +25,7 @@ from ..margins import Margin
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem, row_blocks
 from ..solvers.base import SolverResult
-from ..solvers.line_search import LineSearch, point_of
+from ..solvers.line_search import LineSearch, make_iterate
 from ..solvers.quadratic_model import Iterate, QuadraticModel, RowSample
 from ..solvers.smoothing import SmoothedHingePass, SmoothedSolution, Smoothing, in_domain
 from .block_descent import ShardedLineSearch, ShardedRowEvaluator, ShardedRowSample
@@ -276,22 +276,22 @@ class ShardedSmoothing(Smoothing):
     """
 
     def __init__(self, precision: Any) -> None:
-        super().__init__(all_rows=SmoothedShardedRowEvaluator(np.dtype(precision)))
+        super().__init__(evaluator=SmoothedShardedRowEvaluator(np.dtype(precision)))
 
-    def _judged(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
+    def _true_solution(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
         """Return an answer of the smoothed problem as one of the problem itself."""
-        objective, point = problem.objective, self._blocks.answer
+        objective, point = problem.objective, self._descent.iterate
         assert isinstance(objective, HingeObjective)
         assert isinstance(objective.field, HingeStatistics)
         place: Any = result.U
         _, loss, inner, D = objective.field.facts(place).tolist()
         return SmoothedSolution(place, loss + point.penalty, loss + inner - D)
 
-    def _cold(self, mu: float) -> Softening:
+    def _uniform_loss(self, mu: float) -> Softening:
         """Return the smoothed loss of temperature mu."""
         return Softening(mu)
 
-    def _around(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Softening:
+    def _centred_loss(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Softening:
         """Return the loss of temperature mu that is smoothed around the last answer."""
         del objective
         place: Any = answer.U
@@ -313,7 +313,7 @@ class SmoothedShardedRowEvaluator(ShardedRowEvaluator):
         """Return the objective along the way to the minimum of a model."""
         return SmoothedShardedLineSearch(self, objective, columns, model)
 
-    def point(
+    def evaluate(
         self,
         objective: Objective,
         columns: FeatureColumns,
@@ -323,7 +323,7 @@ class SmoothedShardedRowEvaluator(ShardedRowEvaluator):
     ) -> Iterate:
         """Return the point with jumps W, at the place F, and that penalty."""
         soft: Any = objective.loss
-        return super().point(objective, columns, W, soft.at(F), penalty)
+        return super().evaluate(objective, columns, W, soft.at(F), penalty)
 
 
 class SmoothedShardedLineSearch(ShardedLineSearch):
@@ -355,7 +355,7 @@ class SmoothedShardedRowSample(ShardedRowSample):
     def _evaluated(self, point: Iterate) -> Iterate:
         place = cast(SmoothedRemoteScores, point.F)
         F = self.scores(place)
-        return point_of(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
+        return make_iterate(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
 
     def _of(self, place: SmoothedRemoteScores) -> SmoothedHingePass:
         """Return the smoothed hinge of the sampled rows; the last one where it is the same."""

@@ -1,5 +1,6 @@
 """Rows with several labels: one certified model for all of them, which share stumps."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Array
+from ..callbacks import Callback
 from ..data.categories import CategoryEncoder
 from ..data.frames import check_not_lazy, column_names, is_frame, one_array
 from ..data.validation import TrainingSet, label_rows, label_values, with_levels
 from ..losses import LOSSES
 from ..margins import OneVsAll
 from ..training.result import FitResult
-from ..training.settings import resolve_objective
+from ..training.settings import FitSettings, resolve_objective
 from .classifier import DirectBoostClassifier
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row

@@ -1,4 +1,8 @@
-"""Masters by name, the fastest first: "auto" takes the first that fits."""
+"""Solvers of the restricted master problem: the weights of the columns generated so far.
+
+`SOLVERS` lists them by name, the fastest first. `solver="auto"` selects the first one that supports
+the loss, margin and penalty.
+"""
 
 from .base import Solver, SolverResult
 from .block_descent import BlockDescent

@@ -1,4 +1,4 @@
-"""The contract of a master: it solves the problem over the generated columns."""
+"""Interface of the solvers of the restricted master problem."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -15,21 +15,31 @@ from ..problem.objective import RestrictedProblem
 
 @dataclass(frozen=True)
 class SolverResult:
-    """What a master hands back.
+    """Solution of a restricted master problem.
 
     Attributes
     ----------
     W : (n, k) array, >= 0
-        Or what the column set takes as weights.
+        Weights of the columns, or the representation of them that the column set uses.
     U : (m, k) array
-        A point of the dual domain: the weights at W, or the duals of the solver.
+        A point of the dual domain: the dual weights at W, or the duals found by the solver.
     solved : bool
-        Whether the accuracy that was asked for has been reached.
+        Whether the requested accuracy was reached.
     iterations : int
+        Number of iterations; what counts as one depends on the solver.
     value : float or None
-        The objective at W where the master knows it.
+        Objective at W, if the solver has computed it.
     A : (m, k) array or None
-        The coefficients of the edges at U where the master knows them.
+        Coefficients of the edges at U, if the solver has computed them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.solvers import SolverResult
+    >>> W, U = np.zeros((0, 3)), np.full((2, 3), 1 / 6)
+    >>> result = SolverResult(W, U, solved=True, iterations=0)
+    >>> result.solved, result.value
+    (True, None)
     """
 
     W: Any
@@ -41,32 +51,88 @@ class SolverResult:
 
 
 class Solver(ABC):
-    """Solves min over W >= 0 of P(W) on the columns of a RestrictedProblem.
+    """Base class of all solvers: minimise P(W) over W >= 0 on the columns of a problem.
 
-    The answer may be inexact: the certificate never depends on it.
+    A solution may be inexact: the certificate is computed by other code and never relies on the
+    solver. A solver may keep a model of the problem between two calls of `solve`.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry `SOLVERS` and in messages.
+    precision : numpy dtype
+        Precision of the dual weights U that the solver returns.
+
+    Examples
+    --------
+    Projected gradient descent for the l1 penalty:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.solvers import Solver, SolverResult
+    >>> class ProjectedGradient(Solver):
+    ...     name = "projected gradient"
+    ...
+    ...     def supports(self, loss, margin, penalty):
+    ...         if loss.smooth and penalty.p == 1.0:
+    ...             return None
+    ...         return "it requires a smooth loss and the penalty 'l1'"
+    ...
+    ...     def solve(self, problem, start, accuracy):
+    ...         W, slopes = start, problem.objective.nu * problem.columns.costs[:, None]
+    ...         for _ in range(50):
+    ...             W = np.maximum(W - problem.loss_and_gradient(W)[1] - slopes, 0.0)
+    ...         U = problem.objective.negative_gradient(problem.columns.scores(W))
+    ...         return SolverResult(W, U, solved=False, iterations=50)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DirectBoostClassifier(
+    ...     solver=ProjectedGradient(), penalty="l1", columns_per_round=1, nu=0.3, tol=0.05
+    ... )
+    >>> clf.fit(X, y).certificate_.converged
+    True
     """
 
     name: ClassVar[str]
-    #: Precision of the weights U the master hands out.
     precision: "np.dtype[np.floating]" = np.dtype(np.float64)
 
     @abstractmethod
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Return None where the master can solve the combination, else the reason it cannot."""
+        """Return None if the solver supports the combination, otherwise the reason.
+
+        The reason completes the message "solver='lp' does not fit ...: ".
+        """
 
     @abstractmethod
     def solve(self, problem: RestrictedProblem, start: Any, accuracy: float) -> SolverResult:
-        """Solve to a gap of about `accuracy` relative to P - P_const, from W = `start` (n, k).
+        """Minimise the objective of a restricted problem.
 
-        `start` has weights for every column, zero for new ones, and is not changed.
+        Parameters
+        ----------
+        problem : RestrictedProblem
+        start : (n, k) array
+            Initial W, with a row for every column (zero for new columns). It is not modified.
+        accuracy : float
+            Requested duality gap over the columns, relative to P - P_const.
+
+        Returns
+        -------
+        SolverResult
         """
 
     def observe_max_price(self, max_price: float) -> None:  # noqa: B027
-        """Learn the largest price of a column at the U of the last answer."""
+        """Receive the largest price over all columns at the U of the last solution."""
 
     def switch_to_double(self) -> bool:
-        """Go on in double precision, where that has not been so; tell whether this is new."""
+        """Continue in double precision; return whether this changes the precision."""
         return False
 
     def free(self) -> None:  # noqa: B027
-        """Let go of what is kept between solves: there will be no more of them."""
+        """Release what is kept between calls of `solve`; there are no further calls."""
+
+
+def margin_objection(loss: Loss, margin: type[Margin]) -> str | None:
+    """Return None if the loss is defined for the margin, otherwise the reason."""
+    if margin.name in loss.margins:
+        return None
+    return f"the loss {loss.name!r} is defined for {loss.margins[0]} margins, not {margin.name}"

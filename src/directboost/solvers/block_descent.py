@@ -1,4 +1,4 @@
-"""The default master for stumps: quadratic models of the loss, over whole features."""
+"""Block descent, the default solver for stumps: quadratic models over whole features."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -15,174 +15,190 @@ from .base import Solver, SolverResult
 from .line_search import LineSearch, RowEvaluator
 from .quadratic_model import Iterate, QuadraticModel, RowSample, first_size
 
-_CYCLES = 3  # most rounds of Newton steps and descent on one model
-_FIRST_ITERATIONS, _ITERATIONS = 7, 14  # of conjugate gradients in a Newton step
-_SAMPLE_ITERATIONS = 20  # on a sample, whose passes are cheap beside those on all rows
-_LAST_ITERATIONS, _NEAR = 28, 0.002  # from this accuracy on, where every round counts
-_FORCING = 0.1  # share of the whole gain below which another round is not worth it
-_FURTHER, _FURTHEST = 1.5, 8.0  # how a step that gained is stretched, and how far at most
-_HALVINGS = 10
-_LATE = 0.01  # accuracy asked for from which on the sample of rows may be too small
-_SLOW = 0.4  # share of the gap left after a call from which on it is
-_GROWTH, _LARGEST = 2.5, 100_000  # how it grows then, and how far
-_REPEATS = 2  # how often a Newton step is found, the second time without weights that met a bound
-_WHOLE = 0.5  # gain of a step over its curvature from which on it does not raise the model
-_RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
-_ENOUGH = 1e-3  # share of the gain the model promised from which on a step counts
+_CYCLES = 3  # maximum number of cycles of Newton step and sweep on one model
+_FIRST_ITERATIONS, _ITERATIONS = 7, 14  # conjugate gradient iterations of a Newton step
+_SAMPLE_ITERATIONS = 20  # the same on a sample, whose passes are cheap compared with all rows
+_LAST_ITERATIONS, _NEAR = 28, 0.002  # the same up to this accuracy, where every round counts
+_FORCING = 0.1  # share of the total decrease below which another cycle does not pay
+EXTENSION, _MAX_STEP = 1.5, 8.0  # factor on a successful step, and the longest step
+BACKTRACK, _BACKTRACKINGS = 0.4, 10  # factor on a failed step, and how often it is applied
+_LATE = 0.01  # accuracy up to which the sample of rows may be too small
+_SLOW = 0.4  # the sample is too small if a call leaves more than this share of the gap
+_GROWTH, _MAX_SAMPLE = 2.5, 100_000  # factor on the size of the sample, and its maximum
+_REPEATS = 2  # computations of a Newton step; the second one leaves out coefficients at a bound
+_FULL_STEP = 0.5  # a step that gains this multiple of its curvature does not increase the model
+_RESIDUAL = 0.1  # relative residual at which the conjugate gradients stop
+_SUFFICIENT = 1e-3  # share of the decrease of the model that the objective must decrease by
 
 
 class BlockDescent(Solver):
-    """Minimises a quadratic model of the loss plus the penalty, again and again.
+    """Successive quadratic models of the loss plus the penalty, over whole features.
 
-    A call builds the model around the current weights: the gradient of all rows, the second
-    derivative of a sample. On it, block descent over the features of the working set (each over
-    all its thresholds at once) alternates with Newton steps on the non-zero weights. The way to
-    the minimum of the model is searched for a lower objective on all rows. Works on
-    `FeatureColumns`.
+    Each call builds the model around the current weights, with the gradient of all rows and the
+    second derivative of a sample. On the model, block descent over the features of the working set
+    (each over all its thresholds at once) alternates with Newton steps on the non-zero weights. A
+    line search on all rows follows, towards the minimum of the model. Works on `FeatureColumns`.
 
     Parameters
     ----------
-    precision : numpy dtype
-        Precision of scores and histograms; jumps and block solves are double.
-    all_rows : RowEvaluator, optional
-        Where the rows are, in their own precision; in this process by default.
+    precision : numpy dtype, default=float64
+        Precision of scores and histograms. Coefficients and block solves use double precision.
+    evaluator : RowEvaluator, optional
+        Evaluates the objective on all rows, in its own precision. By default, the rows are in this
+        process.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DirectBoostClassifier(solver="blocks", nu=0.1)
+    >>> clf.fit(X, y).certificate_.converged
+    True
     """
 
     name: ClassVar[str] = "blocks"
 
-    def __init__(self, precision: Any = np.float64, all_rows: RowEvaluator | None = None) -> None:
-        self._all_rows = RowEvaluator(np.dtype(precision)) if all_rows is None else all_rows
-        self.precision = self._all_rows.precision
-        self._slack = 1e-14 if self.precision == np.float64 else 1e-7
-        self._point: Iterate | None = None
+    def __init__(self, precision: Any = np.float64, evaluator: RowEvaluator | None = None) -> None:
+        self._evaluator = RowEvaluator(np.dtype(precision)) if evaluator is None else evaluator
+        self.precision = self._evaluator.precision
+        self._rounding = 1e-14 if self.precision == np.float64 else 1e-7
+        self._iterate: Iterate | None = None
         self._sample: RowSample | None = None
         self._damping = 0.0
         self._accuracy = np.inf
-        self._slow = self._stale = False
+        self._slow = self._loss_changed = False
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Accept smooth losses, and those that can be smoothed, with l1,p penalties."""
+        """Return None for a smooth loss, or one that can be smoothed, with an l1,p penalty."""
         if not loss.smooth and loss.smoothed(1.0) is None:
-            return "it needs a smooth loss, or one that can be smoothed"
+            return "it requires a smooth loss, or one that can be smoothed"
         if penalty.p is None:
-            return "it needs an l1,p penalty"
+            return "it requires an l1,p penalty"
         return None
 
     def solve(
         self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
     ) -> SolverResult:
-        """Minimise one model of the objective, from the jumps `start`."""
+        """Minimise one model of the objective, starting from the coefficients `start`."""
         columns, objective = problem.columns, problem.objective
         if not isinstance(columns, FeatureColumns):
-            raise TypeError("the master 'blocks' works on FeatureColumns")
-        point = self._start(problem, columns, start)
-        if not columns.features:
-            self._point = point
-            return SolverResult(point.W, point.U, True, 0, point.value, point.A)
-        sample = self._rows(objective, columns, accuracy)
-        model = QuadraticModel(objective, columns, point, sample, self._damping)
-        promised = self._minimise(model, accuracy)
-        line = self._all_rows.line(objective, columns, model)
-        after = self._point = self._search(line, point, promised)
-        return SolverResult(after.W, after.U, True, 1, after.value, after.A)
+            raise TypeError("solver 'blocks' requires FeatureColumns")
+        iterate = self._first_iterate(problem, columns, start)
+        if columns.features:
+            sample = self._row_sample(objective, columns, accuracy)
+            model = QuadraticModel(objective, columns, iterate, sample, self._damping)
+            decrease = self._minimise(model, accuracy)
+            line = self._evaluator.line(objective, columns, model)
+            iterate = self._search(line, iterate, decrease)
+        self._iterate = iterate
+        return SolverResult(
+            W=iterate.W,
+            U=iterate.U,
+            solved=True,
+            iterations=1 if columns.features else 0,
+            value=iterate.value,
+            A=iterate.A,
+        )
 
-    def forget(self) -> None:
-        """Drop what is known of the last point but its scores: the loss has changed."""
-        self._stale, self._accuracy = True, np.inf
+    def invalidate_loss(self) -> None:
+        """Evaluate the last iterate again in the next call: the loss has changed."""
+        self._loss_changed, self._accuracy = True, np.inf
 
     def free(self) -> None:
-        """Let go of all arrays of rows."""
-        self._point = self._sample = None
+        """Release all arrays of rows."""
+        self._iterate = self._sample = None
 
-    def _start(
+    def _first_iterate(
         self, problem: RestrictedProblem, columns: FeatureColumns, W: StepCoefficients
     ) -> Iterate:
-        """Return the point of the jumps W: that of the last call where they are the same."""
-        known, stale = self._point, self._stale
-        self._stale = False
-        if known is not None and _same(known.W, W):
-            if stale:
-                return self._all_rows.point(problem.objective, columns, W, known.F, known.penalty)
-            return replace(known, W=W)
-        return self._all_rows.at(problem.objective, columns, W)
+        """Return the iterate with coefficients W: the last one, if its coefficients are equal."""
+        last, loss_changed = self._iterate, self._loss_changed
+        self._loss_changed = False
+        if last is None or not _equal_weights(last.W, W):
+            return self._evaluator.at(problem.objective, columns, W)
+        if loss_changed:
+            return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)
+        return replace(last, W=W)
 
-    def _rows(self, objective: Objective, columns: FeatureColumns, accuracy: float) -> RowSample:
-        """Return the sample of the rows; a larger one where the last brought the gap down little.
+    def _row_sample(
+        self, objective: Objective, columns: FeatureColumns, accuracy: float
+    ) -> RowSample:
+        """Return the sample of rows; a larger one if the last call reduced the gap too little.
 
-        Near the optimum the error of the sampled second derivative is what slows the descent.
+        Near the optimum, the error of the sampled second derivative slows the descent.
         """
         m = columns.binned.n_rows
         size = first_size(m) if self._sample is None else self._sample.n
         self._slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
-        if self._slow and self._sample is not None and size < min(m, _LARGEST):
-            self._sample, size = None, min(int(_GROWTH * size), _LARGEST)
+        if self._slow and self._sample is not None and size < min(m, _MAX_SAMPLE):
+            self._sample, size = None, min(int(_GROWTH * size), _MAX_SAMPLE)
         self._accuracy = accuracy
         if self._sample is None:
-            self._sample = self._all_rows.sample(objective, columns, size)
+            self._sample = self._evaluator.sample(objective, columns, size)
         return self._sample
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
-        """Bring the model near its minimum; return by how much it fell.
+        """Minimise the model approximately; return its decrease.
 
-        Far from the optimum the model itself is rough, and one round is enough. Weights that meet
-        a bound spoil a Newton step: it is found anew without them where it is spoilt indeed, and
-        where they are many anyway (penalties with corners inside a row of weights, or a fit that
-        has become slow).
+        Far from the optimum the model itself is inaccurate, and one cycle is enough. Coefficients
+        that reach a bound spoil a Newton step. It is computed again without them if it was spoilt,
+        and always if they are many: with penalties that have corners inside a row of weights, or
+        in a fit that has become slow.
         """
         corners = model.work.p == 1.0 or np.isinf(model.work.p)
-        enough = np.inf if corners or self._slow else _WHOLE
-        early = accuracy > _LATE
-        iterations = _FIRST_ITERATIONS if early else _late_iterations(model, accuracy)
+        enough = np.inf if corners or self._slow else _FULL_STEP
+        cycles = _CYCLES
+        if accuracy > _LATE:
+            cycles, iterations = 1, _FIRST_ITERATIONS
+        elif accuracy <= _NEAR:
+            iterations = _LAST_ITERATIONS
+        else:
+            iterations = _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
         forcing = min(_FORCING, max(10.0 * accuracy, 1e-6))
         total = model.epoch()
-        for _ in range(1 if early else _CYCLES):
+        for _ in range(cycles):
             total += model.newton(iterations, _RESIDUAL, _REPEATS, enough)
-            gained = model.epoch()
-            total += gained
-            if gained <= forcing * total:
+            decrease = model.epoch()
+            total += decrease
+            if decrease <= forcing * total:
                 break
         return total
 
-    def _search(self, line: LineSearch, point: Iterate, promised: float) -> Iterate:
-        """Go towards the minimum of the model as far as the objective gains on all rows.
+    def _search(self, line: LineSearch, iterate: Iterate, decrease: float) -> Iterate:
+        """Return the iterate where the objective on all rows is lower, by backtracking.
 
-        Where the whole step gains, a longer one may gain more: the first models of a loss that
-        flattens out stop far too early.
+        If the full step is accepted, longer ones are tried too: the first models of a loss that
+        flattens out have their minimum much too close.
         """
-        value, slack = line.value(1.0), self._slack * abs(point.value)
-        if value <= point.value - _ENOUGH * promised + slack:
+        value, slack = line.value(1.0), self._rounding * abs(iterate.value)
+        if value <= iterate.value - _SUFFICIENT * decrease + slack:
             self._damping *= 0.5
-            return line.accept(_stretched(line, value))
+            return line.accept(_extended_step(line, value))
         step = 1.0
-        for _ in range(_HALVINGS):
-            step *= 0.4
-            if line.value(step) <= point.value - _ENOUGH * step * promised + slack:
+        for _ in range(_BACKTRACKINGS):
+            step *= BACKTRACK
+            if line.value(step) <= iterate.value - _SUFFICIENT * step * decrease + slack:
                 self._damping = max(self._damping, 0.05)
                 return line.accept(step)
         self._damping = max(4.0 * self._damping, 0.1)
-        return point
+        return iterate
 
 
-def _late_iterations(model: QuadraticModel, accuracy: float) -> int:
-    if accuracy <= _NEAR:
-        return _LAST_ITERATIONS
-    return _ITERATIONS if model.whole else _SAMPLE_ITERATIONS
-
-
-def _stretched(line: LineSearch, value: float) -> float:
-    """Return how far beyond the whole step, which has that value, the objective falls."""
+def _extended_step(line: LineSearch, value: float) -> float:
+    """Return the step >= 1 up to which the objective decreases; `value` is that at step 1."""
     step = 1.0
-    while step < _FURTHEST:
-        further = line.value(_FURTHER * step)
+    while step < _MAX_STEP:
+        further = line.value(EXTENSION * step)
         if further >= value:
             break
-        step, value = _FURTHER * step, further
+        step, value = EXTENSION * step, further
     return step
 
 
-def _same(known: StepCoefficients, W: StepCoefficients) -> bool:
-    """Whether W is `known` but for features without weight."""
-    before, after = {id(jumps) for jumps in known}, {id(jumps) for jumps in W}
-    gone = [jumps for jumps in known if id(jumps) not in after]
-    new = [jumps for jumps in W if id(jumps) not in before]
-    return not any(has_weight(jumps) for jumps in gone + new)
+def _equal_weights(one: StepCoefficients, other: StepCoefficients) -> bool:
+    """Return whether both have the same arrays, except for features without weight."""
+    ids, other_ids = {id(jumps) for jumps in one}, {id(jumps) for jumps in other}
+    only_one = [jumps for jumps in one if id(jumps) not in other_ids]
+    only_other = [jumps for jumps in other if id(jumps) not in ids]
+    return not any(has_weight(jumps) for jumps in only_one + only_other)

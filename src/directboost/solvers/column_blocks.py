@@ -1,4 +1,4 @@
-"""Newton steps and block descent on single columns, each a feature of two bins."""
+"""Block descent on single columns, each of which is a feature with two bins."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -18,49 +18,165 @@ from .base import Solver, SolverResult
 from .block_descent import BlockDescent
 from .smoothing import Smoothing
 
+_MAX_STEPS, _MAX_IDLE = 60, 8  # steps of a solve, and consecutive steps without progress
+_PROGRESS = 0.99  # a step makes progress if it reduces the gap below this share
+_LARGE = 5_000  # scores (rows times classes) from which single precision pays
+_SINGLE_GAP = 1e-4  # smallest gap requested in single precision
+_SINGLE_ROUNDING = 1e-6  # relative rounding error of an objective in single precision
+
+
+class ColumnBlockDescent(Solver):
+    """Block descent on the generated stumps, by steps of `BlockDescent` or `Smoothing`.
+
+    The columns have entries +1 and -1, so each of them is a feature with one threshold. Its
+    coefficient must be non-negative unless the opposite column has been generated too. The solver
+    takes steps until the gap over the columns is small enough. With a smooth loss and many rows it
+    uses single precision, until the requested gap is one that rounding would hide; from then on it
+    uses double precision. Works on `DenseColumns`.
+
+    Paper: Eq. 36 (general primal).
+
+    Examples
+    --------
+    `solver="blocks"` uses this class if stumps are added one by one.
+
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DirectBoostClassifier(solver="blocks", columns_per_round=4, nu=0.1)
+    >>> clf.fit(X, y).certificate_.converged
+    True
+    """
+
+    name: ClassVar[str] = "column blocks"
+
+    def __init__(self) -> None:
+        self._state: _State | None = None
+        self._single_allowed = True
+
+    def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
+        """Return None for what `BlockDescent` supports, otherwise the reason."""
+        return BlockDescent().supports(loss, margin, penalty)
+
+    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
+        """Take steps until the gap over the columns is at most `accuracy` or stops decreasing."""
+        columns, objective = problem.columns, problem.objective
+        if not isinstance(columns, DenseColumns):
+            raise TypeError("solver 'blocks' on single columns requires DenseColumns")
+        state = self._updated_state(columns, objective)
+        if accuracy < _SINGLE_GAP:
+            self.switch_to_double()
+        best, least, count = _descend(problem, state, _to_jumps(state, start), accuracy)
+        if max(least, self._rounding(objective, best.value)) > accuracy and self.switch_to_double():
+            best, least, more = _descend(problem, state, best.W, accuracy)
+            count += more
+        state.W, state.jumps = _to_weights(state.features, best.W, objective.margin.k), best.W
+        return replace(best, W=state.W, solved=bool(least <= accuracy), iterations=count)
+
+    def switch_to_double(self) -> bool:
+        """Use double precision from now on, also after columns have been dropped."""
+        self._single_allowed = False
+        if self.precision == np.float64:
+            return False
+        self.precision = np.dtype(np.float64)
+        if self._state is not None:
+            self._state.descent = BlockDescent()
+        return True
+
+    def free(self) -> None:
+        """Release the columns and all arrays of rows."""
+        self._state = None
+
+    def _rounding(self, objective: Objective, value: float | None) -> float:
+        """Return the relative gap below which single precision is unreliable, 0 in double."""
+        if self.precision == np.float64 or value is None:
+            return 0.0
+        return objective.relative(_SINGLE_ROUNDING * abs(value), value)
+
+    def _updated_state(self, columns: DenseColumns, objective: Objective) -> "_State":
+        """Return the state of the last call with the new columns, or a new one after a removal."""
+        k = objective.margin.k
+        if self._state is None or self._state.generation != columns.generation:
+            features = ColumnFeatures(columns)
+            self._state = _State(
+                generation=columns.generation,
+                features=features,
+                columns=FeatureColumns(features, features.costs, k),
+                descent=self._new_descent(objective),
+                W=np.zeros((0, k)),
+                jumps=[],
+            )
+        state = self._state
+        state.features.update()
+        state.columns.features = list(range(state.features.n_features))
+        state.columns.signs = np.repeat(state.features.signs[:, None], k, axis=1)
+        return state
+
+    def _new_descent(self, objective: Objective) -> BlockDescent | Smoothing:
+        """Return the inner solver, in single precision for a smooth loss with many rows."""
+        if not objective.loss.smooth:
+            return Smoothing()
+        c = objective.rows.c
+        large = c.size * objective.margin.k >= _LARGE
+        single = self._single_allowed and large and float(c.min()) > LEAST_SINGLE_WEIGHT
+        descent = BlockDescent(np.float32 if single else np.float64)
+        self.precision = descent.precision
+        return descent
+
 
 class ColumnFeatures:
-    """Columns of answers +1 and -1, each a feature whose one jump is the column.
+    """Columns with entries +1 and -1, each as a feature with one threshold.
 
-    A column and its opposite are one feature: that of the one that came first.
+    A column and its opposite are one feature, that of the column that was generated first.
 
     Parameters
     ----------
     columns : DenseColumns
-        Whose columns are taken in by `follow`.
+        `update` adds the columns generated since its last call.
+
+    Attributes
+    ----------
+    feature_of : list of int
+        The feature of every column, (n,).
+    sign_of : list of int
+        1 if a column is that feature, -1 if it is the opposite, (n,).
+    costs : list of float
+        Costs of the features.
     """
 
     sparse = None
-    constant = -1  # a column like the others, where it has been generated
+    constant = -1  # the constant has no special place: it is a column like the others
 
     def __init__(self, columns: DenseColumns) -> None:
         self._columns = columns
         self.n_rows = int(columns.H.shape[0])
         self.costs: list[float] = []
-        #: Of every column its feature, and whether it is that feature or its opposite, (n,) each.
-        self.place: list[int] = []
-        self.side: list[int] = []
+        self.feature_of: list[int] = []
+        self.sign_of: list[int] = []
         self._names: list[tuple[int, int, int]] = []
-        self._known: dict[tuple[int, int], int] = {}
+        self._index: dict[tuple[int, int], int] = {}
         self._codes = np.empty((16, self.n_rows), dtype=np.uint8)
 
-    def follow(self) -> None:
-        """Take in the columns that came since the last call."""
+    def update(self) -> None:
+        """Add the columns generated since the last call."""
         costs = self._columns.costs
-        for number in range(len(self.place), len(self._columns)):
+        for number in range(len(self.feature_of), len(self._columns)):
             feature, jump, polarity = self._columns.names[number]
-            known = self._known.setdefault((feature, jump), self.n_features)
-            if known == self.n_features:
+            index = self._index.setdefault((feature, jump), self.n_features)
+            if index == self.n_features:
                 self._append(number, float(costs[number]))
-            self.place.append(known)
-            self.side.append(1 if self._names[known][2] == polarity else -1)
+            self.feature_of.append(index)
+            self.sign_of.append(1 if self._names[index][2] == polarity else -1)
 
     def _append(self, number: int, cost: float) -> None:
         if self.n_features == self._codes.shape[0]:
             self._codes = np.concatenate([self._codes, np.empty_like(self._codes)])
         response = self._columns.H[:, number]
         if not (np.abs(response) == 1.0).all():
-            raise ValueError("block descent on columns needs answers +1 and -1 to every row")
+            raise ValueError(
+                "solver 'blocks' on single columns requires weak classifiers that predict +1 or -1 "
+                "for every row"
+            )
         self._codes[self.n_features] = response > 0.0
         self._names.append(self._columns.names[number])
         self.costs.append(cost)
@@ -72,24 +188,25 @@ class ColumnFeatures:
 
     @property
     def codes(self) -> Ints:
-        """Codes of the rows: 1 where the column answers +1, (n, m)."""
+        """Codes of the rows: 1 if the column is +1, otherwise 0, (n, m)."""
         return self._codes[: self.n_features]
 
     @property
     def n_bins(self) -> Ints:
-        """Two bins each, (n,)."""
+        """Two bins for every feature, (n,)."""
         return np.full(self.n_features, 2, dtype=np.int32)
 
     @property
     def kinds(self) -> Ints:
-        """Bins in order, (n,)."""
+        """Every feature has ordered bins, (n,)."""
         return np.full(self.n_features, ORDERED, dtype=np.uint8)
 
     @property
     def signs(self) -> Ints:
-        """The sign of jumps: 1 for no other than +, 0 where the opposite is there too, (n,)."""
+        """Sign constraints: 1 for non-negative, 0 if the opposite was generated too, (n,)."""
         both = np.zeros(self.n_features, dtype=bool)
-        both[[place for place, side in zip(self.place, self.side, strict=True) if side < 0]] = True
+        pairs = zip(self.feature_of, self.sign_of, strict=True)
+        both[[feature for feature, sign in pairs if sign < 0]] = True
         return np.where(both, 0, 1).astype(np.int8)
 
     def codes_of(self, feature: int) -> Ints:
@@ -97,11 +214,11 @@ class ColumnFeatures:
         return np.asarray(self._codes[feature])
 
     def n_jumps(self, feature: int) -> int:
-        """Return the number of jumps of a feature: one."""
+        """Return the number of thresholds of a feature: one."""
         return n_jumps(2, ORDERED)
 
     def response(self, feature: int, jump: int, polarity: int) -> Array:
-        """Return the answers of a column, or of its opposite, to the rows, (m,)."""
+        """Return a column, or its opposite, on the training rows, (m,)."""
         return polarity * np.where(self._codes[feature] > 0, 1.0, -1.0)
 
     def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
@@ -110,147 +227,63 @@ class ColumnFeatures:
         return self._columns.source.learner(name[0], name[1], polarity * name[2])
 
 
-_MOST, _PATIENCE = 60, 8  # steps of a solve, and how many of them may bring nothing
-_NOTHING = 0.99  # share of the gap that a step has to fall below to have brought something
-_LARGE, _ROUGH = 5_000, 1e-4  # scores from which single precision pays, and the gap it can reach
-_ROUNDING = 1e-6  # of an objective in single precision
-
-
 @dataclass
-class _Kept:
-    """What is kept between solves: the columns as features, and the last answer on them."""
+class _State:
+    """The columns as features, and the last solution on them; kept between solves."""
 
     generation: int
-    bins: ColumnFeatures
-    features: FeatureColumns
-    steps: BlockDescent | Smoothing
+    features: ColumnFeatures
+    columns: FeatureColumns
+    descent: BlockDescent | Smoothing
     W: Array
     jumps: StepCoefficients
 
 
-class ColumnBlockDescent(Solver):
-    """Solves over generated stumps with the steps of `BlockDescent`, or of `Smoothing`.
-
-    The columns answer +1 and -1, so that each is a feature with one threshold. Where its opposite
-    has not been generated, the jump there must not be negative. The steps go on until the gap over
-    the columns is small enough; with a smooth loss and many rows in single precision, until a gap
-    is asked for that rounding would hide, and from then on in double. Works on `DenseColumns`.
-
-    Paper: Eq. 36 (general primal).
-    """
-
-    name: ClassVar[str] = "column blocks"
-
-    def __init__(self) -> None:
-        self._kept: _Kept | None = None
-        self._rough = True
-
-    def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Accept what block descent on whole features accepts."""
-        return BlockDescent().supports(loss, margin, penalty)
-
-    def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
-        """Step until the gap over the columns is at most `accuracy`, or falls no further."""
-        columns, objective = problem.columns, problem.objective
-        if not isinstance(columns, DenseColumns):
-            raise TypeError("the master 'column blocks' works on DenseColumns")
-        kept = self._follow(columns, objective)
-        if accuracy < _ROUGH:
-            self.switch_to_double()
-        best, least, count = _descend(problem, kept, _jumps(kept, start), accuracy)
-        if max(least, self._rounding(objective, best.value)) > accuracy and self.switch_to_double():
-            best, least, more = _descend(problem, kept, best.W, accuracy)
-            count += more
-        kept.W, kept.jumps = _rows(kept.bins, best.W, objective.margin.k), best.W
-        return SolverResult(kept.W, best.U, bool(least <= accuracy), count, best.value, best.A)
-
-    def switch_to_double(self) -> bool:
-        """Go on in double precision from now on, also after columns were dropped."""
-        self._rough = False
-        if self.precision == np.float64:
-            return False
-        self.precision = np.dtype(np.float64)
-        if self._kept is not None:
-            self._kept.steps = BlockDescent()
-        return True
-
-    def free(self) -> None:
-        """Let go of the columns and all arrays of rows."""
-        self._kept = None
-
-    def _rounding(self, objective: Objective, value: float | None) -> float:
-        """Return the relative gap that single precision cannot tell from none, 0 in double."""
-        if self.precision == np.float64 or value is None:
-            return 0.0
-        return objective.relative(_ROUNDING * abs(value), value)
-
-    def _follow(self, columns: DenseColumns, objective: Objective) -> _Kept:
-        """Take new columns in; begin anew where some have been dropped."""
-        if self._kept is None or self._kept.generation != columns.generation:
-            bins, k = ColumnFeatures(columns), objective.margin.k
-            features = FeatureColumns(bins, bins.costs, k)
-            steps = self._steps(objective)
-            self._kept = _Kept(columns.generation, bins, features, steps, np.zeros((0, k)), [])
-        kept = self._kept
-        kept.bins.follow()
-        kept.features.features = list(range(kept.bins.n_features))
-        kept.features.signs = np.repeat(kept.bins.signs[:, None], objective.margin.k, axis=1)
-        return kept
-
-    def _steps(self, objective: Objective) -> BlockDescent | Smoothing:
-        """Return what steps: with a smooth loss and many rows in single precision, if it may."""
-        if not objective.loss.smooth:
-            return Smoothing()
-        c = objective.rows.c
-        large = c.size * objective.margin.k >= _LARGE
-        single = self._rough and large and float(c.min()) > LEAST_SINGLE_WEIGHT
-        steps = BlockDescent(np.float32 if single else np.float64)
-        self.precision = steps.precision
-        return steps
-
-
 def _descend(
-    problem: RestrictedProblem, kept: _Kept, jumps: StepCoefficients, accuracy: float
+    problem: RestrictedProblem, state: _State, jumps: StepCoefficients, accuracy: float
 ) -> tuple[SolverResult, float, int]:
-    """Step from the jumps; return the answer of the least gap over the columns, it, and steps."""
-    inner = RestrictedProblem(problem.objective, kept.features)
+    """Take steps from `jumps`; return the best solution, its relative gap, and the steps taken."""
+    inner = RestrictedProblem(problem.objective, state.columns)
     best, least, idle, count = None, np.inf, 0, 0
-    while best is None or (least > accuracy and idle < _PATIENCE and count < _MOST):
-        found = kept.steps.solve(inner, jumps, accuracy)
+    while best is None or (least > accuracy and idle < _MAX_IDLE and count < _MAX_STEPS):
+        found = state.descent.solve(inner, jumps, accuracy)
         jumps, count = found.W, count + 1
-        gap = _gap(problem, found, kept.steps)
-        idle = 0 if gap < _NOTHING * least else idle + 1
+        gap = _gap(problem, found, state.descent)
+        idle = 0 if gap < _PROGRESS * least else idle + 1
         if gap < least:
             best, least = found, gap
-    # Later steps have written over the coefficients of an earlier answer.
+    # Later steps have overwritten the array A of an earlier solution.
     return best if best is found else replace(best, A=None), least, count
 
 
-def _jumps(kept: _Kept, W: Array) -> StepCoefficients:
-    """Return the jumps of weights W (n, k): the arrays of the last answer where they are its."""
-    before = kept.W.shape[0]
-    if np.array_equal(W[:before], kept.W) and not W[before:].any():
-        return kept.features.grow(kept.jumps)
-    jumps = kept.features.grow([])
-    for row, place, side in zip(W, kept.bins.place, kept.bins.side, strict=True):
-        jumps[place][0] += side * row
-    return jumps
-
-
-def _rows(bins: ColumnFeatures, jumps: StepCoefficients, k: int) -> Array:
-    """Return the weights of the columns, (n, k) >= 0."""
-    signed = np.concatenate([*jumps, np.zeros((0, k))])[bins.place]
-    return np.asarray(np.maximum(np.array(bins.side)[:, None] * signed, 0.0))
-
-
-def _gap(problem: RestrictedProblem, found: SolverResult, steps: BlockDescent | Smoothing) -> float:
-    """Return the relative gap over the columns at an answer, and tell its largest price."""
+def _gap(
+    problem: RestrictedProblem, found: SolverResult, descent: BlockDescent | Smoothing
+) -> float:
+    """Return the relative gap over the columns; pass the largest price to the inner solver."""
     objective, columns = problem.objective, problem.columns
     assert isinstance(columns, DenseColumns)
     assert found.value is not None
     A = objective.coefficients(found.U) if found.A is None else found.A
     prices = objective.penalty.dual_norm(columns.edges(A)) / columns.costs
     price = float(prices.max(initial=0.0))
-    steps.observe_max_price(price)
+    descent.observe_max_price(price)
     bound = objective.dual_estimate(found.U, price)
     return objective.relative(found.value - bound, found.value)
+
+
+def _to_jumps(state: _State, W: Array) -> StepCoefficients:
+    """Return the coefficients for weights W (n, k): those of the last solution if W is equal."""
+    before = state.W.shape[0]
+    if np.array_equal(W[:before], state.W) and not W[before:].any():
+        return state.columns.grow(state.jumps)
+    jumps = state.columns.grow([])
+    features = state.features
+    for row, feature, sign in zip(W, features.feature_of, features.sign_of, strict=True):
+        jumps[feature][0] += sign * row
+    return jumps
+
+
+def _to_weights(features: ColumnFeatures, jumps: StepCoefficients, k: int) -> Array:
+    """Return the weights of the columns, (n, k) >= 0."""
+    signed = np.concatenate([*jumps, np.zeros((0, k))])[features.feature_of]
+    return np.asarray(np.maximum(np.array(features.sign_of)[:, None] * signed, 0.0))

@@ -1,4 +1,4 @@
-"""Losses and penalties as cone constraints: one registered function for each."""
+"""Cone programs for the built-in losses with l1,p penalties, solved by Clarabel."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,28 +13,36 @@ from ..losses import Loss, SampleWeights
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.objective import RestrictedProblem
-from .base import Solver, SolverResult
+from .base import Solver, SolverResult, margin_objection
 from .margin_matrix import (
     MarginMatrix,
     dense_columns,
+    drop_negligible,
     feasible_weights,
     identity,
     limit_hinge,
-    without_dust,
 )
 
 Cone: TypeAlias = tuple[str, float]
 Term: TypeAlias = tuple[int, Any]
 
-_FIRST, _SECOND, _THIRD = (sp.csr_array(np.eye(3)[:, [place]]) for place in range(3))
+# Clarabel seldom reaches 1e-12 but continues until it makes no progress: 100 times more accurate
+# in the median than with 1e-10. The caller judges the result by its gap, not by its status.
+_TOLERANCE = 1e-12
+_ENOUGH = 1e-8  # relative gap above which a second attempt is worth its time
+# Whether the costs are scaled to a mean of 1 per margin, and the greatest fraction of a step.
+# The scale usually makes solutions 10 times more accurate. Now and then the solver is stuck far
+# from the optimum, above all with power cones; another path then usually leads there.
+_ATTEMPTS = ((True, 0.99), (True, 0.95), (False, 0.99), (False, 0.8))
+_FIRST, _SECOND, _THIRD = (sp.csr_array(np.eye(3)[:, [position]]) for position in range(3))
 
 
 class ConeProgram:
     """min x' P x / 2 + q' x subject to affine maps of x lying in cones, built block by block.
 
-    Conventions: a block of variables is known by the index of its first one. A term (first, M)
-    stands for M times the variables from `first` on. A cone is its name and its size, or the
-    exponent of a power cone.
+    Conventions: a block of variables is identified by the index of its first variable. A term
+    (first, M) is M times the variables that begin at `first`. A cone is a name with its size, or
+    with the exponent of a power cone.
 
     Attributes
     ----------
@@ -59,20 +67,20 @@ class ConeProgram:
         return first
 
     def constrain(self, cones: list[Cone], terms: Sequence[Term], offset: Array) -> int:
-        """Demand that sum of terms + offset lies in the product of cones; return the first row."""
+        """Require sum of terms + offset to lie in the product of cones; return the first row."""
         first = sum(block.size for _, block in self._blocks)
         self._blocks.append((terms, offset))
         self.cones += cones
         return first
 
     def nonnegative(self, terms: Sequence[Term], offset: Array) -> None:
-        """Demand sum of terms + offset >= 0."""
+        """Require sum of terms + offset >= 0."""
         self.constrain([("nonnegative", offset.size)], terms, offset)
 
     def exponential(self, exponent: Sequence[Term], bound: Sequence[Term], level: Array) -> None:
-        """Demand exp(exponent) <= bound + level, entry by entry (N,).
+        """Require exp(exponent) <= bound + level, entry by entry (N,).
 
-        A cone holds the triple (x, y, z) with y exp(x / y) <= z; here y = 1.
+        The cone contains the triples (x, y, z) with y exp(x / y) <= z; here y = 1.
         """
         terms = [(first, sp.kron(M, _FIRST)) for first, M in exponent]
         terms += [(first, sp.kron(M, _THIRD)) for first, M in bound]
@@ -80,7 +88,7 @@ class ConeProgram:
         self.constrain([("exponential", 3)] * level.size, terms, offset)
 
     def matrix(self) -> tuple[Any, Array]:
-        """Return A (CSC) and b of the form A x + s = b, s in the cones."""
+        """Return A (CSC) and b of the constraints A x + s = b, s in the cones."""
         data, rows, cols, height = [], [], [], 0
         for terms, offset in self._blocks:
             for first, M in terms:
@@ -96,14 +104,14 @@ class ConeProgram:
 
 @dataclass(frozen=True)
 class Margins:
-    """The margins rho = G F of the scores F, as a loss sees them.
+    """The margins rho = G F of the scores F, as the functions of the losses use them.
 
     Attributes
     ----------
     F : int
-        First variable of the scores, flattened row by row.
+        Index of the first variable of the scores, which are flattened row by row.
     kept : MarginMatrix
-        The R margins that W can change.
+        The R margins that depend on W.
     rows : SampleWeights
     scale : float
         Factor on the whole objective.
@@ -200,7 +208,7 @@ def _exponential(program: ConeProgram, margins: Margins) -> None:
 
 
 def _l1(program: ConeProgram, costs: Array, k: int, p: float) -> int:
-    """Costs on the weights themselves."""
+    """Costs of the weights themselves."""
     return program.variables(np.repeat(costs, k))
 
 
@@ -256,7 +264,15 @@ def _limit_total(U: Array, rows: SampleWeights) -> Array:
 
 @dataclass(frozen=True)
 class LossCones:
-    """How a loss enters a cone program, and how its duals U >= 0 come under their bounds."""
+    """Conic form of a loss.
+
+    Attributes
+    ----------
+    add : callable
+        Adds the loss to a cone program.
+    limit : callable
+        Brings duals U >= 0 below their upper bounds.
+    """
 
     add: Callable[[ConeProgram, Margins], None]
     limit: Callable[[Array, SampleWeights], Array]
@@ -278,22 +294,26 @@ PENALTY_CONES: dict[float, Callable[[ConeProgram, Array, int, float], int]] = {
 
 
 def add_weights(program: ConeProgram, costs: Array, k: int, p: float) -> int:
-    """Add the weights W (n, k) >= 0 with the objective sum_j costs_j ||W_j:||_p; return W."""
+    """Add weights W (n, k) >= 0 with the objective sum_j costs_j ||W_j:||_p; return the first."""
     W = PENALTY_CONES.get(p, _l1_p)(program, costs, k, p)
     n = costs.size * k
     program.nonnegative([(W, identity(n))], np.zeros(n))
     return W
 
 
-# Clarabel seldom reaches 1e-12 but goes on until it makes no progress: 100 times more accurate
-# on the median than with 1e-10. What it reached is judged by its users, not by its status.
-_TOLERANCE = 1e-12
-
-
 def interior_point(program: ConeProgram, step: float) -> Any:
-    """Solve a cone program with steps of at most the fraction `step` of the way to the border.
+    """Solve a cone program by Clarabel.
 
-    The answer has x, the duals z of the rows in order, and the number of iterations.
+    Parameters
+    ----------
+    program : ConeProgram
+    step : float
+        Greatest length of a step, as a fraction of the distance to the boundary of the cones.
+
+    Returns
+    -------
+    clarabel.DefaultSolution
+        With x, the duals z of the rows in order, and the number of iterations.
     """
     import clarabel
 
@@ -311,50 +331,52 @@ def interior_point(program: ConeProgram, step: float) -> Any:
     }
     cones = [makers[name](size) for name, size in program.cones]
     q = np.concatenate(program.q)
-    # The solver takes the matrix classes of scipy, not its newer arrays.
+    # Clarabel accepts the matrix classes of SciPy, not the newer arrays.
     data = (sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings)
     return clarabel.DefaultSolver(*data).solve()
 
 
-_ENOUGH = 1e-8  # relative gap above which a second attempt is worth its time
-# Whether the costs are scaled to a mean of 1 per margin, and the greatest fraction of a step.
-# The scale makes answers 10 times more accurate as a rule. Now and then the solver is stuck far
-# from the optimum, above all with power cones; then another path usually leads there.
-_ATTEMPTS = ((True, 0.99), (True, 0.95), (False, 0.99), (False, 0.8))
-
-
 class Conic(Solver):
-    """Any registered loss with any l1,p penalty, by an interior-point method.
+    """All built-in losses with any l1,p penalty, by an interior-point method.
 
-    The variables are the weights W and the scores F = H W, so that only one block of rows is
-    dense and the margins are sparse in F. The duals of F = H W are the coefficients A of the
-    edges. They give the weights U, to about 1e-10; the weights at W, the gradient of a smooth
-    loss, are good only to the square root of the error of P(W).
+    The variables are the weights W and the scores F = H W. Thus only one block of rows is dense,
+    and the margins are sparse in F. The duals of F = H W are the coefficients A of the edges, and
+    give the dual weights U to about 1e-10. The dual weights at W, the gradient of a smooth loss,
+    are only as accurate as the square root of the error of P(W).
 
     Paper: Eq. 36 (general primal).
     Paper: Eq. 38 (general dual).
     Paper: Eq. 22 (dual, hinge, l1,2).
     Paper: Eq. 35 (dual, logistic, l1,inf).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = DirectBoostClassifier(
+    ...     solver="conic", loss="hinge", penalty="l1,2", nu=0.3, columns_per_round=4
+    ... )
+    >>> clf.fit(X[::5], y[::5]).certificate_.converged
+    True
     """
 
     name: ClassVar[str] = "conic"
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Return None for a loss with a conic form and an l1,p penalty, else the reason."""
+        """Return None for a built-in loss with an l1,p penalty, otherwise the reason."""
         if loss.name not in LOSS_CONES or not loss.is_built_in():
-            return f"it has no cones for the loss {loss.name!r}, which 'prox' would take"
-        if margin.name not in loss.margins:
-            return f"the loss {loss.name!r} has no {margin.name} form, only {loss.margins[0]}"
+            return f"it has no conic form of the loss {loss.name!r}; try 'prox' for a smooth loss"
         if penalty.p is None:
-            return "it needs an l1,p penalty; 'prox' takes any penalty with a smooth loss"
-        return None
+            return "it requires an l1,p penalty; 'prox' supports any penalty with a smooth loss"
+        return margin_objection(loss, margin)
 
     def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
-        """Solve from nothing; `start` comes back only where the solver fails."""
+        """Solve without a warm start; return `start` only if Clarabel fails."""
         objective, W = problem.objective, start
         U, iterations = objective.negative_gradient(problem.columns.scores(start)), 0
         for scaled, step in _ATTEMPTS if start.size else ():
-            model = _Model(problem, scaled)
+            model = _ConicModel(problem, scaled)
             iterations += model.run(step)
             W = min((W, *model.primal()), key=problem.value)
             U = min((U, *model.duals(W)), key=partial(problem.restricted_gap, W))
@@ -365,8 +387,8 @@ class Conic(Solver):
         return SolverResult(W, U, solved=bool(gap <= accuracy), iterations=iterations)
 
 
-class _Model:
-    """The cone program of one problem, and its answers.
+class _ConicModel:
+    """The cone program of one restricted problem, and its solution.
 
     ::
 
@@ -392,18 +414,18 @@ class _Model:
         LOSS_CONES[objective.loss.name].add(self.program, margins)
 
     def run(self, step: float) -> int:
-        """Solve the program; return the number of iterations."""
+        """Run Clarabel; return the number of iterations."""
         self.solution: Any = interior_point(self.program, step)
         return int(self.solution.iterations)
 
     def primal(self) -> list[Array]:
-        """Return the weights W (n, k) >= 0 found, or nothing if they are not finite."""
+        """Return the weights W (n, k) >= 0 found, or an empty list if they are not finite."""
         size = len(self.problem.columns) * self.problem.objective.rows.k
         x = np.array(self.solution.x)[self.W : self.W + size]
         if not np.isfinite(x).all():
             return []
         W = np.maximum(x, 0.0).reshape(len(self.problem.columns), -1)
-        return [without_dust(self.problem, W)]
+        return [drop_negligible(self.problem, W)]
 
     def duals(self, W: Array) -> list[Array]:
         """Return U (m, k) from the duals of H W = F and, for a smooth loss, from W."""

@@ -1,4 +1,4 @@
-"""The objective on all rows: at a point, and along the way to the minimum of its model."""
+"""Line search: the objective on all rows, at an iterate and towards the minimum of its model."""
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from .quadratic_model import Iterate, QuadraticModel, RowSample
 
 
 class RowEvaluator:
-    """Evaluates points on all rows.
+    """Evaluates the objective on all rows.
 
-    A search looks at the values of many points and goes to one, which is written over the point
-    it began at: a fit makes one set of arrays.
+    A line search evaluates many points and accepts one of them. The accepted iterate reuses the
+    arrays of the iterate where the search started, so a fit allocates one set of arrays.
 
     Parameters
     ----------
     precision : numpy dtype
+        Precision of scores and histograms.
     """
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
@@ -31,23 +32,24 @@ class RowEvaluator:
         return self._precision
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
-        """Return a sample of so many rows, or all of them."""
-        own, m = objective.margin.true_class, columns.binned.n_rows
-        return RowSample(columns.binned, np.zeros(m, dtype=np.int32) if own is None else own, size)
+        """Return a sample of about `size` rows, or of all rows."""
+        true_class, m = objective.margin.true_class, columns.binned.n_rows
+        groups = np.zeros(m, dtype=np.int32) if true_class is None else true_class
+        return RowSample(columns.binned, groups, size)
 
     def line(
         self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
     ) -> "LineSearch":
-        """Return the objective along the way to the minimum of a model."""
+        """Return the line search towards the minimum of a model."""
         return LineSearch(self, objective, columns, model)
 
     def at(self, objective: Objective, columns: FeatureColumns, W: StepCoefficients) -> Iterate:
-        """Return the point with jumps W."""
+        """Return the iterate with coefficients W."""
         F = columns.rounded_scores(W, self._precision)
         penalty = RestrictedProblem(objective, columns).penalty_value(W)
-        return self.point(objective, columns, W, F, penalty)
+        return self.evaluate(objective, columns, W, F, penalty)
 
-    def point(
+    def evaluate(
         self,
         objective: Objective,
         columns: FeatureColumns,
@@ -55,75 +57,90 @@ class RowEvaluator:
         F: Scores,
         penalty: float,
     ) -> Iterate:
-        """Return the point with jumps W, scores F and that penalty."""
-        return point_of(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
+        """Return the iterate with coefficients W, whose scores F and penalty are known."""
+        return make_iterate(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
 
     def evaluate_in_place(
         self,
-        point: Iterate,
+        iterate: Iterate,
         objective: Objective,
         columns: FeatureColumns,
         W: StepCoefficients,
         penalty: float,
-        way: SearchDirection,
+        direction: SearchDirection,
     ) -> Iterate:
-        """Return the point with jumps W a way off another, and write it over that."""
+        """Return the iterate with coefficients W, a step in the direction away from `iterate`.
+
+        The arrays of `iterate` are overwritten.
+        """
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return self.point(objective, columns, W, moved(point.F, way), penalty)
-        # In double precision the loop may keep U as a proof.
-        U = point.U if self._precision == np.float32 else None
-        place = LossValues(0.0, point.F, U, point.A, point.C)
-        found = kernels.loss_pass(rows, point.F, "FUAC", columns.team, way, place)
-        return point_of(W, point.F, penalty, found)
+            F = moved_scores(iterate.F, direction)
+            return self.evaluate(objective, columns, W, F, penalty)
+        # In double precision, column generation may keep U for the certificate.
+        U = iterate.U if self._precision == np.float32 else None
+        out = LossValues(0.0, iterate.F, U, iterate.A, iterate.C)
+        found = kernels.loss_pass(rows, iterate.F, "FUAC", columns.team, direction, out)
+        return make_iterate(W, iterate.F, penalty, found)
 
     def loss(
-        self, objective: Objective, columns: FeatureColumns, F: Scores, way: SearchDirection
+        self, objective: Objective, columns: FeatureColumns, F: Scores, direction: SearchDirection
     ) -> float:
-        """Return the loss a way off the scores F."""
+        """Return the loss after a step in the direction from the scores F."""
         rows = objective.pass_rows(self._precision)
         if rows is None:
-            return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
-        return kernels.loss_pass(rows, F, "", columns.team, way).value
+            return objective.loss_value(moved_scores(F, direction).astype(np.float64, copy=False))
+        return kernels.loss_pass(rows, F, "", columns.team, direction).value
 
     def free(self) -> None:
-        """Let go of all arrays of rows; there are none here."""
+        """Release all arrays of rows; this class keeps none."""
 
 
 class LineSearch:
-    """The objective on all rows along the way from a point to the minimum of its model."""
+    """The objective on all rows along the line from an iterate to the minimum of its model.
+
+    The step 0 is the iterate, the step 1 the minimum of the model.
+
+    Parameters
+    ----------
+    evaluator : RowEvaluator
+    objective : Objective
+    columns : FeatureColumns
+    model : QuadraticModel
+    """
 
     def __init__(
         self,
-        rows: RowEvaluator,
+        evaluator: RowEvaluator,
         objective: Objective,
         columns: FeatureColumns,
         model: QuadraticModel,
     ) -> None:
-        self._rows, self._objective, self._columns, self._model = rows, objective, columns, model
+        self._evaluator, self._objective = evaluator, objective
+        self._columns, self._model = columns, model
         work = model.work
-        self._start: Array = np.concatenate(model.point.W)
-        self._change = np.zeros_like(model.point.F)
+        self._start: Array = np.concatenate(model.iterate.W)
+        self._change = np.zeros_like(model.iterate.F)
         first = work.first_bin
-        alive = np.logical_or.reduceat(work.change.any(axis=1), first[:-1])
-        moved = np.flatnonzero(alive).tolist()
-        features = np.array([columns.features[w] for w in moved], dtype=np.int32)
-        changes = [work.change[first[w] : first[w + 1]] for w in moved]
+        changed = np.logical_or.reduceat(work.change.any(axis=1), first[:-1])
+        places = np.flatnonzero(changed).tolist()
+        features = np.array([columns.features[w] for w in places], dtype=np.int32)
+        changes = [work.change[first[w] : first[w + 1]] for w in places]
         binned = columns.binned
         kernels.add_tables(
             binned.codes, features, changes, self._change, columns.team, binned.sparse
         )
 
     def value(self, step: float) -> float:
-        """Return the objective a share `step` of the way; infinite where a jump breaks its sign."""
+        """Return the objective at a step; infinite if a sign constraint is violated."""
         if step > 1.0 and not self._keeps_signs(step):
             return float("inf")
-        F, way = self._model.point.F, SearchDirection(self._change, step)
-        loss = self._rows.loss(self._objective, self._columns, F, way)
+        F, direction = self._model.iterate.F, SearchDirection(self._change, step)
+        loss = self._evaluator.loss(self._objective, self._columns, F, direction)
         return loss + self._model.penalty(self._start, step)
 
     def _keeps_signs(self, step: float) -> bool:
-        """Whether a step beyond the end, which keeps them, does so too."""
+        """Return whether a step beyond 1 satisfies the sign constraints; steps up to 1 do."""
         work = self._model.work
         if work.signs is None:
             return True
@@ -132,25 +149,29 @@ class LineSearch:
         return not bool((signs * jumps < 0.0).any())
 
     def accept(self, step: float) -> Iterate:
-        """Return the point a share `step` of the way; it is written over the first one."""
-        work, way = self._model.work, SearchDirection(self._change, step)
+        """Return the iterate at a step; it overwrites the arrays of the first iterate."""
+        work, direction = self._model.work, SearchDirection(self._change, step)
         jumps = work.jumps
         if step != 1.0:
             jumps = self._start + step * (work.jumps - self._start)
-        W = apart(jumps, work.first_jump[1:])
-        penalty = self._model.penalty(self._start, step)
-        point = self._model.point
-        return self._rows.evaluate_in_place(point, self._objective, self._columns, W, penalty, way)
+        return self._evaluator.evaluate_in_place(
+            self._model.iterate,
+            self._objective,
+            self._columns,
+            apart(jumps, work.first_jump[1:]),
+            self._model.penalty(self._start, step),
+            direction,
+        )
 
 
-def moved(F: Scores, way: SearchDirection) -> Scores:
-    """Return the scores a way off F."""
-    return np.asarray(F + F.dtype.type(way.step) * way.change)
+def moved_scores(F: Scores, direction: SearchDirection) -> Scores:
+    """Return the scores after a step in the direction from F."""
+    return np.asarray(F + F.dtype.type(direction.step) * direction.change)
 
 
-def point_of(W: StepCoefficients, F: Scores, penalty: float, found: LossValues) -> Iterate:
-    """Return the point of jumps W and scores F, where a pass found U, A and C."""
+def make_iterate(W: StepCoefficients, F: Scores, penalty: float, found: LossValues) -> Iterate:
+    """Return the iterate with coefficients W and scores F, from the result of a loss pass."""
     assert found.U is not None
     assert found.A is not None
     assert found.C is not None
-    return Iterate(W, F, found.value, penalty, found.U, found.A, found.C)
+    return Iterate(W=W, F=F, loss=found.value, penalty=penalty, U=found.U, A=found.A, C=found.C)

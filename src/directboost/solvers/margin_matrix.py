@@ -1,4 +1,4 @@
-"""Margins as rows of a matrix, and answers of a solver brought to the exact domains."""
+"""Margins as a sparse matrix, and projection of a solver's results on their exact domains."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +12,20 @@ from ..margins import Margin
 from ..problem.columns import DenseColumns
 from ..problem.objective import Objective, RestrictedProblem
 
-_DUST = 1e-9  # the size of weights that are only a solver's tolerance
+_NEGLIGIBLE = 1e-9  # relative size of weights that are within the tolerance of a solver
 
 
 class MarginMatrix:
-    """The margins that W can change, as rows of a sparse matrix.
+    """The margins that depend on W, as rows of a sparse matrix.
 
-    Conventions: scores are flattened row by row, F_ir at position i k + r. Pairwise, the margins
-    r = y_i are left out (they are zero): R = m (k - 1). One-vs-all R = m k.
+    Conventions: scores are flattened row by row, F_ir at position i k + r. The pairwise margins
+    r = y_i are zero and left out: R = m (k - 1). One-vs-all, R = m k.
+
+    Parameters
+    ----------
+    margin : Margin
+    m : int
+        Number of rows.
 
     Attributes
     ----------
@@ -28,9 +34,9 @@ class MarginMatrix:
     index : (R,) int array
         Position i k + r of every margin.
     row : (R,) int array
-        The i of every margin.
+        Row i of every margin.
     sign : (R,) array
-        The coefficient of F_ir in rho_ir, so that U_ir = sign A_ir.
+        Coefficient of F_ir in rho_ir, so that U_ir = sign A_ir.
     """
 
     def __init__(self, margin: Margin, m: int) -> None:
@@ -47,12 +53,12 @@ class MarginMatrix:
         count = np.arange(self.index.size)
         G = sp.coo_array((self.sign, (count, self.index)), shape=(count.size, m * k))
         if margin.true_class is not None:
-            own = self.row * k + margin.true_class[self.row]
-            G = G + sp.coo_array((np.ones(count.size), (count, own)), shape=G.shape)
+            true = self.row * k + margin.true_class[self.row]
+            G = G + sp.coo_array((np.ones(count.size), (count, true)), shape=G.shape)
         self.G = G.tocsr()
 
     def scatter(self, values: Array) -> Array:
-        """Return the matrix (m, k) with the given values (R,) at the kept entries, else 0."""
+        """Return the (m, k) matrix with values (R,) at the kept entries and 0 elsewhere."""
         out = np.zeros(self.shape)
         out.flat[self.index] = values
         return out
@@ -64,9 +70,10 @@ def identity(size: int) -> Any:
 
 
 def limit_hinge(U: Array, rows: SampleWeights) -> Array:
-    """Bring U >= 0 into the dual domain of the hinge, up to the entries r = y_i (pairwise zero).
+    """Bring U >= 0 below the upper bounds of the dual domain of the hinge.
 
-    One-vs-all every entry is at most c_i, pairwise every row sums to at most s_i / S.
+    One-vs-all, every entry is at most c_i; pairwise, every row sums to at most s_i / S. Pairwise,
+    the entries r = y_i must be zero; they are filled in later.
     """
     if rows.true_class is None:
         return np.minimum(U, rows.c[:, None])
@@ -77,10 +84,10 @@ def limit_hinge(U: Array, rows: SampleWeights) -> Array:
 def feasible_weights(
     duals: Array, objective: Objective, limit: Callable[[Array, SampleWeights], Array]
 ) -> Array:
-    """Project duals (m, k), good to a tolerance, on the exact dual domain.
+    """Project duals (m, k) that satisfy the constraints to a tolerance on the exact dual domain.
 
-    `limit` brings non-negative duals below their upper bounds. Pairwise the entries r = y_i are
-    not read: no edge depends on them, and the loss knows their best value.
+    `limit` brings non-negative duals below their upper bounds. Pairwise, the entries r = y_i are
+    ignored: no edge depends on them, and the loss determines their best value.
     """
     rows, positive = objective.rows, np.maximum(duals, 0.0)
     if rows.true_class is not None:
@@ -88,15 +95,15 @@ def feasible_weights(
     return objective.loss.shrink(limit(positive, rows), 1.0, rows)
 
 
-def dense_columns(problem: RestrictedProblem, master: str) -> DenseColumns:
-    """Return the columns of the problem, which have to be single response vectors."""
+def dense_columns(problem: RestrictedProblem, solver: str) -> DenseColumns:
+    """Return the columns of a problem; raise TypeError if they are whole features."""
     if not isinstance(problem.columns, DenseColumns):
-        raise TypeError(f"the master {master!r} works on DenseColumns")
+        raise TypeError(f"solver {solver!r} requires DenseColumns")
     return problem.columns
 
 
-def without_dust(problem: RestrictedProblem, W: Array) -> Array:
-    """Set entries of W >= 0 to zero that are only a solver's tolerance, if P does not rise."""
+def drop_negligible(problem: RestrictedProblem, W: Array) -> Array:
+    """Set the negligible entries of W >= 0 to zero if this does not increase P."""
     size = max(1.0, float(W.max(initial=0.0)))
-    clean = np.where(W / size < _DUST, 0.0, W)
+    clean = np.where(W / size < _NEGLIGIBLE, 0.0, W)
     return clean if problem.value(clean) <= problem.value(W) else W

@@ -1,4 +1,4 @@
-"""The rows a quadratic model of the loss is built on: all of them, or a sample."""
+"""Quadratic model of the loss around an iterate, with a sample of the rows for the curvature."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,30 @@ from ..problem.columns import BinnedFeatures
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
 
+_MIN_SIZE, _MAX_SIZE = 8_000, 20_000  # rows of the first sample
+WHOLE_SHARE = 0.7  # a sample of at least this share of the rows is replaced by all rows
+_RARE = 300  # rows of a class that a sample contains at least, if there are as many
+DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2  # coupling of the classes within a row
+_SWEEPS = Sweeps(1, 3, 1e-3)
+
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point of the descent: the jumps, their scores, and the loss there.
+    """Coefficients of the step functions, with the scores and the loss there.
 
-    A = -dL/dF and the diagonal curvature C in F are (m, k) in the precision of the scores.
+    Attributes
+    ----------
+    W : StepCoefficients
+    F : (m, k) array
+        Scores.
+    loss, penalty : float
+        The two parts of the objective.
+    U : (m, k) array
+        Dual weights.
+    A : (m, k) array
+        -dL/dF, in the precision of F.
+    C : (m, k) array
+        Diagonal curvature of the loss in F, in the precision of F.
     """
 
     W: StepCoefficients
@@ -41,49 +59,50 @@ class Iterate:
         return G, kernels.histograms(codes, features, n_bins, self.C, *rows)
 
 
-_LEAST, _MOST = 8_000, 20_000  # rows of a sample
-_ALL = 0.7  # share of the rows from which on a sample takes all
-_RARE = 300  # rows of a class up to which all are taken
-DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2  # how the classes of a row couple
-
-
 class RowSample:
-    """A fixed sample of the rows, by class, with the codes of the features that were asked for.
+    """Stratified sample of the training rows; rare classes are oversampled.
 
-    Every class gives the same share of its rows, but a rare one more; `scale` (n,) makes up for
-    it, so that scaled sums over the sample estimate sums over all rows.
+    Scaled sums over the sample estimate sums over all rows. The codes of a feature are copied when
+    they are first needed.
 
     Parameters
     ----------
     binned : BinnedFeatures
     groups : (m,) int array
-        The classes of the rows.
+        Classes of the rows.
     size : int
-        Rows wanted; from m on all are taken.
+        Requested number of rows. All rows are used if `size` is at least 70 % of m.
     seed : int
+
+    Attributes
+    ----------
+    rows : (n,) int array or None
+        Indices of the sampled rows, ascending; None for all rows.
+    scale : (n,) array or None
+        Number of rows that each sampled row represents; None for all rows.
     """
 
     def __init__(self, binned: BinnedFeatures, groups: Ints, size: int, seed: int = 0) -> None:
         self._binned = binned
         self.rows: Ints | None = None
         self.scale: Array | None = None
-        if size < _ALL * binned.n_rows:
-            self.rows, self.scale = _by_class(groups, size, seed)
-        self._place: dict[int, int] = {}
+        if size < WHOLE_SHARE * binned.n_rows:
+            self.rows, self.scale = _stratified_rows(groups, size, seed)
+        self._position: dict[int, int] = {}  # of a feature in _codes
         self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of sampled rows."""
         return self._binned.n_rows if self.rows is None else int(self.rows.size)
 
     @property
     def whole(self) -> bool:
-        """Whether all rows are taken."""
+        """Whether the sample contains all rows."""
         return self.rows is None
 
     def take(self, array: Scores) -> Scores:
-        """Return the sampled rows of an array, scaled: sums over them estimate the whole."""
+        """Return the sampled rows of an array, multiplied by `scale`."""
         if self.rows is None or self.scale is None:
             return array
         rows = array[self.rows]
@@ -91,62 +110,86 @@ class RowSample:
         return np.asarray(rows * (scale if rows.ndim == 1 else scale[:, None]))
 
     def pick(self, array: Ints) -> Ints:
-        """Return the sampled rows of an array as they are."""
+        """Return the sampled rows of an array, without scaling."""
         return array if self.rows is None else array[self.rows]
 
     def labels(self, objective: Objective) -> Ints | None:
-        """Return the classes of the sampled rows, None where a row may have several labels."""
+        """Return the classes of the sampled rows; None if a row may have several labels."""
         return (
             None if objective.margin.true_class is None else self.pick(objective.margin.true_class)
         )
 
-    def bend(self, point: Iterate) -> Scores:
-        """Return the diagonal curvature of the sampled rows at a point, scaled."""
-        return self.take(point.C)
+    def diagonal_curvature(self, iterate: Iterate) -> Scores:
+        """Return the diagonal curvature of the sampled rows, scaled."""
+        return self.take(iterate.C)
 
-    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
-        """Return how the classes of a row couple, and the second derivatives of the rows."""
+    def curvature(
+        self, objective: Objective, iterate: Iterate
+    ) -> tuple[int, Scores, Scores | None]:
+        """Return the second derivative of the loss of every sampled row.
+
+        Returns
+        -------
+        coupling : int
+            DIAGONAL, PAIRS or SIMPLEX: the coupling of the classes within a row.
+        H : (n, k) array
+            Entries of the second derivative, in the layout that belongs to the coupling.
+        weight : (n,) array or None
+            Factors on the rows of H, for SIMPLEX only.
+        """
         labels = self.labels(objective)
         if labels is None:
-            return DIAGONAL, np.ascontiguousarray(self.take(point.C)), None
+            return DIAGONAL, np.ascontiguousarray(self.take(iterate.C)), None
         if objective.loss.simplex:
-            share = objective.rows.share.astype(point.U.dtype)
-            P = self.take(point.U) / self.take(share)[:, None]
+            share = objective.rows.share.astype(iterate.U.dtype)
+            P = self.take(iterate.U) / self.take(share)[:, None]
             weight = self.take(share * objective.loss.sharpness)
             return SIMPLEX, np.ascontiguousarray(P), np.ascontiguousarray(weight.astype(P.dtype))
-        H = np.array(self.take(point.C))
+        H = np.array(self.take(iterate.C))
         H[np.arange(labels.size), labels] = 0.0
         return PAIRS, H, None
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
-        """Return codes of the sampled rows, and which row of them belongs to each feature."""
+        """Return the codes of the sampled rows, and the row of that array for each feature."""
         if self.rows is None and self._binned.codes.shape[0] == self._binned.n_bins.size:
             return self._binned.codes, np.array(features, dtype=np.int32)
-        new = [f for f in features if f not in self._place]
+        new = [f for f in features if f not in self._position]
         if new:
             self._add(new)
-        return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)
+        return self._codes, np.array([self._position[f] for f in features], dtype=np.int32)
 
     def _add(self, features: list[int]) -> None:
-        filled = len(self._place)
+        """Copy the codes of new features; the capacity of the array doubles when it is full."""
+        filled = len(self._position)
         if filled + len(features) > self._codes.shape[0]:
             grown = np.empty((2 * filled + len(features), self.n), dtype=self._codes.dtype)
             grown[:filled] = self._codes[:filled]
             self._codes = grown
-        for place, f in enumerate(features, start=filled):
-            self._codes[place] = self.pick(self._binned.codes_of(f))
-            self._place[f] = place
+        for position, f in enumerate(features, start=filled):
+            self._codes[position] = self.pick(self._binned.codes_of(f))
+            self._position[f] = position
 
 
 def first_size(m: int) -> int:
-    """Return how many rows a first model of m rows takes."""
-    return int(np.clip(m // 3, _LEAST, _MOST))
+    """Return the size of the first sample of m rows."""
+    return int(np.clip(m // 3, _MIN_SIZE, _MAX_SIZE))
 
 
 def draw_by_class(totals: Ints, size: int, seed: int) -> list[Ints]:
-    """Draw about `size` rows: return which of the rows of every class, where totals (k,) has them.
+    """Draw a stratified sample; rare classes are oversampled.
 
-    Every class gives the same share of its rows, but a rare one more.
+    Parameters
+    ----------
+    totals : (k,) int array
+        Number of rows of every class.
+    size : int
+        Requested number of rows.
+    seed : int
+
+    Returns
+    -------
+    list of int arrays
+        For every class, the drawn numbers among its rows.
     """
     share, rng = size / int(totals.sum()), np.random.default_rng(seed)
     counts = np.minimum(totals, np.maximum(np.ceil(share * totals), _RARE)).astype(np.int64)
@@ -156,62 +199,71 @@ def draw_by_class(totals: Ints, size: int, seed: int) -> list[Ints]:
     ]
 
 
-def _by_class(groups: Ints, size: int, seed: int) -> tuple[Ints, Array]:
-    """Return the drawn rows, ascending, and how many rows each stands for."""
+def _stratified_rows(groups: Ints, size: int, seed: int) -> tuple[Ints, Array]:
+    """Return the drawn rows, ascending, and the number of rows that each of them represents."""
     drawn = draw_by_class(np.bincount(groups), size, seed)
     rows, scale = [], []
-    for group, places in enumerate(drawn):
+    for group, numbers in enumerate(drawn):
         members = np.flatnonzero(groups == group)
-        rows.append(members[places])
-        scale.append(np.full(places.size, members.size / max(places.size, 1)))
+        rows.append(members[numbers])
+        scale.append(np.full(numbers.size, members.size / max(numbers.size, 1)))
     joined = np.concatenate(rows)
     order = np.argsort(joined)
     return joined[order], np.concatenate(scale)[order]
 
 
-_SWEEPS = Sweeps(1, 3, 1e-3)
-
-
 class QuadraticModel:
-    """The model -<A, dF> + dF' H dF / 2 of the loss around a point, plus the penalty.
+    """The model -<A, dF> + dF' H dF / 2 of the loss around an iterate, plus the penalty.
 
-    The gradient is that of all rows; the second derivative H that of a sample of them. A bin with
-    few or no rows in the sample would look flat, and the step there would be without bound: the
-    curvature of every bin is known from all rows, and what the sample lacks of it is added as a
-    ridge on the table of its feature.
+    The gradient A is computed from all rows, the second derivative H from a sample. A bin with few
+    or no sampled rows would look flat, and the step there would be unbounded. The curvature of
+    every bin over all rows is therefore computed too, and the part that is missing in the sample
+    is added as a ridge on the table of its feature.
 
     Parameters
     ----------
     objective : Objective
     columns : FeatureColumns
-    point : Iterate
+    iterate : Iterate
     sample : RowSample
     damping : float
-        Share of the curvature of every bin added to the ridge: shortens the step.
+        Share of the curvature of every bin that is added to the ridge; it shortens the step.
+
+    Attributes
+    ----------
+    work : QuadraticModelArrays
+        The arrays that the kernels read and modify, with the current coefficients `jumps`.
+    whole : bool
+        Whether H is computed from all rows.
     """
 
     def __init__(
         self,
         objective: Objective,
         columns: FeatureColumns,
-        point: Iterate,
+        iterate: Iterate,
         sample: RowSample,
         damping: float,
     ) -> None:
         self.team = columns.team
-        self.point, self.whole = point, sample.whole
+        self.iterate, self.whole = iterate, sample.whole
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
-        G, D = point.sums(columns)
+        G, D = iterate.sums(columns)
         ridge = damping * D
         if not sample.whole:
             full = D
-            D = kernels.histograms(codes, places, n_bins, sample.bend(point), self.team)
+            D = kernels.histograms(
+                codes, places, n_bins, sample.diagonal_curvature(iterate), self.team
+            )
             full -= D
             ridge += np.maximum(full, 0.0, out=full)
-        D *= _factor(objective)
+        # The diagonal ignores the coupling of the classes. Pairwise, two classes that move against
+        # each other have twice the curvature of the diagonal; with many classes, hardly more.
+        k = objective.margin.k
+        D *= 1.0 if objective.margin.true_class is None else k / (k - 1.0)
         D += ridge
-        coupling, H, weight = sample.curvature(objective, point)
+        coupling, H, weight = sample.curvature(objective, iterate)
         wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
         wide[:, : H.shape[1]] = H
         self.work = QuadraticModelArrays(
@@ -220,7 +272,7 @@ class QuadraticModel:
             n_bins=n_bins,
             kinds=columns.binned.kinds[features],
             nu=objective.nu * columns.feature_costs[features],
-            jumps=np.concatenate(point.W),
+            jumps=np.concatenate(iterate.W),
             G=G,
             D=D,
             ridge=ridge,
@@ -236,19 +288,33 @@ class QuadraticModel:
         )
 
     def epoch(self) -> float:
-        """Visit every feature once; return by how much the model fell."""
+        """Update every feature once; return the decrease of the model."""
         return kernels.model_epoch(self.work, self.team)
 
     def newton(
         self, iterations: int, tolerance: float, repeats: int = 1, enough: float = np.inf
     ) -> float:
-        """Take a Newton step on the non-zero weights; return by how much the model fell."""
+        """Take a Newton step on the non-zero coefficients; return the decrease of the model.
+
+        Parameters
+        ----------
+        iterations : int
+            Maximum number of conjugate gradient iterations.
+        tolerance : float
+            Relative residual at which the conjugate gradients stop.
+        repeats : int, default=1
+            Maximum number of times the step is computed. Every repetition leaves out the
+            coefficients that reached a bound in the previous one.
+        enough : float, default=inf
+            A step that gains, to first order, at least this multiple of its curvature is not
+            repeated.
+        """
         return kernels.model_newton(self.work, iterations, tolerance, repeats, enough, self.team)
 
     def move_to(self, jumps: Array) -> None:
-        """Go to other jumps, stacked: steps go on from there."""
+        """Set the coefficients, stacked as (all thresholds, k); further steps start there."""
         work = self.work
-        moved = apart(jumps - np.concatenate(self.point.W), work.first_jump[1:])
+        moved = apart(jumps - np.concatenate(self.iterate.W), work.first_jump[1:])
         changes = tables_of(moved, work.n_bins, work.kinds)
         scores = np.zeros((work.Q.shape[0], work.k), dtype=work.Q.dtype)
         kernels.add_tables(work.codes, work.features, changes, scores, self.team)
@@ -257,19 +323,9 @@ class QuadraticModel:
         work.Q[:, : work.k] = work.bend(scores)
 
     def penalty(self, start: Array, step: float) -> float:
-        """Return the penalty a share `step` of the way from `start` to the jumps of the model.
+        """Return the penalty at start + step (jumps - start), with the jumps of the model.
 
-        Both are stacked, (all jumps, k).
+        Both are stacked, (all thresholds, k).
         """
         work = self.work
         return kernels.penalty(start, work.jumps, step, work.first_jump, work.nu, work.p)
-
-
-def _factor(objective: Objective) -> float:
-    """Return the factor on the diagonal curvature that makes up for the coupling of classes.
-
-    Pairwise, two classes move against each other with twice the curvature of the diagonal, many
-    hardly at all.
-    """
-    k = objective.margin.k
-    return 1.0 if objective.margin.true_class is None else k / (k - 1.0)

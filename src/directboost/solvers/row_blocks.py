@@ -1,4 +1,4 @@
-"""The rows of a problem in blocks, and the crews that update them: threads or processes."""
+"""Blocks of rows, and their updates in threads or processes."""
 
 import os
 from abc import ABC, abstractmethod
@@ -19,17 +19,17 @@ from .margin_matrix import dense_columns
 
 @dataclass(frozen=True)
 class RowBlock:
-    """The updates of one block of rows: one of all classes, or one of each class.
+    """The updates of one block of rows: one for all classes, or one for each class.
 
-    Conventions: x (N,) is W (n, k) flattened row by row, and behind it the number t where the
-    blocks have to agree on one.
+    Conventions: x (N,) is W (n, k) flattened row by row, followed by the scalar t if the blocks
+    share one.
 
     Attributes
     ----------
     size : int
         N.
     parts : list of (slice, BlockUpdate)
-        Which entries of x an update is for.
+        The updates, each with the entries of x it is for.
     """
 
     size: int
@@ -37,45 +37,45 @@ class RowBlock:
 
     def update(self, center: Array, sigma: float, tolerance: float) -> Array:
         """Return x after the W-update."""
-        return self._gather(lambda place, part: part.update(center[place], sigma, tolerance))
+        return self._gather(lambda entries, part: part.update(center[entries], sigma, tolerance))
 
     def multiplier(self) -> Array:
-        """Return M (N,) at which x stays where it is."""
-        return self._gather(lambda place, part: part.multiplier())
+        """Return the M (N,) for which x is a fixed point."""
+        return self._gather(lambda entries, part: part.multiplier())
 
     def weights(self) -> Array:
-        """Return the weights U (m_q, k) of the rows at x."""
+        """Return the dual weights U (m_q, k) of the rows at x."""
         return np.hstack([part.weights() for _, part in self.parts])
 
-    def _gather(self, ask: Callable[[slice, BlockUpdate], Array]) -> Array:
+    def _gather(self, compute: Callable[[slice, BlockUpdate], Array]) -> Array:
         x = np.empty(self.size)
-        for place, part in self.parts:
-            x[place] = ask(place, part)
+        for entries, part in self.parts:
+            x[entries] = compute(entries, part)
         return x
 
 
 def split_rows(problem: RestrictedProblem, W: Array, U: Array, count: int) -> list[RowBlock]:
-    """Deal the rows to `count` blocks like cards, which start at W (n, k) and U (m, k).
+    """Distribute the rows round-robin over `count` blocks that start at W (n, k) and U (m, k).
 
-    Data often come sorted by class; dealt rows give every block some of each.
+    Data are often sorted by class; this way every block has rows of each class.
     """
-    deals = [slice(q, None, count) for q in range(count)]
+    blocks = [slice(q, None, count) for q in range(count)]
     if is_coupled(problem) and count > 1:
-        return [_log_sum_block(problem, W, rows, 1.0 / count) for rows in deals]
-    return [_row_block(problem, W, U, rows) for rows in deals]
+        return [_log_sum_block(problem, W, rows, 1.0 / count) for rows in blocks]
+    return [_row_block(problem, W, U, rows) for rows in blocks]
 
 
 def is_coupled(problem: RestrictedProblem) -> bool:
-    """Tell whether the loss has a logarithm around the sum over all rows."""
+    """Return whether the loss is the logarithm of a sum over all rows."""
     loss, rows = problem.objective.loss, problem.objective.rows
     return isinstance(loss, Exponential) and rows.true_class is not None
 
 
 def _row_block(problem: RestrictedProblem, W: Array, U: Array, rows: slice) -> RowBlock:
-    """Build the updates of some rows, class by class where the margin is separable."""
+    """Return the updates of some rows, one for each class if the margin is separable."""
     objective, H = problem.objective, _responses(problem, rows)
-    own = None if objective.rows.true_class is None else objective.rows.true_class[rows]
-    weights = SampleWeights(objective.rows.c[rows], objective.rows.k, own)
+    true_class = None if objective.rows.true_class is None else objective.rows.true_class[rows]
+    weights = SampleWeights(objective.rows.c[rows], objective.rows.k, true_class)
     margins = objective.margin.take(rows).split()
     parts: list[tuple[slice, BlockUpdate]] = []
     for r, margin in enumerate(margins):
@@ -89,7 +89,7 @@ def _row_block(problem: RestrictedProblem, W: Array, U: Array, rows: slice) -> R
 
 
 def _log_sum_block(problem: RestrictedProblem, W: Array, rows: slice, part: float) -> RowBlock:
-    """Build the update of (W, t) for some rows, from the best t for W."""
+    """Return the update of (W, t) for some rows, starting from the best t for W."""
     objective = problem.objective
     t = objective.loss_value(problem.columns.scores(W))
     weights = SampleWeights(objective.rows.c[rows], objective.rows.k, None)
@@ -104,7 +104,7 @@ def _responses(problem: RestrictedProblem, rows: slice) -> Array:
 
 
 class BlockExecutor(ABC):
-    """Works on the row blocks; x and M of all blocks are (Q, N)."""
+    """Runs the updates of all row blocks; x and M of all blocks are (Q, N)."""
 
     @abstractmethod
     def update(self, centers: Array, sigma: float, tolerance: float) -> Array:
@@ -112,17 +112,23 @@ class BlockExecutor(ABC):
 
     @abstractmethod
     def multipliers(self) -> Array:
-        """Return M of all blocks at the start."""
+        """Return the initial M of all blocks."""
 
     @abstractmethod
     def weights(self) -> Array:
-        """Return the weights U (m, k) of all rows, each at the x of its block."""
+        """Return the dual weights U (m, k) of all rows, each at the x of its block."""
 
 
 class ThreadBlocks(BlockExecutor):
-    """Blocks in this process; every class of every block is a task of its own.
+    """Updates the blocks in this process; every class of every block is a separate task.
 
     Paper: Eq. 65 (classes in parallel, one-vs-all).
+
+    Parameters
+    ----------
+    blocks : list of RowBlock
+    pool : Executor or None
+        Threads that run the tasks; None runs them one after the other.
     """
 
     def __init__(self, blocks: Sequence[RowBlock], pool: Executor | None) -> None:
@@ -132,63 +138,65 @@ class ThreadBlocks(BlockExecutor):
     def update(self, centers: Array, sigma: float, tolerance: float) -> Array:
         """Return x of all blocks after the W-update."""
         tasks = [
-            (part, center[place])
+            (part, center[entries])
             for block, center in zip(self.blocks, centers, strict=True)
-            for place, part in block.parts
+            for entries, part in block.parts
         ]
         run: Callable[..., Any] = self.pool.map if self.pool is not None else map
-        answers = iter(run(lambda task: task[0].update(task[1], sigma, tolerance), tasks))
+        results = iter(run(lambda task: task[0].update(task[1], sigma, tolerance), tasks))
         X = np.empty_like(centers)
         for x, block in zip(X, self.blocks, strict=True):
-            for place, _ in block.parts:
-                x[place] = next(answers)
+            for entries, _ in block.parts:
+                x[entries] = next(results)
         return X
 
     def multipliers(self) -> Array:
-        """Return M of all blocks at the start."""
+        """Return the initial M of all blocks."""
         return np.stack([block.multiplier() for block in self.blocks])
 
     def weights(self) -> Array:
-        """Return the weights U (m, k) of all rows."""
-        return deal_back([block.weights() for block in self.blocks])
+        """Return the dual weights U (m, k) of all rows."""
+        return interleave([block.weights() for block in self.blocks])
 
 
 class ProcessBlocks(BlockExecutor):
-    """One process for each block, which keeps its rows; only x and M travel."""
+    """Updates every block in a process of its own, which keeps the rows; only x and M are sent."""
 
     def __init__(self, blocks: Sequence[RowBlock], processes: Sequence[Executor]) -> None:
         self.processes = processes
-        self._ask(_hold, [(block,) for block in blocks])
+        self._call(_set_block, [(block,) for block in blocks])
 
     def update(self, centers: Array, sigma: float, tolerance: float) -> Array:
         """Return x of all blocks after the W-update."""
-        return np.stack(self._ask(_update, [(center, sigma, tolerance) for center in centers]))
+        return np.stack(self._call(_update, [(center, sigma, tolerance) for center in centers]))
 
     def multipliers(self) -> Array:
-        """Return M of all blocks at the start."""
-        return np.stack(self._ask(_multiplier, [()] * len(self.processes)))
+        """Return the initial M of all blocks."""
+        return np.stack(self._call(_multiplier, [()] * len(self.processes)))
 
     def weights(self) -> Array:
-        """Return the weights U (m, k) of all rows."""
-        return deal_back(self._ask(_weights, [()] * len(self.processes)))
+        """Return the dual weights U (m, k) of all rows."""
+        return interleave(self._call(_weights, [()] * len(self.processes)))
 
-    def _ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        asked = [
-            process.submit(question, *some)
-            for process, some in zip(self.processes, arguments, strict=True)
+    def _call(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        futures = [
+            process.submit(function, *values)
+            for process, values in zip(self.processes, arguments, strict=True)
         ]
-        return [answer.result() for answer in asked]
+        return [future.result() for future in futures]
 
 
 def start_processes(count: int) -> list[Executor]:
-    """Return executors of one process each: what one is asked, the same process answers."""
-    # Not fork: threads of the parent, those of BLAS among them, would leave locks behind.
+    """Return executors with one process each, so that all calls of one reach the same process."""
+    # Not fork: the child would inherit locks held by threads of the parent, such as those of BLAS.
     context = get_context("spawn")
     return [ProcessPoolExecutor(1, mp_context=context) for _ in range(count)]
 
 
-def deal_back(parts: Sequence[Array]) -> Array:
-    """Put the rows of dealt blocks back in their order."""
+def interleave(parts: Sequence[Array]) -> Array:
+    """Return the rows of round-robin blocks in their original order."""
     whole = np.empty((sum(len(part) for part in parts), parts[0].shape[1]))
     for q, part in enumerate(parts):
         whole[q :: len(parts)] = part
@@ -200,21 +208,21 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_held: dict[str, RowBlock] = {}
+#: The block of a process started by `start_processes`.
+_process_block: dict[str, RowBlock] = {}
 
 
-def _hold(block: RowBlock) -> None:
-    """Keep a block, in the process that works on it."""
-    _held["block"] = block
+def _set_block(block: RowBlock) -> None:
+    _process_block["block"] = block
 
 
 def _update(center: Array, sigma: float, tolerance: float) -> Array:
-    return _held["block"].update(center, sigma, tolerance)
+    return _process_block["block"].update(center, sigma, tolerance)
 
 
 def _multiplier() -> Array:
-    return _held["block"].multiplier()
+    return _process_block["block"].multiplier()
 
 
 def _weights() -> Array:
-    return _held["block"].weights()
+    return _process_block["block"].weights()

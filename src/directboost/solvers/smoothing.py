@@ -1,4 +1,4 @@
-"""Block descent for losses with kinks: a smooth loss in their place, ever closer to them."""
+"""Block descent for non-smooth losses: a sequence of smooth approximations of the hinge."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,80 +18,230 @@ from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
 from .base import Solver, SolverResult
 from .block_descent import BlockDescent
-from .line_search import RowEvaluator, moved, point_of
+from .line_search import RowEvaluator, make_iterate, moved_scores
 from .quadratic_model import Iterate, QuadraticModel
 
-_RESIDUAL = 0.1  # relative residual that ends the conjugate gradients
-_SLOW = 0.1  # share of the whole gain below which another cycle is not worth it
-_NOTHING = 1e-20  # share of a row's weight below which entries only slow the arithmetic down
+_FIRST_MU, _LAST_MU = 0.5, 1e-5  # temperatures
+_COOLING = 0.3  # factor on the temperature while the smoothing error is large,
+_LARGE_ERROR = 0.3  # that is, above this share of the objective,
+_SLOW_COOLING = 0.5  # and the factor afterwards, whenever the smoothed problem
+_EASY = 0.5  # is solved to this share of the smoothing error
+_FAR = 0.3  # share of the objective up to which a gap requires thorough steps
+
+_RESIDUAL = 0.1  # relative residual at which the conjugate gradients stop
+_FORCING = 0.1  # share of the total decrease below which another cycle does not pay
+_NEGLIGIBLE = 1e-20  # share of a row's weight below which entries only slow the arithmetic down
+
+
+@dataclass(frozen=True)
+class SmoothedSolution:
+    """Dual weights of the smoothed problem, judged by the problem itself.
+
+    Attributes
+    ----------
+    U : (m, k) array
+    value : float
+        The objective, not the smoothed one.
+    excess : float
+        The smoothing error L(rho) + <U, rho> - D(U).
+    """
+
+    U: Array
+    value: float
+    excess: float
+
+
+class Smoothing(Solver):
+    """Smooth approximations of the hinge, minimised by `SmoothedBlockDescent`.
+
+    The dual weights U of the smoothed problem lie in the dual domain of the loss itself, so the
+    certificate is that of the true problem. Its gap has two parts: the smoothing error, which is
+    the distance of U from the dual weights of the loss at the same scores, and the gap of the
+    smoothed problem. Whenever the second part is the smaller one, the loss is smoothed again:
+    first at a lower temperature, later around U, which approximates the true loss without a low
+    temperature (a proximal step of the dual).
+
+    Parameters
+    ----------
+    precision : numpy dtype, default=float64
+        Precision of scores and histograms.
+    evaluator : RowEvaluator, optional
+        Evaluates the smoothed objective on all rows, in its own precision. By default, the rows
+        are in this process.
+
+    Examples
+    --------
+    `solver="blocks"` uses this class for the hinge loss.
+
+    >>> from directboost.losses import Hinge, Logistic
+    >>> from directboost.margins import Pairwise
+    >>> from directboost.penalties import L1
+    >>> from directboost.solvers import Smoothing
+    >>> Smoothing().supports(Hinge(), Pairwise, L1()) is None
+    True
+    >>> Smoothing().supports(Logistic(), Pairwise, L1())
+    "the loss 'logistic' has no smooth approximation"
+    """
+
+    name: ClassVar[str] = "smoothing"
+
+    def __init__(self, precision: type = np.float64, evaluator: RowEvaluator | None = None) -> None:
+        self._descent = SmoothedBlockDescent(precision, evaluator)
+        self._smooth_loss: Any = None
+        self._last_W: StepCoefficients = []
+        self._last_features: list[int] = []
+        self._solution: SmoothedSolution | None = None
+        self._max_price = np.inf
+
+    def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
+        """Return None for a loss that can be smoothed with an l1,p penalty, else the reason."""
+        smooth = loss.smoothed(_FIRST_MU)
+        if not isinstance(smooth, SmoothedHinge):
+            return f"the loss {loss.name!r} has no smooth approximation"
+        return self._descent.supports(smooth, margin, penalty)
+
+    def solve(
+        self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
+    ) -> SolverResult:
+        """Minimise one model of the smoothed objective, starting where the last call ended."""
+        columns, objective = problem.columns, problem.objective
+        assert isinstance(columns, FeatureColumns)
+        known = self._last_features
+        if known and columns.features[: len(known)] == known:
+            # The weights handed in may be those of an earlier call, with a lower objective.
+            start = columns.grow(self._last_W)
+        smoothed = replace(objective, loss=self._next_loss(objective))
+        result = self._descent.solve(RestrictedProblem(smoothed, columns), start, accuracy)
+        self._last_W, self._last_features = result.W, list(columns.features)
+        solution = self._solution = self._true_solution(problem, result)
+        return SolverResult(
+            W=result.W, U=solution.U, solved=True, iterations=1, value=solution.value
+        )
+
+    def observe_max_price(self, max_price: float) -> None:
+        """Receive the largest price over all columns at the U of the last solution."""
+        self._max_price = max_price
+
+    def free(self) -> None:
+        """Release all arrays of rows."""
+        self._descent.free()
+        self._smooth_loss = self._solution = None
+
+    def _true_solution(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
+        """Evaluate a solution of the smoothed problem on the problem itself."""
+        objective, iterate = problem.objective, self._descent.iterate
+        U, F = in_domain(result.U, objective.rows), iterate.F.astype(np.float64, copy=False)
+        loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
+        excess = loss + float((U * objective.margin.forward(F)).sum()) - D
+        return SmoothedSolution(U, loss + iterate.penalty, excess)
+
+    def _uniform_loss(self, mu: float) -> Any:
+        """Return the loss smoothed at temperature mu, with a uniform prior."""
+        return SmoothedHinge(mu)
+
+    def _centred_loss(self, solution: SmoothedSolution, mu: float, objective: Objective) -> Any:
+        """Return the loss smoothed at temperature mu around the dual weights of a solution."""
+        return self._smooth_loss.around(solution.U, objective.rows, mu)
+
+    def _next_loss(self, objective: Objective) -> Any:
+        """Return the smoothed loss: that of the last call until its problem is solved."""
+        solution = self._solution
+        if self._smooth_loss is None or solution is None:
+            self._smooth_loss = self._uniform_loss(_FIRST_MU)
+            return self._smooth_loss
+        gap = solution.value - objective.dual_bound(solution.U, self._max_price)
+        unsolved = gap - solution.excess
+        self._descent.rough = objective.relative(unsolved, solution.value) > _FAR
+        if unsolved <= solution.excess:
+            self._smooth_loss = self._closer_loss(solution, unsolved, objective)
+            self._descent.invalidate_loss()
+        return self._smooth_loss
+
+    def _closer_loss(
+        self, solution: SmoothedSolution, unsolved: float, objective: Objective
+    ) -> Any:
+        """Return a smoothed loss that is closer to the true loss, at least near the solution."""
+        mu = self._smooth_loss.mu
+        if objective.relative(solution.excess, solution.value) > _LARGE_ERROR:
+            return self._uniform_loss(max(_COOLING * mu, _LAST_MU))
+        cooling = _SLOW_COOLING if unsolved < _EASY * solution.excess else 1.0
+        return self._centred_loss(solution, max(cooling * mu, _LAST_MU), objective)
 
 
 @dataclass(frozen=True)
 class _Effort:
-    """How hard a model is minimised.
+    """How thoroughly a model is minimised.
 
-    Up to so many cycles of one Newton step, found anew so many times with so many iterations,
-    and so many visits to all features.
+    Attributes
+    ----------
+    cycles : int
+        Maximum number of cycles of one Newton step and some sweeps over all features.
+    iterations : int
+        Conjugate gradient iterations of a Newton step.
+    repeats : int
+        Maximum number of times a Newton step is computed.
+    sweeps : int
     """
 
     cycles: int
     iterations: int
     repeats: int
-    visits: int
+    sweeps: int
 
 
-_ROUGH, _THOROUGH = _Effort(1, 6, 2, 1), _Effort(2, 20, 3, 3)
+_ROUGH = _Effort(cycles=1, iterations=6, repeats=2, sweeps=1)
+_THOROUGH = _Effort(cycles=2, iterations=20, repeats=3, sweeps=3)
 
 
 class SmoothedBlockDescent(BlockDescent):
     """`BlockDescent` for objectives with the loss `SmoothedHinge`.
 
-    The models are good ones, but hard: most rows are flat, so that weights are driven to zero by
-    the penalty alone, by the hundred, and the Newton step has to be found anew without them.
+    The models are accurate but hard to minimise. Most rows are flat, so the penalty alone drives
+    hundreds of weights to zero, and the Newton step has to be computed again without them.
 
     Attributes
     ----------
     rough : bool
-        Whether the point is so far from the optimum that a rough minimum of the model will do.
+        Whether the iterate is so far from the optimum that a rough minimum of the model suffices.
     """
 
-    def __init__(self, precision: type = np.float64, all_rows: RowEvaluator | None = None) -> None:
-        rows = SmoothedRowEvaluator(np.dtype(precision)) if all_rows is None else all_rows
-        super().__init__(all_rows=rows)
+    def __init__(self, precision: type = np.float64, evaluator: RowEvaluator | None = None) -> None:
+        rows = SmoothedRowEvaluator(np.dtype(precision)) if evaluator is None else evaluator
+        super().__init__(evaluator=rows)
         self.rough = True
 
     @property
-    def answer(self) -> Iterate:
-        """The point of the last answer."""
-        assert self._point is not None
-        return self._point
+    def iterate(self) -> Iterate:
+        """The iterate of the last solution."""
+        assert self._iterate is not None
+        return self._iterate
 
     def free(self) -> None:
-        """Let go of all arrays of rows."""
+        """Release all arrays of rows."""
         super().free()
-        self._all_rows.free()
+        self._evaluator.free()
 
     def _minimise(self, model: QuadraticModel, accuracy: float) -> float:
-        """Bring the model near its minimum; return by how much it fell."""
+        """Minimise the model approximately; return its decrease."""
         effort = _ROUGH if self.rough else _THOROUGH
         total = model.epoch()
         for _ in range(effort.cycles):
-            gained = model.newton(effort.iterations, _RESIDUAL, effort.repeats)
-            gained += sum(model.epoch() for _ in range(effort.visits))
-            total += gained
-            if gained <= _SLOW * total:
+            decrease = model.newton(effort.iterations, _RESIDUAL, effort.repeats)
+            decrease += sum(model.epoch() for _ in range(effort.sweeps))
+            total += decrease
+            if decrease <= _FORCING * total:
                 break
         return total
 
 
 class SmoothedRowEvaluator(RowEvaluator):
-    """Evaluates the smoothed hinge on all rows, by the fused pass of the loss it is like."""
+    """Evaluates the smoothed hinge on all rows, by the fused pass of an equivalent loss."""
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
         super().__init__(precision)
-        self._shifted: tuple[Loss, SmoothedHingePass] | None = None
+        self._pass: tuple[Loss, SmoothedHingePass] | None = None
 
-    def point(
+    def evaluate(
         self,
         objective: Objective,
         columns: FeatureColumns,
@@ -99,49 +249,55 @@ class SmoothedRowEvaluator(RowEvaluator):
         F: Scores,
         penalty: float,
     ) -> Iterate:
-        """Return the point with jumps W, scores F and that penalty."""
-        return point_of(W, F, penalty, self._of(objective).evaluate(F, "UAC", columns.team))
+        """Return the iterate with coefficients W, whose scores F and penalty are known."""
+        found = self._hinge_pass(objective).evaluate(F, "UAC", columns.team)
+        return make_iterate(W, F, penalty, found)
 
     def evaluate_in_place(
         self,
-        point: Iterate,
+        iterate: Iterate,
         objective: Objective,
         columns: FeatureColumns,
         W: StepCoefficients,
         penalty: float,
-        way: SearchDirection,
+        direction: SearchDirection,
     ) -> Iterate:
-        """Return the point with jumps W a way off another."""
-        return self.point(objective, columns, W, moved(point.F, way), penalty)
+        """Return the iterate with coefficients W, a step in the direction away from `iterate`.
+
+        Unlike in the base class, new arrays are allocated.
+        """
+        return self.evaluate(objective, columns, W, moved_scores(iterate.F, direction), penalty)
 
     def loss(
-        self, objective: Objective, columns: FeatureColumns, F: Scores, way: SearchDirection
+        self, objective: Objective, columns: FeatureColumns, F: Scores, direction: SearchDirection
     ) -> float:
-        """Return the loss a way off the scores F."""
-        return self._of(objective).evaluate(moved(F, way), "", columns.team).value
+        """Return the smoothed loss after a step in the direction from the scores F."""
+        moved = moved_scores(F, direction)
+        return self._hinge_pass(objective).evaluate(moved, "", columns.team).value
 
     def free(self) -> None:
-        """Let go of all arrays of rows."""
-        self._shifted = None
+        """Release all arrays of rows."""
+        self._pass = None
 
-    def _of(self, objective: Objective) -> "SmoothedHingePass":
-        if self._shifted is None or self._shifted[0] is not objective.loss:
-            self._shifted = (objective.loss, SmoothedHingePass(objective, self._precision))
-        return self._shifted[1]
+    def _hinge_pass(self, objective: Objective) -> "SmoothedHingePass":
+        """Return the pass for the loss of the objective, the last one if the loss is the same."""
+        if self._pass is None or self._pass[0] is not objective.loss:
+            self._pass = (objective.loss, SmoothedHingePass(objective, self._precision))
+        return self._pass[1]
 
 
 class SmoothedHingePass:
-    """The smoothed hinge as mu times a smooth loss with a fused pass, at scores F / mu + offset.
+    """The smoothed hinge as mu times a loss with a fused pass, at scores F / mu + offset.
 
-    That is the multinomial loss pairwise, the logistic loss one-vs-all; `floor` is what the value
-    differs by.
+    That loss is the multinomial loss for pairwise margins and the logistic loss for one-vs-all
+    margins. The values differ by the constant `floor`.
 
     Parameters
     ----------
     objective : Objective
         With the loss `SmoothedHinge`.
     precision : numpy dtype
-        That of the scores.
+        Precision of the scores.
     """
 
     def __init__(self, objective: Objective, precision: np.dtype[np.floating]) -> None:
@@ -157,149 +313,29 @@ class SmoothedHingePass:
             self.rows = LossRows(MULTINOMIAL, rows.k, rows.true_class, None, c)
         self.offset: Scores = offset.astype(precision)
         unit = rows.c if rows.true_class is None else rows.share
-        self.nothing: Scores = (_NOTHING * unit).astype(precision)[:, None]
+        self.negligible: Scores = (_NEGLIGIBLE * unit).astype(precision)[:, None]
 
     def scores(self, F: Scores) -> Scores:
         """Return F / mu + offset."""
         return np.asarray(F.dtype.type(1.0 / self.mu) * F + self.offset)
 
     def value(self, value: float) -> float:
-        """Return the smoothed hinge from the value of the smooth loss."""
+        """Return the smoothed hinge from the value of the loss with the fused pass."""
         return self.mu * value + self.floor
 
     def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
-        """Return the smoothed hinge at the scores F and the wanted ones of U, A and C there."""
+        """Return the smoothed hinge at the scores F, and those of U, A and C that are `wanted`."""
         found = kernels.loss_pass(self.rows, self.scores(F), wanted, team)
         if found.U is not None:
-            found.U[self.nothing > found.U] = 0.0
+            found.U[self.negligible > found.U] = 0.0
         if found.C is not None:
             found.C[:] *= found.C.dtype.type(1.0 / self.mu)
-            found.C[self.nothing > found.C] = 0.0
+            found.C[self.negligible > found.C] = 0.0
         return replace(found, value=self.value(found.value))
 
 
-_FIRST, _LAST = 0.5, 1e-5  # temperatures
-_COOLING = 0.3  # how the temperature falls while smoothing costs much,
-_MUCH = 0.3  # which is this share of the objective,
-_SLOW_COOLING = 0.5  # and afterwards, where
-_EASY = 0.5  # the smoothed problem was solved to this share of what smoothing costs
-_FAR = 0.3  # share of the objective above which a gap calls for no more than rough steps
-
-
-@dataclass(frozen=True)
-class SmoothedSolution:
-    """Weights U, the objective there, and what smoothing costs: L(rho) + <U, rho> - D(U)."""
-
-    U: Array
-    value: float
-    excess: float
-
-
-class Smoothing(Solver):
-    """Solves the smoothed problem by `SmoothedBlockDescent` and hands out its weights U.
-
-    U lies in the dual domain of the loss itself, so the certificate is that of the true problem.
-    Its gap has two parts: how far U is from the weights of the loss at the same scores, which is
-    what smoothing costs, and how far the smoothed problem is from being solved. Whenever the
-    second is the smaller, the loss is smoothed anew: first with a lower temperature; then around
-    U, which needs no low temperature to come near the true loss (a proximal step of the dual).
-
-    Parameters
-    ----------
-    precision : numpy dtype
-        Precision of scores and histograms.
-    all_rows : RowEvaluator, optional
-        Where the rows are, in their own precision; in this process by default.
-    """
-
-    name: ClassVar[str] = "smoothing"
-
-    def __init__(self, precision: type = np.float64, all_rows: RowEvaluator | None = None) -> None:
-        self._blocks = SmoothedBlockDescent(precision, all_rows)
-        self._smooth: Any = None
-        self._last: StepCoefficients = []
-        self._features: list[int] = []
-        self._answer: SmoothedSolution | None = None
-        self._price = np.inf
-
-    def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Accept losses that can be smoothed, with l1,p penalties."""
-        smooth = loss.smoothed(_FIRST)
-        if not isinstance(smooth, SmoothedHinge):
-            return "the loss cannot be smoothed"
-        return self._blocks.supports(smooth, margin, penalty)
-
-    def solve(
-        self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
-    ) -> SolverResult:
-        """Minimise one model of the smoothed objective, from where the last call ended."""
-        columns, objective = problem.columns, problem.objective
-        assert isinstance(columns, FeatureColumns)
-        begin = self._begin(columns, start)
-        smooth = self._next(objective)
-        smoothed = RestrictedProblem(replace(objective, loss=smooth), columns)
-        result = self._blocks.solve(smoothed, begin, accuracy)
-        self._last, self._features = result.W, list(columns.features)
-        answer = self._answer = self._judged(problem, result)
-        return SolverResult(result.W, answer.U, True, 1, answer.value)
-
-    def _judged(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
-        """Return an answer of the smoothed problem as one of the problem itself."""
-        objective, point = problem.objective, self._blocks.answer
-        U, F = in_domain(result.U, objective.rows), point.F.astype(np.float64, copy=False)
-        loss, D = objective.loss_value(F), objective.loss.dual_value(U, objective.rows)
-        excess = loss + float((U * objective.margin.forward(F)).sum()) - D
-        return SmoothedSolution(U, loss + point.penalty, excess)
-
-    def _cold(self, mu: float) -> Any:
-        """Return the smoothed loss of temperature mu."""
-        return SmoothedHinge(mu)
-
-    def _around(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Any:
-        """Return the loss of temperature mu that is smoothed around the last answer."""
-        return self._smooth.around(answer.U, objective.rows, mu)
-
-    def _begin(self, columns: FeatureColumns, start: StepCoefficients) -> StepCoefficients:
-        """Return the weights of the last call: those of the loop may be of an earlier one."""
-        known = self._features
-        if known and columns.features[: len(known)] == known:
-            return columns.grow(self._last)
-        return start
-
-    def observe_max_price(self, max_price: float) -> None:
-        """Learn the largest price of a column at the U of the last answer."""
-        self._price = max_price
-
-    def free(self) -> None:
-        """Let go of all arrays of rows."""
-        self._blocks.free()
-        self._smooth = self._answer = None
-
-    def _next(self, objective: Objective) -> Any:
-        """Return the loss to go on with: that of the last call until it is solved well enough."""
-        answer = self._answer
-        if self._smooth is None or answer is None:
-            self._smooth = self._cold(_FIRST)
-            return self._smooth
-        gap = answer.value - objective.dual_bound(answer.U, self._price)
-        unsolved = gap - answer.excess
-        self._blocks.rough = objective.relative(unsolved, answer.value) > _FAR
-        if unsolved <= answer.excess:
-            self._smooth = self._sharpened(answer, unsolved, objective)
-            self._blocks.forget()
-        return self._smooth
-
-    def _sharpened(self, answer: SmoothedSolution, unsolved: float, objective: Objective) -> Any:
-        """Return a loss nearer to that of the objective, at least at the answer."""
-        mu = self._smooth.mu
-        if objective.relative(answer.excess, answer.value) > _MUCH:
-            return self._cold(max(_COOLING * mu, _LAST))
-        cooling = _SLOW_COOLING if unsolved < _EASY * answer.excess else 1.0
-        return self._around(answer, max(cooling * mu, _LAST), objective)
-
-
 def in_domain(U: Scores, rows: SampleWeights) -> Array:
-    """Return U in double precision, rid of the rounding that took it out of the dual domain."""
+    """Return U in double precision, inside the dual domain that rounding may have left."""
     double = U.astype(np.float64)
     if rows.true_class is None:
         return np.minimum(double, rows.c[:, None])

@@ -118,7 +118,7 @@ def _loop_settings(context: FitContext, solver: Solver, **limits: Any) -> LoopSe
 def _block_descent(context: FitContext, precision: type, small: bool) -> LoopSettings:
     """Return the settings of a run of block descent, by smoothing if the loss is non-smooth."""
     if context.settings.loss.smooth:
-        solver: Solver = BlockDescent(all_rows=context.all_rows(np.dtype(precision)))
+        solver: Solver = BlockDescent(evaluator=context.all_rows(np.dtype(precision)))
         limits = {"aim": _AIM, "max_rounds": _MAX_ROUNDS if small else None}
     else:
         solver = context.smoothing(precision)

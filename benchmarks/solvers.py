@@ -1,18 +1,18 @@
-"""Time the masters on the same problems: whole fits, and one restricted problem of 60 stumps.
+"""Time the solvers on the same problems: whole fits, and one restricted problem of 60 stumps.
 
-    python benchmarks/masters.py
+    python benchmarks/solvers.py
 
-Prints two Markdown tables: seconds, and in brackets the ratio to the fastest of the line. A dash
-stands for a combination a master does not take; an answer that missed the gap asked for is
-given with the gap it reached.
+Prints two Markdown tables of seconds, with the ratio to the fastest solver of the line in brackets.
+A dash marks a combination that a solver does not support. If the requested gap was missed, the
+reached gap is printed instead of the ratio.
 
-What it shows, in one run on a busy machine of two cores: with a smooth loss ADMM made whole fits
-one to eight times as fast as the interior-point method, and the restricted problem alone up to five
-times with the logistic loss, while with the exponential loss the two were about equal. That is the
-paper's claim, in part. Proximal gradient, L-BFGS-B and block descent were in turn several times
+Results of one run on a busy machine with two cores: With a smooth loss, ADMM made whole fits one to
+eight times as fast as the interior-point method. On the restricted problem alone it was up to five
+times as fast with the logistic loss and about equal with the exponential loss. This confirms the
+paper's claim in part. Proximal gradient, L-BFGS-B and block descent were in turn several times
 faster than ADMM, with l1 and with l1,2. With the hinge the claim did not hold: on the restricted
-problem ADMM was slower than the cones and far slower than the linear program. Two blocks mostly
-cost more than one on data as small as these.
+problem, ADMM was slower than the interior-point method and far slower than the linear program. Two
+blocks mostly cost more than one on data as small as these.
 """
 
 import time
@@ -58,19 +58,19 @@ DATA = {
 
 
 def timed(call):
-    """Return the seconds of a call and its answer."""
+    """Return the seconds of a call and its result."""
     started = time.perf_counter()
-    answer = call()
-    return time.perf_counter() - started, answer
+    result = call()
+    return time.perf_counter() - started, result
 
 
-def refused(solver, loss, penalty):
-    """Tell whether a master does not take a combination."""
+def objection(solver, loss, penalty):
+    """Return None if a solver supports a combination, otherwise the reason."""
     return SOLVERS[solver]().supports(LOSSES[loss](), Pairwise, resolve_penalty(penalty))
 
 
 def time_fit(solver, loss, penalty, X, y):
-    """Fit to the certified gap, or for so many seconds; return seconds and the gap."""
+    """Fit to the certified gap, or until FIT_SECONDS; return seconds and the gap."""
     model = DirectBoostClassifier(
         loss=loss,
         penalty=penalty,
@@ -121,7 +121,7 @@ def table(measure, solvers, tol):
             found = {
                 solver: measure(solver, loss, penalty, X, y)
                 for solver in solvers
-                if refused(solver, loss, penalty) is None
+                if objection(solver, loss, penalty) is None
             }
             reached = [seconds for seconds, gap in found.values() if gap <= tol]
             cells = [
@@ -130,11 +130,11 @@ def table(measure, solvers, tol):
             print(f"| {data} | {loss}, {penalty} | " + " | ".join(cells) + " |", flush=True)
 
 
-def cell(answer, fastest, tol):
-    """Return seconds and ratio, and the gap where it was missed."""
-    if answer is None:
+def cell(measured, fastest, tol):
+    """Return seconds and ratio, or seconds and gap if the gap was missed."""
+    if measured is None:
         return "-"
-    seconds, gap = answer
+    seconds, gap = measured
     if gap > tol:
         return f"{seconds:.2f} (gap {gap:.0e})"
     return f"{seconds:.2f} ({seconds / fastest:.1f}x)"

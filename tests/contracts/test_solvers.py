@@ -1,4 +1,4 @@
-"""What every master must do: through the whole column generation they all find one optimum."""
+"""Contract of all solvers: column generation with each of them finds the same optimum."""
 
 import math
 import warnings
@@ -22,22 +22,22 @@ NU = 0.03
 COMBINATIONS = [
     (loss, margin) for loss, cls in LOSSES.items() for margin in MARGINS if margin in cls.margins
 ]
-#: Small data for every p: with a general p the masters and the twin take their time.
+#: Shape of the data for every p: solvers and the twin are slow for a general p.
 SHAPES = {1.0: (4, 24, 3), 2.0: (4, 24, 3), math.inf: (4, 24, 3), 3.0: (3, 12, 2)}
 
-#: The values of p that a master shows on the logistic loss alone.
-SHOWN_ON_ONE_LOSS = {
+#: The values of p that a slow solver is tested with on the logistic loss only.
+LOGISTIC_ONLY = {
     "prox": (3.0,),
     "admm": (math.inf, 3.0),
     "consensus": (2.0, math.inf, 3.0),
 }
-#: Columns per round: the masters whose time lies in the number of their solves take more.
+#: Columns per round: more for solvers whose time is determined by the number of solves.
 COLUMNS = {"blocks": "auto", "admm": 16, "consensus": 16}
 
 
 def fits(name, loss, margin, p):
-    """Tell whether a master takes a problem; slow ones show some p on one loss alone."""
-    if p in SHOWN_ON_ONE_LOSS.get(name, ()) and loss != "logistic":
+    """Return whether a solver is tested on a problem."""
+    if p in LOGISTIC_ONLY.get(name, ()) and loss != "logistic":
         return False
     penalty = L1() if p == 1.0 else GroupNorm(p)
     return SOLVERS[name]().supports(LOSSES[loss](), MARGINS[margin], penalty) is None
@@ -52,28 +52,28 @@ CASES = [
 ]
 
 
-def data_of(p):
-    """Return the rows of a case, with ties, missing values and unequal weights."""
+def make_data(p):
+    """Draw the rows of a case, with ties, missing values and unequal weights."""
     k, m, d = SHAPES[p]
     return make_blobs(k, m=m, d=d, missing=0.1, seed=4)
 
 
 @cache
 def optimum(loss, margin, p):
-    """Return the least objective over the whole dictionary, by CVXPY."""
-    data = data_of(p)
-    H, costs, _ = enumerate_dictionary(data.X, costs_of(data))
+    """Return the optimum over the whole dictionary, by CVXPY."""
+    data = make_data(p)
+    H, costs, _ = enumerate_dictionary(data.X, feature_costs(data))
     return solve_twin(H, data.y, data.k, data.s, loss, margin, p, NU, costs)[0]
 
 
-def costs_of(data):
+def feature_costs(data):
     """Return unequal costs of the features."""
     return np.linspace(0.8, 1.3, data.X.shape[1])
 
 
 def fit(name, loss, margin, p, tol=TOL):
-    """Fit with one master; those on single columns take a few per round."""
-    data = data_of(p)
+    """Fit with one solver; those on single columns add a few columns per round."""
+    data = make_data(p)
     model = DirectBoostClassifier(
         loss=loss,
         margin=margin,
@@ -82,7 +82,7 @@ def fit(name, loss, margin, p, tol=TOL):
         nu_scale="absolute",
         solver=name,
         columns_per_round=COLUMNS.get(name, 4),
-        feature_costs=costs_of(data),
+        feature_costs=feature_costs(data),
         max_bins=None,
         tol=tol,
     )
@@ -90,8 +90,8 @@ def fit(name, loss, margin, p, tol=TOL):
 
 
 @pytest.mark.parametrize(("name", "loss", "margin", "p"), CASES)
-def test_masters_reach_the_optimum(name, loss, margin, p):
-    """The objective is that of the CVXPY twin, and the certified gap says so."""
+def test_solvers_reach_the_optimum(name, loss, margin, p):
+    """The objective is that of the CVXPY twin, with a small certified gap."""
     model = fit(name, loss, margin, p)
     best = optimum(loss, margin, p)
     c = model.certificate_
@@ -104,13 +104,13 @@ def test_masters_reach_the_optimum(name, loss, margin, p):
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("margin", MARGINS)
-def test_masters_agree_on_a_loss_of_the_user(margin, p):
-    """A loss that no master knows by name: those for smooth losses find the same value."""
+def test_solvers_agree_on_a_user_defined_loss(margin, p):
+    """All solvers for smooth losses find the same value."""
     loss = SmoothLoss(
         lambda z: np.logaddexp(0.0, 1.0 - 2.0 * z), lambda z: -2.0 / (1.0 + np.exp(2.0 * z - 1.0))
     )
     able = [
-        n for n, m in SOLVERS.items() if m().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
+        n for n, c in SOLVERS.items() if c().supports(loss, MARGINS[margin], GroupNorm(2.0)) is None
     ]
     assert {"blocks", "prox"} <= set(able)
     able = [name for name in able if p == 1.0 or name != "consensus"]
@@ -120,25 +120,25 @@ def test_masters_agree_on_a_loss_of_the_user(margin, p):
         assert c.primal == pytest.approx(found["prox"].primal, rel=TOL), name
 
 
-def test_every_master_is_tested():
-    """Each of the registry has a case, and each case more than one master or the twin."""
+def test_every_solver_is_tested():
+    """Every solver of the registry has a case."""
     assert {name for name, *_ in CASES} == set(SOLVERS)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_masters_say_why_they_cannot(name):
-    """`supports` gives a reason in words, or None."""
-    master = SOLVERS[name]()
-    assert master.name == name
+def test_supports_returns_none_or_a_reason(name):
+    """The reason has several words."""
+    solver = SOLVERS[name]()
+    assert solver.name == name
     for loss, margin in COMBINATIONS:
         for penalty in (L1(), GroupNorm(2.0), GroupNorm(1.5), GroupNorm(math.inf)):
-            reason = master.supports(LOSSES[loss](), MARGINS[margin], penalty)
+            reason = solver.supports(LOSSES[loss](), MARGINS[margin], penalty)
             assert reason is None or len(reason.split()) > 2
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-def test_a_loose_tolerance_is_kept_too(name):
-    """Inexact masters stop early, and the certificate still tells the truth."""
+def test_a_loose_tolerance_is_reached(name):
+    """Inexact solvers stop early, and the certificate is still correct."""
     loss = "hinge" if name == "lp" else "logistic"
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
