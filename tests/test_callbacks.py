@@ -1,4 +1,4 @@
-"""Callbacks see the record of every round and may stop the fit."""
+"""Callbacks receive the record of every round and may stop the fit."""
 
 import io
 import time
@@ -10,8 +10,20 @@ from directboost.history import Record, Status
 
 
 def record(number, seconds, gap=0.125):
-    """Return a record of round `number`, so many seconds after the start."""
-    return Record(number, 12, 0.5, 0.4375, 0.0625, gap, 0.02, 0.01, 0.1, 0.2, seconds)
+    """Return a record of round `number`, `seconds` after the start of the fit."""
+    return Record(
+        round=number,
+        columns=12,
+        primal=0.5,
+        dual=0.4375,
+        gap=0.0625,
+        relative_gap=gap,
+        max_price=0.02,
+        nu=0.01,
+        seconds_pricing=0.1,
+        seconds_master=0.2,
+        seconds=seconds,
+    )
 
 
 def test_record_names_its_fields():
@@ -29,8 +41,8 @@ def test_progress_prints_a_heading_and_the_first_round():
     assert line.split() == ["0", "12", "0.5", "0.4375", "12.50%", "0.01"]
 
 
-def test_progress_leaves_out_quick_rounds():
-    """A line needs `every` seconds since the last one that was printed."""
+def test_progress_skips_quick_rounds():
+    """A line is printed only `every` seconds after the previous one."""
     stream = io.StringIO()
     progress = Progress(every=1.0, stream=stream)
     for number, seconds in enumerate([0.0, 0.5, 0.9, 1.1, 1.5, 2.2]):
@@ -39,7 +51,7 @@ def test_progress_leaves_out_quick_rounds():
     assert rounds == ["0", "3", "5"]
 
 
-def test_progress_starts_anew_with_the_next_fit():
+def test_progress_can_be_used_for_several_fits():
     stream = io.StringIO()
     progress = Progress(every=1.0, stream=stream)
     for _ in range(2):
@@ -54,19 +66,19 @@ def test_progress_goes_to_standard_error(capsys):
     assert "objective" in captured.err
 
 
-def test_time_limit_stops_when_the_time_is_over(monkeypatch):
+def test_time_limit_stops_once_it_is_reached(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     limit = TimeLimit(5.0)
     now[0] = 200.0
-    assert limit(record(0, 0.5)) is None  # a fit starts the clock anew, half a second ago
+    assert limit(record(0, 0.5)) is None  # the fit started half a second ago
     now[0] = 204.4
     assert limit(record(1, 4.9)) is None
     now[0] = 204.5
     assert limit(record(2, 5.0)) is Status.TIME_LIMIT
 
 
-def test_time_limit_serves_a_second_fit(monkeypatch):
+def test_time_limit_can_be_used_for_several_fits(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     limit = TimeLimit(5.0)
@@ -75,12 +87,12 @@ def test_time_limit_serves_a_second_fit(monkeypatch):
     assert limit(record(0, 0.0)) is None
 
 
-def test_no_time_at_all_stops_at_once():
+def test_a_time_limit_of_zero_stops_at_once():
     assert TimeLimit(0.0)(record(0, 0.0)) is Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_status_is_its_word(status):
-    """Statuses print, compare and save as plain words, and each stops a fit as a callback wish."""
+def test_a_status_equals_its_string(status):
+    """A status prints, compares and saves as a string, and is a true value for a callback."""
     assert str(status) == status.value == status
     assert status

@@ -1,4 +1,4 @@
-"""The proof: a true lower bound of the optimum, whoever found the answer."""
+"""The certificate is a true lower bound of the optimum, for any model and any dual point."""
 
 import math
 from dataclasses import dataclass
@@ -14,9 +14,7 @@ from directboost.data.binning import bin_features
 from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import MARGINS
 from directboost.oracles import StumpOracle
-from directboost.oracles.base import Oracle, Pricing
 from directboost.penalties import L1, GroupNorm
-from directboost.problem.columns import Proposals
 from directboost.problem.objective import Objective
 from tests.conftest import make_blobs
 from tests.reference import formulas
@@ -33,7 +31,7 @@ COSTS = np.array([1.0, 0.7, 1.4, 1.0])
 
 @dataclass(frozen=True)
 class Setting:
-    """A small problem with its oracle, dictionary H and its optimal value by CVXPY."""
+    """A small problem with its oracle, its dictionary H and its optimal value from CVXPY."""
 
     objective: Objective
     oracle: StumpOracle
@@ -125,7 +123,7 @@ def test_certificate_equals_the_formulas(loss, margin, rng):
 
 
 @every_loss
-def test_the_best_of_several_duals_serves(loss, margin, rng):
+def test_the_best_of_several_duals_is_used(loss, margin, rng):
     s = setting(loss, margin)
     W = draw_weights(rng, len(s.costs), 0.1)
     duals = [draw_dual(rng, s.objective, scale) for scale in (3.0, 0.0, 0.5, 8.0)]
@@ -139,7 +137,7 @@ def test_the_best_of_several_duals_serves(loss, margin, rng):
 
 @every_loss
 def test_tau(loss, margin, rng):
-    """U stays as it is up to the price nu, and is shrunk by nu / price beyond."""
+    """U is unchanged up to the price nu, and shrunk by nu / price above it."""
     o = setting(loss, margin).objective
     U = draw_dual(rng, o, 0.5)
 
@@ -154,7 +152,7 @@ def test_tau(loss, margin, rng):
 
 
 def test_the_bound_falls_with_the_price():
-    """A higher price, or more rounding, can only weaken the statement."""
+    """A higher price or a larger rounding error can only lower the bound."""
     for loss, margin in COMBINATIONS:
         o = setting(loss, margin).objective
         U = o.negative_gradient(np.zeros((o.rows.c.size, K)))
@@ -165,7 +163,7 @@ def test_the_bound_falls_with_the_price():
 
 @pytest.mark.parametrize("primal", [0.0, 1e-300, 0.1, 1.0 / 3.0, 1e16, 7e-13])
 def test_gap_is_never_negative(primal):
-    """A bound above the objective by rounding gives way to it."""
+    """A bound that exceeds the objective by rounding is lowered to it."""
     o = setting("logistic", "one-vs-all").objective
     for excess in (0.0, 1e-16, 2.2e-16, 1e-12):
         c = certify(o, primal, primal * (1.0 + excess) + excess, 0.1, "all stumps", 1e-3)
@@ -183,7 +181,7 @@ def test_converged_is_the_relative_gap_against_tol():
     assert not certify(o, constant + 0.5, constant + 0.45, 0.1, "all stumps", 0.09).converged
 
 
-def test_no_bound_gives_no_proof():
+def test_without_a_bound_nothing_is_certified():
     o = setting("logistic", "pairwise").objective
     c = certify(o, 1.0, -math.inf, math.inf, "all stumps", 1e-2)
     assert c.gap == math.inf
@@ -193,10 +191,10 @@ def test_no_bound_gives_no_proof():
 @every_loss
 @given(seed=st.integers(0, 10**6))
 def test_gap_holds_at_the_optimum_in_floating_point(loss, margin, seed):
-    """At an optimum that is empty primal and dual are equal, and rounding decides: still >= 0.
+    """At an empty optimum primal and dual are equal up to rounding, and the gap is still >= 0.
 
-    For nu above nu_max the weights at W = 0 need no shrinking, so the true gap is zero. The rows
-    have weights of every size and the sums are taken in another order each time.
+    For nu above nu_max the dual weights at W = 0 need no shrinking, so the true gap is zero. The
+    sample weights differ by orders of magnitude, and the order of summation varies.
     """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(2, 60))
@@ -213,20 +211,16 @@ def test_gap_holds_at_the_optimum_in_floating_point(loss, margin, seed):
     assert c.dual <= float(truth)
 
 
-class Shouting(Oracle):
-    """An oracle that names a price of its own."""
+@dataclass(frozen=True)
+class FixedPrice:
+    """A pricing oracle, and its result, with a given price: all that a certificate needs."""
 
-    dictionary = "a test"
+    max_price: float
+    rounding: float
+    dictionary: str = "a test"
 
-    def __init__(self, price, rounding):
-        self.found = price, rounding
-
-    def start(self, data):
-        """Know the rows already."""
-
-    def price(self, A, penalty, rule="exact"):
-        none = np.empty(0, dtype=np.int64)
-        return Pricing(*self.found, Proposals(none, none, none, np.empty(0)))
+    def reprice(self, A, penalty):
+        return self
 
 
 def test_the_price_comes_from_the_oracle_with_its_rounding():
@@ -234,7 +228,7 @@ def test_the_price_comes_from_the_oracle_with_its_rounding():
     o = s.objective
     F = np.zeros((o.rows.c.size, K))
     U = o.negative_gradient(F)
-    c = recertify(o, o.loss_value(F), [U], Shouting(2 * NU, NU), 1e-2)
+    c = recertify(o, o.loss_value(F), [U], FixedPrice(2 * NU, NU), 1e-2)
     assert c.dictionary == "a test"
     assert c.max_price == 2 * NU
     assert c.dual == pytest.approx(lower_bound(o, U, 3 * NU, 0.0), rel=1e-14)

@@ -35,7 +35,7 @@ def test_rows_of_the_coefficients_sum_to_zero(margin, rng):
 
 
 def test_no_edge_reads_the_weight_of_the_label(margin, rng):
-    """Changing U at r = y_i leaves the coefficients as they are, to the last bit."""
+    """Changing U at r = y_i does not change the coefficients, to the last bit."""
     U = rng.normal(size=(3, 3))
     changed = U.copy()
     changed[np.arange(3), [0, 2, 2]] = 1e9
@@ -43,7 +43,7 @@ def test_no_edge_reads_the_weight_of_the_label(margin, rng):
 
 
 def test_a_constant_added_to_all_scores_changes_nothing(margin):
-    """Margins see differences of scores only."""
+    """Margins depend on differences of scores only."""
     F = np.arange(9.0).reshape(3, 3) ** 2
     np.testing.assert_array_equal(margin.forward(F), margin.forward(F + 8.0))
 

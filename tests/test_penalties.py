@@ -1,9 +1,9 @@
-"""The penalties by hand, and the prox for general p from solutions known beforehand."""
+"""The penalties on small examples, and the prox for general p on problems with known solutions."""
 
 import numpy as np
 import pytest
 
-from directboost.penalties import L1, GroupNorm
+from directboost.penalties import L1, PENALTIES, GroupNorm, penalty_name, resolve_penalty
 from tests.reference.formulas import norm
 
 PENALTY = L1()
@@ -48,7 +48,7 @@ def test_block_soft_threshold_with_a_step_per_row():
 
 
 def test_max_norm_cuts_the_largest_entries():
-    """p = inf: what is cut off the top of a row sums to the step."""
+    """p = inf: the amounts cut off the largest entries of a row sum to the step."""
     V = np.array([[3.0, 2.0, 1.0, -5.0], [3.0, 2.0, 1.0, -5.0], [3.0, 2.0, 1.0, -5.0]])
     X = GroupNorm(np.inf).prox(V, np.array([0.5, 3.0, 6.0]))
     expected = [[2.5, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
@@ -56,7 +56,7 @@ def test_max_norm_cuts_the_largest_entries():
 
 
 def test_max_norm_has_the_sum_of_positive_edges_as_dual():
-    """p = inf: the dual norm adds the positive edges up."""
+    """p = inf: the dual norm is the sum of the positive edges."""
     E = np.array([[0.1, -5.0, 0.3], [-1.0, -2.0, -3.0]])
     np.testing.assert_allclose(GroupNorm(np.inf).dual_norm(E), [0.4, 0.0], rtol=1e-15)
 
@@ -82,7 +82,7 @@ def test_prox_returns_a_known_solution(p, rng):
 
 @pytest.mark.parametrize("p", [1.01, 1.5, 3.0, 10.0])
 def test_prox_with_most_of_the_row_shrunk_away(p):
-    """Steps just below the dual norm leave small rows, which are neither lost nor too large."""
+    """A step just below the dual norm leaves a small row of the right size."""
     V = np.array([[1.0, 0.6, 0.3, -1.0]])
     penalty = GroupNorm(p)
     dual = penalty.dual_norm(V)
@@ -105,3 +105,31 @@ def test_prox_shrinks_as_the_step_grows(rng):
         assert np.all(np.diff(norms) <= 1e-14)
         assert norms[0] == pytest.approx(norm(V[0], p))
         assert norms[-1] == 0.0
+
+
+class Elastic(L1):
+    """A penalty outside the family l1,p."""
+
+    name = "elastic"
+    p = None
+
+
+def test_penalties_outside_the_family_have_names_too(monkeypatch):
+    """A registered penalty shows its name, a penalty of the user that of its class."""
+    assert [penalty_name(make()) for make in PENALTIES.values()] == list(PENALTIES)
+    assert penalty_name(GroupNorm(3.0)) == "l1,3"
+    assert penalty_name(Elastic()) == "Elastic"
+    monkeypatch.setitem(PENALTIES, "elastic", Elastic)
+    assert penalty_name(Elastic()) == "elastic"
+    assert isinstance(resolve_penalty("elastic"), Elastic)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1,1", "l1,x", 0.5, True, None, ["l1"], "l1,nan"])
+def test_invalid_penalties_are_rejected(penalty):
+    with pytest.raises(ValueError, match="is invalid: expected 'l1', 'l1,2', 'l1,inf', 'l1,p'"):
+        resolve_penalty(penalty)
+
+
+def test_a_group_norm_needs_p_above_one():
+    with pytest.raises(ValueError, match=r"p=1.0 is invalid: expected p > 1"):
+        GroupNorm(1.0)

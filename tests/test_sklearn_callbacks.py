@@ -1,4 +1,4 @@
-"""scikit-learn's own callback protocol, where its version has one."""
+"""The callback protocol of scikit-learn, in versions that have one."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ DATA = make_blobs(3, m=40)
 
 
 class Recorder:
-    """A FitCallback that writes down every call and stops after so many rounds."""
+    """A FitCallback that records every call and stops after `stop_after` rounds."""
 
     def __init__(self, stop_after=None):
         self.calls = []
@@ -33,7 +33,7 @@ class Recorder:
         return self.stop_after is not None and self.count("end", "round") >= self.stop_after
 
     def count(self, what, task):
-        """Return how often a call was made for a task."""
+        """Return the number of calls `what` for a task."""
         return self.calls.count((what, task))
 
 
@@ -54,14 +54,14 @@ def test_every_round_is_a_task():
 
 
 def test_callbacks_do_not_change_the_model():
-    """A fit that is watched gives the same weights."""
+    """A fit with callbacks gives the same coefficients."""
     watched = DirectBoostClassifier().set_callbacks(Recorder()).fit(DATA.X, DATA.y)
     alone = DirectBoostClassifier().fit(DATA.X, DATA.y)
     np.testing.assert_array_equal(watched.coef_, alone.coef_)
 
 
 def test_a_callback_can_stop_the_fit():
-    """A true answer at the end of a round stops; the model so far is kept, with a warning."""
+    """A true return value after a round stops the fit; the model is kept, with a warning."""
     seen = Recorder(stop_after=2)
     model = DirectBoostClassifier(nu=0.001, tol=1e-6).set_callbacks(seen)
     with pytest.warns(UserWarning, match="stopped"):
@@ -72,8 +72,8 @@ def test_a_callback_can_stop_the_fit():
     model.predict(DATA.X)
 
 
-def test_teardown_comes_also_after_a_refusal():
-    """A fit that fails in the middle leaves no callback open."""
+def test_teardown_is_called_after_an_error():
+    """A fit that raises an error calls teardown."""
     seen = Recorder()
 
     def fail(record):
@@ -86,7 +86,7 @@ def test_teardown_comes_also_after_a_refusal():
 
 
 def test_the_progress_bar_of_scikit_learn_runs():
-    """scikit-learn's own ProgressBar can watch a fit."""
+    """scikit-learn's ProgressBar works during a fit."""
     pytest.importorskip("rich", reason="the progress bar of scikit-learn needs rich")
     model = DirectBoostClassifier().set_callbacks(protocol.ProgressBar()).fit(DATA.X, DATA.y)
     assert model.certificate_.converged

@@ -1,4 +1,8 @@
-"""Callbacks: they see the record of every round and may stop the fit."""
+"""Callbacks: functions that receive the record of every round and may stop a fit.
+
+A callback returns a true value to stop. The other functions pass the rounds of a fit on to the
+callbacks of scikit-learn, in versions that have them.
+"""
 
 import sys
 import time
@@ -7,44 +11,76 @@ from typing import Any, TextIO, TypeVar
 
 from .history import Record, Status
 
+try:
+    # The aliases re-export both names without making them public.
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin  # noqa: PLC0414
+    from sklearn.callback import with_callbacks as with_callbacks  # noqa: PLC0414
+except ImportError:
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Placeholder for versions of scikit-learn without callbacks."""
+
+    def with_callbacks(method: _Method) -> _Method:
+        """Return the method unchanged."""
+        return method
+
+
+__all__ = ["Callback", "Progress", "TimeLimit"]
+
+#: A true value stops the fit: a `Status` becomes the status of the fit, any other `STOPPED`.
 Callback = Callable[[Record], bool | Status | None]
 
 
 class Progress:
-    """Print a line per round that took long enough, with the gap in the unit of `tol`.
+    """Print a line with objective, lower bound, relative gap and time during a fit.
+
+    The relative gap is in the unit of `tol`.
 
     Parameters
     ----------
     every : float, default=0.5
-        Least number of seconds between two lines.
+        Minimum number of seconds between two lines.
     stream : text stream, optional
-        Standard error by default.
+        Where to print. By default standard error.
+
+    Examples
+    --------
+    >>> import io
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.callbacks import Progress
+    >>> X, y = load_iris(return_X_y=True)
+    >>> log = io.StringIO()
+    >>> model = DirectBoostClassifier(callbacks=Progress(stream=log)).fit(X, y)
+    >>> log.getvalue().splitlines()[0]
+    ' round  columns    objective  lower bound      gap   seconds'
     """
 
     def __init__(self, every: float = 0.5, stream: TextIO | None = None) -> None:
         self.every = every
         self.stream = stream
         self._last = -float("inf")
-        self._held: Record | None = None
+        self._pending: Record | None = None
 
     def __call__(self, record: Record) -> None:
-        """Print the record, unless a line was printed a moment ago."""
+        """Print the record, unless the previous line is less than `every` seconds old."""
         if record.round == 0:
             self._last = -float("inf")
             self._print(" round  columns    objective  lower bound      gap   seconds")
         if record.seconds - self._last < self.every:
-            self._held = record
+            self._pending = record
             return
         self._last = record.seconds
         self._show(record)
 
     def finish(self) -> None:
-        """Print the last record, if it was held back."""
-        if self._held is not None:
-            self._show(self._held)
+        """Print the last record, if it has not been printed yet."""
+        if self._pending is not None:
+            self._show(self._pending)
 
     def _show(self, record: Record) -> None:
-        self._held = None
+        self._pending = None
         self._print(
             f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
             f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
@@ -55,11 +91,24 @@ class Progress:
 
 
 class TimeLimit:
-    """Stop the fit after so many seconds; the best model so far is kept, with its certificate.
+    """Stop a fit after a number of seconds.
+
+    The best model so far is kept, with its certificate.
 
     Parameters
     ----------
     seconds : float
+        Time limit, measured from the start of the fit. The limit is checked after every round.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.callbacks import TimeLimit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DirectBoostClassifier(callbacks=TimeLimit(60.0)).fit(X, y)
+    >>> model.status_
+    <Status.OPTIMAL: 'optimal'>
     """
 
     def __init__(self, seconds: float) -> None:
@@ -67,31 +116,15 @@ class TimeLimit:
         self._started = time.perf_counter()
 
     def __call__(self, record: Record) -> Status | None:
-        """Return the status that stops the fit when the time is over."""
+        """Return the status that stops the fit once the time limit is reached, else None."""
         if record.round == 0:
             self._started = time.perf_counter() - record.seconds
         over = time.perf_counter() - self._started >= self.seconds
         return Status.TIME_LIMIT if over else None
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-__all__ = ["CallbackSupportMixin", "close_fit", "open_fit", "round_callback", "with_callbacks"]
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
-    def with_callbacks(method: Method) -> Method:
-        """Return the method as it is."""
-        return method
-
-
 def open_fit(estimator: Any, X: Any, y: Any) -> Any:
-    """Tell scikit-learn's callbacks that a fit begins; return their context, or None."""
+    """Notify scikit-learn's callbacks that a fit begins; return their context, or None."""
     if not hasattr(estimator, "_init_callback_context"):
         return None
     context = estimator._init_callback_context(max_subtasks=None)
@@ -100,13 +133,13 @@ def open_fit(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def close_fit(estimator: Any, context: Any, X: Any, y: Any) -> None:
-    """Tell scikit-learn's callbacks that the fit is over."""
+    """Notify scikit-learn's callbacks that the fit has ended."""
     if context is not None:
         context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
 
 
 def round_callback(estimator: Any, context: Any) -> Callable[[Record], Status | None]:
-    """Return a callback that makes every round a task of scikit-learn's callbacks."""
+    """Return a callback that reports every round to scikit-learn's callbacks as a task."""
 
     def report(record: Record) -> Status | None:
         task = context.subcontext(task_name="round")

@@ -1,4 +1,4 @@
-"""What is recorded of every round."""
+"""The status of a fit, and the records of its rounds."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -8,8 +8,44 @@ from typing import Any
 class Status(StrEnum):
     """The reason why a fit stopped.
 
-    On a cluster a fit may end as `out_of_reach`. Baselines alone have the last four; they also end
-    as `max_iter`, `no_better_column`, `stopped` or `interrupted`.
+    A member equals the string of its value. A fit of an estimator ends with one of the first
+    seven, and on a cluster also with `OUT_OF_REACH`. Only baselines end with one of the last four;
+    they also end with `MAX_ITER`, `NO_BETTER_COLUMN`, `STOPPED` or `INTERRUPTED`.
+
+    Attributes
+    ----------
+    OPTIMAL : "optimal"
+        The certified relative gap is at most `tol`.
+    MAX_ITER : "max_iter"
+        The maximum number of rounds is reached, or several rounds made no progress.
+    NO_BETTER_COLUMN : "no_better_column"
+        The pricing rule finds no further weak classifier.
+    BUDGET : "budget"
+        The maximum number of weak classifiers is reached.
+    TIME_LIMIT : "time_limit"
+        The callback `TimeLimit` stopped the fit.
+    STOPPED : "stopped"
+        Another callback stopped the fit.
+    INTERRUPTED : "interrupted"
+        The fit was interrupted from the keyboard.
+    OUT_OF_REACH : "out_of_reach"
+        The training rows on the cluster are no longer available.
+    CONVERGED : "converged"
+        The baseline reached the optimum of its own objective.
+    SEPARATED : "separated"
+        The weak classifiers separate the training rows, so no example weight is left.
+    NO_EDGE : "no_edge"
+        No weak classifier is better than chance.
+    WORSE_THAN_HALF : "worse_than_half"
+        The weighted error of the best weak classifier is not below one half.
+
+    Examples
+    --------
+    >>> from directboost import Status
+    >>> Status("time_limit")
+    <Status.TIME_LIMIT: 'time_limit'>
+    >>> Status.OPTIMAL == "optimal"
+    True
     """
 
     OPTIMAL = "optimal"
@@ -27,12 +63,12 @@ class Status(StrEnum):
 
 
 class RowsUnavailableError(RuntimeError):
-    """The rows cannot be reached any more, so that a fit cannot go on.
+    """Raised when the training rows are no longer available.
 
     Attributes
     ----------
     state : State or None
-        How far the loop got, where it had begun.
+        State of the boosting loop at that moment, if the loop had started.
     """
 
     state: Any = None
@@ -40,12 +76,45 @@ class RowsUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Record:
-    """One round of column generation, in plain numbers.
+    """One round of column generation.
 
-    `primal` is the best objective so far, `dual` the best lower bound so far, and
-    `relative_gap` their distance in the unit of the parameter `tol`. Where the weak classifiers
-    are searched for, `dual` is the bound over those found until this round. `bytes_moved` are those
-    that travelled since the record before, where the rows are on a cluster.
+    `history_` of a fitted estimator holds one record per round. Callbacks receive it after the
+    round has been priced, before its columns are added.
+
+    Attributes
+    ----------
+    round : int
+        Number of the round, starting at 0.
+    columns : int
+        Number of columns of the restricted master problem.
+    primal : float
+        Best objective so far.
+    dual : float
+        Best lower bound so far. If the weak classifiers are found by search, it is the bound over
+        those found up to this round.
+    gap : float
+        primal - dual.
+    relative_gap : float
+        The gap divided by the reducible part of the objective, the unit of `tol`.
+    max_price : float
+        Highest price of a weak classifier in this round.
+    nu : float
+        Absolute strength of the penalty.
+    seconds_pricing, seconds_master : float
+        Seconds spent so far on pricing, and on the restricted master problem.
+    seconds : float
+        Seconds since the start of the fit.
+    bytes_moved : int
+        Bytes sent since the previous record, if the rows are on a cluster; otherwise 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> last = DirectBoostClassifier().fit(X, y).history_[-1]
+    >>> last.primal >= last.dual, last.relative_gap <= 0.01
+    (True, True)
     """
 
     round: int
@@ -69,11 +138,33 @@ class Record:
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """One round of a baseline, in plain numbers.
+    """One round of a baseline.
 
-    `learners` counts the weak classifiers so far. `vote` is the step of the round, `error` the
-    weighted error of what it added and `objective` what the method minimises, after the round; a
-    method that has none of one leaves it NaN.
+    A number that the method does not have is NaN.
+
+    Attributes
+    ----------
+    round : int
+        Number of the round.
+    learners : int
+        Number of weak classifiers so far.
+    vote : float
+        Step size of the round.
+    error : float
+        Weighted error of the weak classifiers that the round added.
+    objective : float
+        The objective that the method minimises, after the round.
+    seconds : float
+        Seconds since the start of the fit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost.baselines import SAMME
+    >>> X, y = load_iris(return_X_y=True)
+    >>> record = SAMME(n_rounds=5).fit(X, y).history_[-1]
+    >>> record.learners
+    5
     """
 
     round: int

@@ -1,4 +1,4 @@
-"""What every loss must do, over the registry and two user-given losses."""
+"""The contract of losses, for the registry and two user-defined losses."""
 
 import warnings
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def squared_slope(z):
     return -2.0 * np.maximum(0.0, 1.0 - z)
 
 
-#: User-given losses by the name of the built-in one they equal.
+#: User-defined losses, each with the name of the built-in loss it equals.
 SMOOTH = {
     "smooth logistic": ("logistic", SmoothLoss(softplus, softplus_slope)),
     "smooth logistic, conjugate": (
@@ -68,7 +68,7 @@ SMOOTH = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Case:
-    """One loss with one margin on M rows of unequal weight, and its name among the formulas."""
+    """One loss with one margin on M rows of unequal weight, and the name of its formula."""
 
     title: str
     formula: str
@@ -78,7 +78,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Return the loss and the margin in words."""
+        """Return the name of the loss and of the margin."""
         return f"{self.title}-{self.margin.name}"
 
     def rho(self, rng, scale=1.0) -> np.ndarray:
@@ -102,7 +102,7 @@ class Case:
         return float(formulas.dual_value(self.formula, U, self.rows.c, self.rows.true_class))
 
     def violation(self, U) -> float:
-        """Return how far U is from the dual domain."""
+        """Return the distance of U from the dual domain."""
         return formulas.domain_violation(self.formula, U, self.rows.c, self.rows.true_class)
 
 
@@ -115,7 +115,7 @@ def make_case(title: str, formula: str, loss: Loss, margin_name: str) -> Case:
 
 
 def all_cases() -> list[Case]:
-    """List every registered loss and the user-given ones with every margin they support."""
+    """List every registered and user-defined loss with every margin it supports."""
     losses = [(name, name, cls()) for name, cls in LOSSES.items()]
     losses += [(title, formula, loss) for title, (formula, loss) in SMOOTH.items()]
     return [make_case(*entry, margin) for entry in losses for margin in entry[2].margins]
@@ -239,8 +239,8 @@ def test_shrink_stays_in_the_domain_and_scales_the_edges(case, rng, tau):
 
 
 @every_loss
-def test_shrink_leaves_its_argument_alone(case, rng):
-    """Shrinking and pricing do not write into U."""
+def test_shrink_does_not_modify_its_argument(case, rng):
+    """Neither `shrink` nor `dual_value` modifies U."""
     U = case.weights(rng)
     before = U.copy()
     case.loss.shrink(U, 0.5, case.rows)
@@ -259,7 +259,7 @@ def test_shrink_by_one_keeps_the_dual_value(case, rng):
 @every_loss
 @given(seed=st.integers(0, 2**32 - 1), tau=st.sampled_from(TAUS), scale=st.sampled_from((1, 40)))
 def test_dual_value_of_shrunk_weights_is_finite_and_true(case, seed, tau, scale):
-    """D of shrunk weights is a finite number, a little below the formula and never above it."""
+    """D of shrunk weights is finite, slightly below the formula and never above it."""
     rng = np.random.default_rng(seed)
     if (case.formula, case.margin.name) == ("exponential", "one-vs-all"):
         scale = min(scale, 4)
@@ -285,7 +285,7 @@ def test_dual_value_is_guarded_against_rounding(case, rng):
 @pytest.mark.parametrize("case", BOUND_CASES, ids=lambda c: c.name)
 @pytest.mark.parametrize("rest", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15])
 def test_bisected_conjugate_is_true_at_the_ends_of_the_domain(case, rest, rng):
-    """Without a conjugate D stays below the formula for weights near 0 and near their maximum."""
+    """Without a conjugate, D is below the formula for weights near 0 and near their maximum."""
     top = {"logistic": 1.0 - rest, "squared_hinge": 1e3}[case.formula]
     for _ in range(20):
         v = np.where(rng.random((M, K)) < 0.5, rest, top) * (1.0 - 1e-3 * rest * rng.random((M, K)))
@@ -306,7 +306,7 @@ def test_bisected_conjugate_is_true_for_a_single_row(formula, rng):
 
 
 @pytest.mark.parametrize("case", BOUND_CASES, ids=lambda c: c.name)
-def test_bisected_conjugate_is_a_bound_from_above(case):
+def test_bisected_conjugate_is_an_upper_bound(case):
     """The conjugate found by bisection is at least the true one and close to it."""
     v = np.array([1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 0.999, 1.0])
     exact = {"logistic": softplus_conjugate(-v), "squared_hinge": -v + v * v / 4}[case.formula]
@@ -341,7 +341,7 @@ def test_no_overflow_at_huge_margins(case, sign):
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from((50.0, 300.0, 1e4)))
 @example(seed=359, scale=50.0)
 def test_shrink_of_extreme_weights_stays_in_the_domain(case, seed, scale):
-    """Weights that sit on few entries shrink to numbers >= 0 with a dual value that is no NaN."""
+    """Weights with few non-zero entries shrink to numbers >= 0, and their dual value is not NaN."""
     rng = np.random.default_rng(seed)
     if (case.formula, case.margin.name) == ("exponential", "one-vs-all"):
         scale = 50.0
@@ -354,7 +354,7 @@ def test_shrink_of_extreme_weights_stays_in_the_domain(case, seed, scale):
 
 @every_loss
 def test_constant_is_the_infimum(case, rng):
-    """P_const is what large margins leave (rho = 0 stays at r = y_i), and nothing is below it."""
+    """P_const is the loss at large margins (rho = 0 at r = y_i), and no value is below it."""
     far = np.full((M, K), 500.0)
     if case.rows.true_class is not None:
         far[np.arange(M), case.rows.true_class] = 0.0
@@ -369,7 +369,7 @@ def test_constant_is_the_infimum(case, rng):
 
 @every_loss
 def test_start_is_the_table_of_initial_weights(case):
-    """U at W = 0 is the one of the theory, for unequal sample weights."""
+    """U at W = 0 equals the table on the theory page, for unequal sample weights."""
     expected = formulas.start_weights(case.formula, case.rows.c, case.rows.true_class, K)
     np.testing.assert_allclose(case.loss.start(case.rows), expected, rtol=1e-14)
 
@@ -378,15 +378,15 @@ def test_start_is_the_table_of_initial_weights(case):
 def test_weight_two_equals_the_row_twice(case, rng):
     """A row of weight 2 has the loss, and the summed weights U, of the same row given twice."""
     if case.rows.true_class is None:
-        own_once = own_twice = None
+        classes_once = classes_twice = None
     else:
-        own_once, own_twice = (
+        classes_once, classes_twice = (
             case.rows.true_class,
             np.r_[case.rows.true_class, case.rows.true_class[:1]],
         )
     rho = case.rho(rng)
-    once = SampleWeights.weighted(np.r_[2.0, np.ones(M - 1)], K, own_once)
-    twice = SampleWeights.weighted(np.ones(M + 1), K, own_twice)
+    once = SampleWeights.weighted(np.r_[2.0, np.ones(M - 1)], K, classes_once)
+    twice = SampleWeights.weighted(np.ones(M + 1), K, classes_twice)
     doubled = np.r_[rho, rho[:1]]
     assert case.loss.value(rho, once) == pytest.approx(case.loss.value(doubled, twice), rel=1e-14)
     U, split = case.loss.negative_gradient(rho, once), case.loss.negative_gradient(doubled, twice)
@@ -394,7 +394,7 @@ def test_weight_two_equals_the_row_twice(case, rng):
     np.testing.assert_allclose(U[1:], split[1:-1], rtol=1e-13)
 
 
-def test_rows_are_normalised_whatever_the_unit_of_the_weights():
+def test_sample_weights_of_any_unit_are_normalised():
     """c_i = s_i / (S k) for weights of any size."""
     s = np.array([1.0, 2.0, 5.0])
     for unit in (1.0, 1e-300, 1e307):

@@ -1,4 +1,4 @@
-"""What every margin must do: a linear map, its adjoint, and the formulas of both."""
+"""The contract of margins: a linear map, its adjoint, and the formulas of both."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ every_margin = pytest.mark.parametrize("name", MARGINS)
 
 @st.composite
 def cases(draw):
-    """Draw (scores, weights, codes, k) with entries up to 1e3 in size."""
+    """Draw (scores, dual weights, codes, k) with entries of at most 1e3 in absolute value."""
     m, k = draw(st.integers(1, 6)), draw(st.integers(2, 5))
     entries = st.floats(-1e3, 1e3, allow_subnormal=False)
     F, U = (draw(arrays(float, (m, k), elements=entries)) for _ in range(2))
@@ -62,7 +62,7 @@ def test_forward_is_linear(name, case):
 
 
 @every_margin
-def test_arguments_are_left_alone(name, rng):
+def test_arguments_are_not_modified(name, rng):
     """Neither map writes into its argument, and the results own their memory."""
     margin = MARGINS[name].from_codes(np.array([0, 2, 1, 1]), 3)
     for function in (margin.forward, margin.adjoint):
@@ -74,8 +74,8 @@ def test_arguments_are_left_alone(name, rng):
 
 
 @every_margin
-def test_own_is_the_class_with_margin_zero(name, rng):
-    """`own` names the entries that are 0 for all scores, and is None where there are none."""
+def test_true_class_has_margin_zero(name, rng):
+    """`true_class` gives the entries that are 0 for all scores, and is None if there are none."""
     y = np.array([0, 2, 1, 1])
     margin = MARGINS[name].from_codes(y, 3)
     rho = margin.forward(rng.normal(size=(4, 3)))
@@ -88,8 +88,8 @@ def test_own_is_the_class_with_margin_zero(name, rng):
 
 
 @every_margin
-def test_separable_margins_keep_the_classes_apart(name, rng):
-    """A margin says it is separable exactly where class r of rho reads class r of F only."""
+def test_margins_of_a_separable_map_depend_on_one_class_each(name, rng):
+    """A margin is separable exactly if class r of rho depends on class r of F only."""
     margin = MARGINS[name].from_codes(np.array([0, 2, 1, 1]), 3)
     F = rng.normal(size=(4, 3))
     changed = F.copy()
@@ -112,8 +112,8 @@ def test_multi_label_targets(data, case):
 
 @every_margin
 @given(case=cases())
-def test_some_of_the_rows(name, case):
-    """`take` gives the margins of the rows taken."""
+def test_take_restricts_the_map_to_some_rows(name, case):
+    """`take` gives the margins of the selected rows."""
     F, U, y, k = case
     margin = MARGINS[name].from_codes(y, k)
     for rows in (slice(0, 1), slice(1, None)):
@@ -124,8 +124,8 @@ def test_some_of_the_rows(name, case):
 
 @every_margin
 @given(case=cases())
-def test_one_class_at_a_time(name, case):
-    """The parts of a separable margin, side by side, are the margin; others have one part."""
+def test_split_gives_one_map_per_class(name, case):
+    """The maps of a separable margin, side by side, are the margin; other margins have one map."""
     F, U, y, k = case
     margin = MARGINS[name].from_codes(y, k)
     parts, width = margin.split(), k if margin.separable else 1

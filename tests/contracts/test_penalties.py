@@ -1,4 +1,4 @@
-"""What every penalty must do, over the registry and l1,p for several p."""
+"""The contract of penalties, for the registry and for l1,p with several p."""
 
 import math
 import warnings
@@ -20,7 +20,7 @@ every_penalty = pytest.mark.parametrize("penalty", ALL.values(), ids=ALL.keys())
 
 
 def draw_rows(rng, n=40, k=4):
-    """Draw rows of all signs with exact zeros, ties, and entries far apart in size."""
+    """Draw rows of mixed signs with exact zeros, ties, and entries of very different size."""
     V = rng.normal(size=(n, k)) * 10.0 ** rng.uniform(-3, 1, (n, 1))
     V[0], V[1] = 0.0, -1.0
     V[2] = 0.7
@@ -30,7 +30,7 @@ def draw_rows(rng, n=40, k=4):
 
 
 def draw_steps(rng, penalty, V):
-    """Draw a step for every row, from almost nothing to more than its dual norm."""
+    """Draw a step for every row, from very small to more than its dual norm."""
     sizes = np.array([formulas.price(row, penalty.p) for row in V])
     return np.maximum(sizes, 0.1) * rng.choice([1e-6, 0.05, 0.4, 0.9, 1.5], len(V))
 
@@ -147,7 +147,7 @@ def test_prox_of_the_positive_part(penalty, rng):
 
 @every_penalty
 def test_prox_is_zero_exactly_where_the_dual_norm_is_at_most_the_step(penalty, rng):
-    """Just above the dual norm a step gives exact zeros, just below it does not."""
+    """A step just above the dual norm gives exact zeros, a step just below it does not."""
     V = draw_rows(rng)
     V = V[V.max(axis=1) > 0.0]
     dual = penalty.dual_norm(V)
@@ -159,7 +159,7 @@ def test_prox_is_zero_exactly_where_the_dual_norm_is_at_most_the_step(penalty, r
 
 @every_penalty
 def test_step_per_row_equals_one_row_at_a_time(penalty, rng):
-    """A vector of steps serves every row on its own; a scalar serves all."""
+    """A vector holds one step per row; a scalar is the step of all rows."""
     V = draw_rows(rng)
     steps = draw_steps(rng, penalty, V)
     X = penalty.prox(V, steps)
@@ -177,8 +177,8 @@ def test_step_zero_gives_the_positive_part(penalty, rng):
 
 
 @every_penalty
-def test_arguments_are_left_alone(penalty, rng):
-    """The prox writes neither into its argument nor into its steps."""
+def test_arguments_are_not_modified(penalty, rng):
+    """The prox modifies neither its argument nor its steps."""
     V, steps = draw_rows(rng), np.full(40, 0.2)
     before = V.copy()
     penalty.prox(V, steps)
@@ -190,7 +190,7 @@ def test_arguments_are_left_alone(penalty, rng):
 @every_penalty
 @pytest.mark.parametrize("factor", [4.0, 1e-3, 1e150, 1e-150])
 def test_scale_equivariance(penalty, factor, rng):
-    """Norms, dual norms and prox follow the unit, up to 1e150 and down to 1e-150."""
+    """Norms, dual norms and prox scale with the unit, up to 1e150 and down to 1e-150."""
     V = draw_rows(rng)
     W, steps = np.maximum(V, 0.0), draw_steps(rng, penalty, V)
     with warnings.catch_warnings():
@@ -208,7 +208,7 @@ def test_scale_equivariance(penalty, factor, rng):
 @every_penalty
 @pytest.mark.parametrize(("value", "step"), [(1e-150, 1e150), (1e150, 1e-150)])
 def test_steps_of_another_size_than_the_values(penalty, value, step):
-    """A step far above the values gives exact zeros, one far below leaves them."""
+    """A step far above the values gives exact zeros, a step far below changes nothing."""
     V = value * np.array([[1.0, 0.5, 0.0, -1.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -218,8 +218,8 @@ def test_steps_of_another_size_than_the_values(penalty, value, step):
 
 
 @every_penalty
-def test_rows_of_zeros_stay_exact(penalty):
-    """Zero rows have norm, dual norm and prox zero, for a step of zero too."""
+def test_rows_of_zeros_are_exact(penalty):
+    """Zero rows have norm, dual norm and prox zero, also for a step of zero."""
     Z = np.zeros((2, 3))
     for result in (penalty.norms(Z), penalty.dual_norm(Z), penalty.dual_norm(Z - 1.0)):
         np.testing.assert_array_equal(result, 0.0)
@@ -228,7 +228,7 @@ def test_rows_of_zeros_stay_exact(penalty):
 
 @every_penalty
 def test_one_class_is_soft_thresholding(penalty, rng):
-    """With a single entry per row all norms are the same."""
+    """With a single entry per row all norms are equal."""
     V = rng.normal(size=(30, 1))
     np.testing.assert_allclose(penalty.prox(V, 0.4), np.maximum(V - 0.4, 0.0), atol=1e-14)
 
@@ -246,7 +246,7 @@ NEIGHBOURS = [
 
 @pytest.mark.parametrize(("p", "name", "tolerance"), NEIGHBOURS)
 def test_limits_of_p_agree_with_the_named_penalties(p, name, tolerance, rng):
-    """Norm, dual norm and prox go to those of p = 1, 2 and inf as p does."""
+    """Norm, dual norm and prox converge to those of p = 1, 2 and inf."""
     general, named = GroupNorm(p), PENALTIES[name]()
     V = rng.normal(size=(60, 4))
     steps = rng.uniform(0.01, 1.5, 60)

@@ -1,4 +1,4 @@
-"""Data sets by name: shapes, splits, files, refusals."""
+"""Data sets by name: shapes, splits, files, errors."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from directboost.datasets.files import SUMS
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty data folder that the loader looks into."""
+    """Return an empty directory that the loader uses."""
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
     return tmp_path
 
@@ -30,7 +30,7 @@ def arrays(rng):
 
 @pytest.fixture(autouse=True)
 def no_folder(monkeypatch):
-    """Forget the folder of the machine the tests run on."""
+    """Ignore the directory of the environment in which the tests run."""
     monkeypatch.delenv("DIRECTBOOST_DATA", raising=False)
 
 
@@ -46,7 +46,7 @@ def no_folder(monkeypatch):
         ("rings", (2_100, 2), 6),
     ],
 )
-def test_what_needs_no_file(name, shape, k):
+def test_data_sets_without_files(name, shape, k):
     data = datasets.load(name)
     assert data.X.shape == shape
     assert data.X.dtype == np.float64
@@ -58,7 +58,7 @@ def test_what_needs_no_file(name, shape, k):
     assert all(type(feature) is str for feature in data.feature_names)
 
 
-def test_split_is_fixed_stratified_and_whole():
+def test_split_is_fixed_stratified_and_complete():
     data = datasets.load("wine")
     (X, y), (X_test, y_test) = data.train, datasets.load("wine").test
     assert y.size == 133
@@ -70,7 +70,7 @@ def test_split_is_fixed_stratified_and_whole():
     np.testing.assert_array_equal(X, data.train[0])
 
 
-def test_a_lonely_class_does_not_stop_the_split():
+def test_split_with_a_class_of_one_row():
     data = datasets.Dataset("x", np.zeros((9, 1)), np.array([0] * 8 + [1]), ["a", "b"], ("x0",))
     assert data.train[1].size + data.test[1].size == 9
 
@@ -114,7 +114,7 @@ def test_stored_split_leaves_other_rows_out(folder, arrays):
     np.testing.assert_array_equal(data.test[1], arrays["y"][split == 1])
 
 
-def test_cover_type_takes_three_quarters(folder, arrays):
+def test_cover_type_is_split_by_quarters(folder, arrays):
     np.savez(folder / "covtype.npz", **arrays, split=np.arange(12))
     with pytest.warns(UserWarning, match="it is not the file"):
         data = datasets.load("covtype")
@@ -136,39 +136,41 @@ def test_several_labels(folder, arrays):
         ({"classes": None}, "no array 'classes'; it has X, y"),
         ({"X": np.zeros(12)}, r"X has the shape \(12,\)"),
         ({"y": np.zeros(11, dtype=int)}, r"y has the shape \(11,\), not \(12,\) or \(12, 3\)"),
-        ({"y": np.full(12, 3)}, "y must hold integers from 0 to 2"),
-        ({"y": np.full((12, 3), 2)}, "y must hold integers from 0 to 1"),
-        ({"y": np.zeros(12)}, "y must hold integers"),
+        ({"y": np.full(12, 3)}, "y must contain integers from 0 to 2"),
+        ({"y": np.full((12, 3), 2)}, "y must contain integers from 0 to 1"),
+        ({"y": np.zeros(12)}, "y must contain integers"),
         ({"split": np.zeros(3)}, r"split has the shape \(3,\), not \(12,\)"),
         ({"feature_names": np.array(["a"])}, "feature_names has the shape"),
     ],
 )
-def test_bad_files(folder, arrays, change, message):
+def test_invalid_files(folder, arrays, change, message):
     stored = {key: value for key, value in (arrays | change).items() if value is not None}
     np.savez(folder / "bad.npz", **stored)
     with pytest.raises(ValueError, match=message):
         datasets.load("bad")
 
 
-def test_objects_are_refused(folder, arrays):
+def test_arrays_of_objects_are_rejected(folder, arrays):
     np.savez(folder / "bad.npz", **arrays | {"classes": np.array([{}, {}, {}], dtype=object)})
     with pytest.raises(ValueError, match=r"bad\.npz cannot be read"):
         datasets.load("bad")
 
 
-def test_a_file_that_is_no_archive(folder):
+def test_a_file_that_is_not_an_archive(folder):
     (folder / "bad.npz").write_text("nothing")
     with pytest.raises(ValueError, match=r"bad\.npz cannot be read"):
         datasets.load("bad")
 
 
-def test_unknown_name_says_what_exists(folder):
-    with pytest.raises(ValueError, match="name='nosuch' is no data set; there are digits, iris"):
+def test_unknown_names_are_rejected_with_a_list(folder):
+    with pytest.raises(
+        ValueError, match="name='nosuch' is not a data set; available data sets: digits, iris"
+    ):
         datasets.load("nosuch")
 
 
-def test_a_name_of_openml_is_offered_not_fetched():
-    message = "DIRECTBOOST_DATA can name a folder with more; 'openml:letter' gets it from OpenML"
+def test_data_sets_of_openml_are_suggested_but_not_downloaded():
+    message = "set DIRECTBOOST_DATA to a directory with more; 'openml:letter' loads it from OpenML"
     with pytest.raises(ValueError, match=message):
         datasets.load("letter")
 
@@ -178,14 +180,14 @@ def sum_of(path):
 
 
 @pytest.mark.parametrize("form", ["{total}  small.npz", "{total} *./small.npz"])
-def test_listed_sum(folder, arrays, form):
+def test_listed_checksum(folder, arrays, form):
     path = folder / "small.npz"
     np.savez(path, **arrays)
     lines = ["0" * 64 + "  other.npz", form.format(total=sum_of(path)), ""]
     (folder / "SHA256SUMS").write_text("\n".join(lines))
     assert datasets.load("small").X.shape == (12, 2)
     path.write_bytes(path.read_bytes() + b"x")
-    message = rf"small\.npz has the SHA-256 sum {sum_of(path)}, expected is .*SHA256SUMS\)"
+    message = rf"small\.npz has the SHA-256 checksum {sum_of(path)}, expected .*SHA256SUMS\)"
     with pytest.raises(ValueError, match=message):
         datasets.load("small")
 
@@ -196,10 +198,10 @@ def test_a_file_that_is_not_listed_is_read(folder, arrays):
     assert datasets.load("small").X.shape == (12, 2)
 
 
-def test_another_file_than_the_experiments_had(folder, arrays):
+def test_a_file_that_differs_from_the_experiments_gives_a_warning(folder, arrays):
     path = folder / "vowel.npz"
     np.savez(path, **arrays)
-    message = f"{sum_of(path)}, expected is {SUMS['vowel']}: it is not the file"
+    message = f"{sum_of(path)}, expected {SUMS['vowel']}: it is not the file"
     with pytest.warns(UserWarning, match=message) as found:
         assert datasets.load("vowel").X.shape == (12, 2)
     assert found[0].filename == __file__
@@ -209,27 +211,27 @@ def test_another_file_than_the_experiments_had(folder, arrays):
         datasets.load("vowel")
 
 
-def test_the_sum_of_a_set(folder, arrays):
+def test_the_checksum_of_a_data_set(folder, arrays):
     np.savez(folder / "small.npz", **arrays)
     assert datasets.checksum("small") == sum_of(folder / "small.npz")
     np.savez(folder / "iris.npz", **arrays)
-    for name in ("iris", "rings", "nothing"):  # embedded, whatever the folder has; generated; none
+    for name in ("iris", "rings", "nothing"):  # embedded, generated, unknown
         assert datasets.checksum(name) is None
 
 
-def test_known_sums_are_sums_of_sets_that_are_read_from_files():
+def test_known_checksums_belong_to_data_sets_from_files():
     assert all(re.fullmatch("[0-9a-f]{64}", total) for total in SUMS.values())
     assert not SUMS.keys() & set(datasets.available())
 
 
-def test_missing_folder(monkeypatch, tmp_path):
+def test_missing_directory(monkeypatch, tmp_path):
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path / "gone"))
-    with pytest.raises(ValueError, match=r"DIRECTBOOST_DATA='.*gone' is no folder"):
+    with pytest.raises(ValueError, match=r"DIRECTBOOST_DATA='.*gone' is not a directory"):
         datasets.load("letter")
 
 
-def test_additive_truth_sits_in_ten_features():
-    """Noise features and labels are independent; informative ones are not."""
+def test_additive_data_depend_on_ten_features():
+    """Labels depend on the informative features, but not on the noise features."""
     data = datasets.additive(m=20_000, d=12, k=3, seed=1)
     bins = [np.bincount((data.X[:, f] * 8).astype(int), data.y == 0, 8) for f in range(12)]
     spread = np.array([b.std() / b.mean() for b in bins])
@@ -246,9 +248,9 @@ def test_additive_depends_on_its_seed_only():
 
 
 @pytest.mark.parametrize("bad", [{"m": 0}, {"d": 0}, {"k": 1}])
-def test_additive_refuses(bad):
+def test_additive_rejects_invalid_sizes(bad):
     ((name, value),) = bad.items()
-    with pytest.raises(ValueError, match=f"{name}={value} is too small"):
+    with pytest.raises(ValueError, match=f"{name}={value} is invalid"):
         datasets.additive(**bad)
 
 

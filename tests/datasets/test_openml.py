@@ -1,4 +1,4 @@
-"""Sets of OpenML, from answers that scikit-learn recorded: what is fetched, kept and refused."""
+"""Data sets from OpenML, with the responses that scikit-learn recorded for its tests."""
 
 import io
 import re
@@ -23,14 +23,14 @@ FORMS = [
 
 
 class Answer(io.BytesIO):
-    """What `urlopen` returns: a stream with a header."""
+    """A response of `urlopen`: a stream with headers."""
 
     def info(self):
         return {"Content-Encoding": "gzip"}
 
 
 def record(address):
-    """Return the recorded answer to an address."""
+    """Return the recorded response for an address."""
     path = "/" + address.split("/", 3)[3]
     form, name = next((form, name) for form, name in FORMS if re.fullmatch(form, path))
     stem = re.sub(form, name, path).replace("features", "f").replace("qualities", "q")
@@ -47,7 +47,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Answer with the records; return the addresses that were asked for."""
+    """Use the recorded responses; return the list of requested addresses."""
     addresses = []
 
     def urlopen(request, *args, **kwargs):
@@ -59,7 +59,7 @@ def asked(monkeypatch):
 
 
 def cut(monkeypatch, error):
-    """Let every request end in an error."""
+    """Make every request fail with an error."""
 
     def urlopen(request, *args, **kwargs):
         raise error
@@ -69,7 +69,7 @@ def cut(monkeypatch, error):
 
 
 def test_iris(asked):
-    """The rows are those scikit-learn has, but for the two it corrected."""
+    """The rows are those of scikit-learn, except for the two that it corrected."""
     data, own = datasets.load("openml:iris"), datasets.load("iris")
     assert data.name == "openml:iris"
     assert (data.X != own.X).any(axis=1).sum() <= 2
@@ -80,7 +80,7 @@ def test_iris(asked):
     assert data.split is None
 
 
-def test_what_was_fetched_is_kept(asked, cache):
+def test_downloaded_data_are_cached(asked, cache):
     first = datasets.load("openml:iris")
     count = len(asked)
     assert [path.name for path in cache.iterdir()] == ["61.npz"]
@@ -114,7 +114,7 @@ def test_several_targets(asked):
     assert data.X.shape == (13, 72)
 
 
-def test_labels_that_are_numbers_are_in_their_order():
+def test_numeric_labels_are_sorted_as_numbers():
     class Bunch:
         target = np.array([10.0, 9.0, 2.0, 10.0])
 
@@ -123,7 +123,7 @@ def test_labels_that_are_numbers_are_in_their_order():
     assert y.tolist() == [2, 1, 0, 2]
 
 
-def test_several_targets_of_other_kinds_are_refused():
+def test_several_targets_must_be_binary():
     class Bunch:
         target = np.array([["red", "1"], ["blue", "0"]])
 
@@ -137,13 +137,14 @@ def test_without_a_network(monkeypatch, cache):
         datasets.load("openml:letter")
     text = str(found.value)
     assert "\n" not in text
-    assert text.startswith(f"openml:letter (data_id 6) is not in the cache {cache} (DIRECTBOOST_C")
+    assert text.startswith(f"openml:letter (data_id 6) is not in the cache {cache} and OpenML")
     assert "OpenML cannot be reached (<urlopen error no route>)" in text
+    assert "set DIRECTBOOST_CACHE to another cache" in text
     assert "DIRECTBOOST_DATA" in text
     assert not cache.exists()
 
 
-def test_an_answer_that_breaks_off(monkeypatch, cache):
+def test_an_incomplete_response(monkeypatch, cache):
     cut(monkeypatch, IncompleteRead(b"half"))
     with (
         pytest.warns(RuntimeWarning, match="corrupted"),
@@ -153,16 +154,16 @@ def test_an_answer_that_breaks_off(monkeypatch, cache):
     assert not cache.exists()
 
 
-def test_an_answer_that_is_an_error(monkeypatch):
+def test_an_error_response(monkeypatch):
     cut(monkeypatch, HTTPError("https://x", 503, "busy", {}, io.BytesIO()))
     with (
         pytest.warns(UserWarning, match="network error"),
-        pytest.raises(ConnectionError, match="OpenML answers HTTP Error 503: busy"),
+        pytest.raises(ConnectionError, match="OpenML responds with HTTP Error 503: busy"),
     ):
         datasets.load("openml:letter")
 
 
-def test_a_number_openml_does_not_have(monkeypatch):
+def test_unknown_numbers(monkeypatch):
     cut(monkeypatch, HTTPError("https://x", 412, "none", {}, io.BytesIO()))
     with pytest.raises(ValueError, match=r"openml:7 \(data_id 7\) cannot be read: .*not found"):
         datasets.load("openml:7")
@@ -170,12 +171,12 @@ def test_a_number_openml_does_not_have(monkeypatch):
 
 @pytest.mark.parametrize("name", ["nosuch", "", "-1"])
 def test_unknown_names(name):
-    message = f"name='openml:{name}' is not known; .* a number of OpenML .* one of covtype, dna"
+    message = f"name='openml:{name}' is invalid: .* a number of OpenML .* one of covtype, dna"
     with pytest.raises(ValueError, match=message):
         datasets.load(f"openml:{name}")
 
 
-def test_the_usual_cache(monkeypatch, tmp_path):
+def test_the_default_cache(monkeypatch, tmp_path):
     monkeypatch.delenv("DIRECTBOOST_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert openml.cache_folder() == tmp_path / "directboost" / "openml"
@@ -184,15 +185,17 @@ def test_the_usual_cache(monkeypatch, tmp_path):
     assert openml.cache_folder() == tmp_path / ".cache" / "directboost" / "openml"
 
 
-def test_a_cut_file_of_the_cache_is_named(asked, cache):
+def test_a_truncated_file_of_the_cache_is_named(asked, cache):
     datasets.load("openml:iris")
     path = cache / "61.npz"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"61\.npz cannot be read .*; delete the file, and it is"):
+    with pytest.raises(
+        ValueError, match=r"61\.npz cannot be read .*; delete the file to download it"
+    ):
         datasets.load("openml:iris")
 
 
-def test_a_cut_file_of_the_folder_is_named(tmp_path, monkeypatch):
+def test_a_truncated_file_of_the_directory_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
     np.savez(tmp_path / "own.npz", X=np.zeros((9, 2)), y=np.zeros(9, int), classes=np.array(["a"]))
     whole = (tmp_path / "own.npz").read_bytes()
@@ -201,8 +204,8 @@ def test_a_cut_file_of_the_folder_is_named(tmp_path, monkeypatch):
         datasets.load("own")
 
 
-def test_the_truth_comes_with_the_clusters():
-    """Standardised by it, the rows of every cluster have mean 0 and deviation 1."""
+def test_centres_and_deviations_of_the_clusters():
+    """The standardised rows of every cluster have mean 0 and standard deviation 1."""
     data = datasets.clusters(seed=5)
     unit = (data.X - data.extra["centres"][data.y]) / data.extra["deviations"][data.y, None]
     for c in range(4):

@@ -249,10 +249,10 @@ def test_a_loss_derived_from_a_built_in_one_is_solved_as_itself():
             return super().theta(3.0 * z)
 
         def theta_gradient(self, z):
-            return 3.0 * super().slope(3.0 * z)
+            return 3.0 * super().theta_gradient(3.0 * z)
 
         def theta_curvature(self, z):
-            return 9.0 * super().bend(3.0 * z)
+            return 9.0 * super().theta_curvature(3.0 * z)
 
         def conjugate(self, s):
             return super().conjugate(s / 3.0)
@@ -269,7 +269,7 @@ def test_a_loss_that_breaks_its_contract_is_found_out():
     loss = SmoothLoss(
         lambda z: np.logaddexp(0, -z) - 0.3, lambda z: -1.0 / (1.0 + np.exp(np.clip(z, -700, 700)))
     )
-    with pytest.raises(ValueError, match="breaks its contract"):
+    with pytest.raises(ValueError, match="violates its contract"):
         DirectBoostClassifier(loss=loss, nu=0.001).fit(data.X, data.y)
 
 

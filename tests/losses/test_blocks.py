@@ -1,4 +1,4 @@
-"""The objective goes over the rows in blocks: what comes out is that of all rows at once."""
+"""The objective is evaluated in blocks of rows, with the same result as for all rows at once."""
 
 from dataclasses import replace
 from math import fsum
@@ -25,7 +25,7 @@ PAIRS = [(n, m) for n in LOSSES for m in MARGINS if m in LOSSES[n].margins]
 
 
 @pytest.mark.parametrize(("name", "margin_name"), PAIRS)
-def test_the_objective_is_that_of_all_rows_at_once(name, margin_name, rng):
+def test_blocks_give_the_objective_of_all_rows(name, margin_name, rng):
     objective = problem(name, margin_name, rng)
     margin, loss, rows = objective.margin, objective.loss, objective.rows
     F = rng.normal(size=(M, K))
@@ -39,7 +39,7 @@ def test_the_objective_is_that_of_all_rows_at_once(name, margin_name, rng):
 
 
 @pytest.mark.parametrize(("name", "margin_name"), PAIRS)
-def test_the_bound_of_the_parts_stays_below_the_exact_dual(name, margin_name, rng):
+def test_the_bound_from_blocks_is_below_the_exact_dual(name, margin_name, rng):
     objective = problem(name, margin_name, rng)
     loss, rows = objective.loss, objective.rows
     U = objective.negative_gradient(rng.normal(size=(M, K)))
@@ -48,7 +48,7 @@ def test_the_bound_of_the_parts_stays_below_the_exact_dual(name, margin_name, rn
 
 
 @pytest.mark.parametrize(("name", "margin_name"), PAIRS)
-def test_the_start_of_the_objective_is_that_of_the_loss(name, margin_name, rng):
+def test_the_objective_starts_from_the_start_of_the_loss(name, margin_name, rng):
     objective = problem(name, margin_name, rng)
     expected = objective.loss.start(objective.rows)
     np.testing.assert_allclose(objective.start(np.dtype(np.float64)), expected, rtol=1e-15)
@@ -58,7 +58,7 @@ def test_the_start_of_the_objective_is_that_of_the_loss(name, margin_name, rng):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_the_start_is_that_of_scores_of_zero(name, rng):
+def test_the_start_is_at_scores_of_zero(name, rng):
     margin = Pairwise(rng.integers(0, K, M).astype(np.int32), K)
     rows, loss = SampleWeights.weighted(rng.random(M) + 0.1, K, margin.true_class), LOSSES[name]()
     zero = np.zeros((M, K))
@@ -66,7 +66,7 @@ def test_the_start_is_that_of_scores_of_zero(name, rng):
     assert loss.start_value(rows) == pytest.approx(loss.value(zero, rows), rel=1e-13, abs=1e-15)
 
 
-def test_blocks_hold_every_row_once():
+def test_blocks_contain_every_row_once():
     for m in (0, 1, 4096, 4097, 10_000):
         rows = np.concatenate([np.arange(m)[part] for part in row_blocks(m)] + [np.empty(0, int)])
         np.testing.assert_array_equal(rows, np.arange(m))
@@ -77,16 +77,16 @@ def test_entropy_is_zero_at_zero():
 
 
 class _Coupled(LOSSES["multinomial"]):
-    """A user's loss that couples all rows, derived from one that does not."""
+    """A user-defined loss that couples all rows, derived from one that does not."""
 
-    def value(self, rho, rows):
-        return float(np.log1p(super().value(rho, rows)))
+    def value(self, rho, weights):
+        return float(np.log1p(super().value(rho, weights)))
 
-    def negative_gradient(self, rho, rows):
-        return super().negative_gradient(rho, rows) / (1.0 + super().value(rho, rows))
+    def negative_gradient(self, rho, weights):
+        return super().negative_gradient(rho, weights) / (1.0 + super().value(rho, weights))
 
 
-def test_a_derived_loss_is_not_taken_to_be_a_sum(rng):
+def test_a_derived_loss_does_not_count_as_additive(rng):
     objective = replace(problem("multinomial", "pairwise", rng), loss=_Coupled())
     F = rng.normal(size=(M, K))
     whole = objective.loss.value(objective.margin.forward(F), objective.rows)

@@ -69,7 +69,7 @@ def test_one_vs_all_has_no_logarithm(y, rng):
 
 
 def test_shrink_frees_mass_in_proportion_to_the_row_weights(rho, y):
-    """What the off-label entries lose goes to the labels, shared like c."""
+    """The mass that off-label entries lose moves to the labels, in proportion to c."""
     rows = SampleWeights.weighted(np.arange(1.0, M + 1), K, y)
     U = LOSS.shrink(LOSS.negative_gradient(rho, rows), 0.3, rows)
     own = U[np.arange(M), y]
@@ -89,7 +89,7 @@ def test_shrink_survives_weights_that_leave_no_mass_for_the_labels(y):
 
 
 def test_infinite_weights_have_a_dual_value_of_minus_infinity():
-    """One-vs-all weights may overflow; their bound is then useless but no NaN."""
+    """One-vs-all weights may overflow; the bound is then useless, but not NaN."""
     rows = SampleWeights.weighted(np.ones(2), 2, None)
     U = LOSS.negative_gradient(np.array([[-1e4, 1.0], [0.0, 0.0]]), rows)
     assert np.isposinf(U[0, 0])

@@ -1,4 +1,4 @@
-"""Hinge loss: ties, and the linear program it stands for."""
+"""Hinge loss: ties, and its linear program."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def pairwise_rows(labels, k=3):
 
 
 def test_tied_classes_share_the_weight_of_the_row():
-    """All maximisers of a row get the same weight, the label among them where its slack ties."""
+    """All maximisers of a row get the same weight, including the label if its slack ties."""
     rho = np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.6], [1.0, 0.0, 1.0], [2.0, 0.0, 2.0]])
     U = HINGE.negative_gradient(rho, SampleWeights.weighted(np.ones(4), 3, np.array([0, 0, 1, 1])))
     expected = [[0.0, 0.5, 0.5], [0.0, 1.0, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.0, 1.0, 0.0]]
@@ -77,7 +77,7 @@ def test_duals_of_the_linear_program_close_the_gap():
     np.testing.assert_allclose(HINGE.shrink(U, 1.0, rows), U, atol=1e-12)
 
 
-def test_the_loss_says_it_has_kinks():
-    """Solvers that need a gradient must be able to see that there is none."""
+def test_the_hinge_is_not_smooth():
+    """Solvers that need a gradient can check that the loss has none."""
     assert not HINGE.smooth
     assert not HINGE.curvature(np.zeros((2, 3)), pairwise_rows([0, 1])).any()

@@ -1,4 +1,4 @@
-"""Losses given by the user: bounds of the conjugate, differences, a lifted infimum."""
+"""User-defined losses: bounds of the conjugate, finite differences, a non-zero infimum."""
 
 import numpy as np
 import pytest
@@ -75,14 +75,14 @@ def test_rough_derivatives_give_looser_but_true_bounds():
     np.testing.assert_allclose(bound, exact, atol=1e-9)
 
 
-def test_curvature_by_differences_where_none_is_given(rng):
-    """Without Theta'' a central difference of Theta' serves, and is never negative."""
+def test_curvature_by_finite_differences(rng):
+    """Without Theta'' a central difference of Theta' is used; it is never negative."""
     z = rng.uniform(-3.0, 3.0, (3, 3))
     np.testing.assert_allclose(LIFTED.theta_curvature(z), np.exp(-z), rtol=1e-8)
     assert np.all(SMOOTHED.theta_curvature(np.linspace(-2.0, 2.0, 41)) >= 0.0)
 
 
 def test_positive_slopes_are_cut_off():
-    """Theta is non-increasing, so rounding of a user's derivative above 0 never makes U < 0."""
+    """Theta is non-increasing; a derivative above 0 by rounding does not make U < 0."""
     noisy = SmoothLoss(smoothed_hinge, lambda z: smoothed_hinge_slope(z) + 1e-17)
     assert noisy.negative_gradient(np.full((3, 3), 5.0), FREE).min() >= 0.0

@@ -1,4 +1,4 @@
-"""What is special to the smoothed hinge: how near it is to the hinge, and whose dual it shares."""
+"""The smoothed hinge: its distance from the hinge, and the dual domain they share."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def draw(rng, margin, m=12, k=4):
 
 @pytest.mark.parametrize("margin", MARGINS)
 @pytest.mark.parametrize("mu", [1.0, 0.1, 1e-3])
-def test_it_lies_above_the_hinge_by_at_most_the_entropy(margin, mu, rng):
+def test_it_exceeds_the_hinge_by_at_most_the_entropy(margin, mu, rng):
     rho, rows = draw(rng, margin)
     excess = SmoothedHinge(mu).value(rho, rows) - Hinge().value(rho, rows)
     most = mu * np.log(rows.k if margin == "pairwise" else 2.0)
@@ -69,8 +69,8 @@ def test_its_weights_bound_the_hinge(margin, rng):
 
 
 @pytest.mark.parametrize("margin", MARGINS)
-def test_a_prior_draws_the_weights_to_it(margin, rng):
-    """Around its own weights the loss is as steep as the hinge allows; conjugates still match."""
+def test_a_prior_attracts_the_dual_weights(margin, rng):
+    """A loss around its own dual weights is as steep as the hinge allows; conjugates match."""
     rho, rows = draw(rng, margin)
     first = SmoothedHinge(0.5)
     U = first.negative_gradient(rho, rows)

@@ -1,4 +1,4 @@
-"""Squared hinge loss: closed forms and the kink of its derivative."""
+"""Squared hinge loss: closed forms, and the point where its second derivative jumps."""
 
 import numpy as np
 import pytest

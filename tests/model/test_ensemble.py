@@ -1,4 +1,4 @@
-"""The fitted model as tables: it answers what its weak classifiers answer together."""
+"""The tables of an ensemble give the weighted sum of its weak classifiers."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 from directboost.kernels.threads import Team
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import Constant, Stump
+from directboost.model.learners import (
+    CategoryStump,
+    ClassAnswer,
+    Constant,
+    FittedClasses,
+    Negated,
+    PoolColumn,
+    Stump,
+)
+from directboost.model.trees import Leaf, Tree
 
 stumps = st.builds(
     Stump,
@@ -26,7 +35,7 @@ def draw_rows(rng, m=60):
 
 @given(members=st.lists(learners, max_size=12), k=st.integers(1, 4), seed=st.integers(0, 999))
 def test_scores_are_the_weighted_votes(members, k, seed):
-    """F(x) = sum_j h_j(x) W_j:, whatever shares a feature or a threshold."""
+    """F(x) = sum_j h_j(x) W_j:, also if weak classifiers share features or thresholds."""
     rng = np.random.default_rng(seed)
     W, X = rng.uniform(0.0, 2.0, (len(members), k)), draw_rows(rng)
     model = Ensemble(members, W)
@@ -37,7 +46,7 @@ def test_scores_are_the_weighted_votes(members, k, seed):
 
 @given(members=st.lists(learners, max_size=12), seed=st.integers(0, 999))
 def test_contributions_add_up_to_the_scores(members, seed):
-    """Intercept plus the parts of the features; features without a stump have none."""
+    """Scores are the intercept plus all contributions; an unused feature contributes nothing."""
     rng = np.random.default_rng(seed)
     model, X = Ensemble(members, rng.uniform(0.0, 2.0, (len(members), 3))), draw_rows(rng)
     parts = model.contributions(X)
@@ -48,7 +57,7 @@ def test_contributions_add_up_to_the_scores(members, seed):
 
 
 def test_tables_by_hand():
-    """Two stumps of one feature and both constants, in numbers."""
+    """Two stumps of one feature and both constants."""
     model = Ensemble(
         [Stump(1, 0.5, 1, False), Stump(1, 2.0, -1, True), Constant(1), Constant(-1)],
         np.array([[1.0, 0.0], [0.0, 3.0], [0.25, 0.0], [0.0, 0.5]]),
@@ -60,7 +69,7 @@ def test_tables_by_hand():
     np.testing.assert_array_equal(model.intercept, [0.25, -0.5])
 
 
-def test_a_missing_stump_needs_no_threshold():
+def test_a_stump_of_missing_values_has_no_threshold():
     model = Ensemble([Stump(0, np.inf, 1, True)], np.array([[2.0]]))
     assert model.thresholds[0].size == 0
     X = np.array([[1e308], [-1e308], [np.nan]])
@@ -73,12 +82,12 @@ def test_the_empty_model():
     np.testing.assert_array_equal(model.contributions(np.ones((4, 2))), np.zeros((4, 2, 3)))
 
 
-def test_one_weight_row_per_learner():
-    with pytest.raises(ValueError, match="1 learners have 0 rows"):
+def test_coef_needs_one_row_per_learner():
+    with pytest.raises(ValueError, match="coef has 0 rows, but there are 1 learners"):
         Ensemble([Constant(1)], np.empty((0, 3)))
 
 
-def test_threads_change_no_bit(rng):
+def test_scores_do_not_depend_on_threads(rng):
     members = [Stump(f, t, 1, True) for f in range(3) for t in (-1.0, 0.0, 0.5)]
     model, X = Ensemble(members, rng.uniform(size=(9, 3))), rng.normal(size=(40_000, 3))
     with Team(2) as team:
@@ -86,7 +95,7 @@ def test_threads_change_no_bit(rng):
 
 
 def test_infinite_numbers_are_reported():
-    """In a feature the model reads or not; scores are there all the same."""
+    """They are reported in any feature, whether the model reads it or not."""
     model, X = Ensemble([Stump(0, 0.5, 1, True)], np.array([[2.0]])), np.zeros((300, 3))
     for column in range(3):
         for value in (np.inf, -np.inf):
@@ -95,3 +104,42 @@ def test_infinite_numbers_are_reported():
             X[217, column] = value
             for rows in (X, np.asfortranarray(X), X[:, ::-1][:, ::-1]):
                 assert model.checked_scores(rows)[1]
+
+
+class FirstColumn:
+    """A fitted classifier that predicts the integers in the first column."""
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+
+def test_the_parts_of_an_ensemble_add_up_to_its_scores(rng):
+    """Exports read intercept, tables, forest and others; together they are the model."""
+    tree = Tree(
+        feature=np.array([1]),
+        value=np.array([0.5]),
+        is_level=np.array([False]),
+        missing_left=np.array([True]),
+        left=np.array([~0]),
+        right=np.array([~1]),
+    )
+    classes = FittedClasses(FirstColumn(), (0,), 2)
+    members = [Constant(-1), Stump(1, 0.25, -1, True), Leaf(tree, 1, -1), CategoryStump(2, 1.0, 1)]
+    members += [Negated(PoolColumn(1)), Leaf(tree, 0, 1), ClassAnswer(classes, 1)]
+    coef = rng.uniform(0.1, 2.0, (len(members), 3))
+    model = Ensemble(members, coef)
+    X = np.column_stack([rng.integers(0, 2, 50), rng.random(50), rng.integers(0, 3, 50)])
+    F = np.zeros((50, 3)) + model.intercept
+    for feature, cuts, table in zip(
+        model.stump_features, model.thresholds, model.tables, strict=True
+    ):
+        F += table[np.searchsorted(cuts, X[:, feature])]
+    for part, table in model.forest:
+        F += table[part.apply(X)]
+    for learner, row in model.others:
+        F += np.outer(learner.predict(X), row)
+    np.testing.assert_allclose(F, model.scores(X), rtol=1e-12, atol=1e-12)
+    assert model.stumps == [members[1], members[3]]
+    np.testing.assert_array_equal(model.stump_coef, [-coef[1], coef[3]])
+    assert [part for part, _ in model.forest] == [tree]
+    assert [learner for learner, _ in model.others] == [members[4], members[6]]

@@ -1,4 +1,4 @@
-"""Weak classifiers as a fitted model holds them."""
+"""Weak classifiers of a fitted model."""
 
 import dataclasses
 
@@ -24,8 +24,8 @@ X = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, np.nan], [np.nan, 3.0]])
         (Constant(-1), [-1, -1, -1, -1]),
     ],
 )
-def test_answers(stump, answers, real):
-    """Right of the threshold is strict; a missing value goes where the stump says."""
+def test_responses(stump, answers, real):
+    """A value at the threshold is on the left; a missing value is on the side of the stump."""
     found = stump.predict(X.astype(real))
     assert found.dtype == np.float64
     assert found.tolist() == answers
@@ -52,8 +52,8 @@ def test_words(learner, words):
     assert learner.describe("petal") == words
 
 
-def test_learners_are_values():
-    """Equal ones are one in a set, and none can be changed."""
+def test_learners_compare_by_value_and_are_immutable():
+    """A set contains equal weak classifiers once, and none can be modified."""
     assert len({Stump(0, 1.0, 1, True), Stump(0, 1.0, 1, True), Constant(1), Constant(1)}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         Stump(0, 1.0, 1, True).threshold = 2.0

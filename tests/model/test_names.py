@@ -1,4 +1,4 @@
-"""What features and classes are called, in one way wherever a model speaks of them."""
+"""Names of features and classes, the same in summaries and messages."""
 
 import numpy as np
 import pandas as pd
@@ -14,19 +14,19 @@ KEY = "names: x2 is column 2 of X, counted from 0"
 
 
 @pytest.mark.parametrize("given", [X, X.tolist(), sp.csr_matrix(X), pd.DataFrame(X)], ids=type)
-def test_the_summary_says_what_a_column_without_a_name_is_called(given):
+def test_the_summary_explains_default_names(given):
     text = DirectBoostClassifier(nu=0.1).fit(given, Y).summary(max_rules=1)
     assert text.splitlines()[-3].startswith("  x2 <= 2.45 ")
     assert text.splitlines()[-1] == KEY
 
 
-def test_names_of_a_frame_need_no_key():
+def test_names_of_a_data_frame_are_not_explained():
     frame = pd.DataFrame(X, columns=["x0", "x1", "x2", "width"])
     assert "counted from" not in DirectBoostClassifier(nu=0.1).fit(frame, Y).summary()
 
 
-def test_there_is_no_key_to_names_that_are_not_shown():
-    """No rules, an empty model, and one of constants only."""
+def test_names_that_are_not_shown_are_not_explained():
+    """No rules, an empty model, and a model of constants only."""
     model = DirectBoostClassifier(nu=0.1).fit(X, Y)
     constant = DirectBoostClassifier(nu=0.1).fit(np.ones((150, 1)), np.arange(150) < 99)
     empty = DirectBoostClassifier(nu=1.0).fit(X, Y)
@@ -43,17 +43,17 @@ def test_there_is_no_key_to_names_that_are_not_shown():
     ],
     ids=lambda asked: next(iter(asked)),
 )
-def test_unknown_names_are_refused_with_those_there_are(asked):
-    """Without names, the message says how features are called and how to name them."""
+def test_unknown_names_are_rejected_with_a_list_of_names(asked):
+    """If X has no names, the message explains the default names and how to pass others."""
     model, argument = DirectBoostClassifier(**asked), next(iter(asked))
     with pytest.raises(ValueError, match=f"{argument} names features .*'age'.*'x0', 'x1'") as found:
         model.fit(X, Y)
     assert "x3 is column 3 of X, counted from 0" in str(found.value)
-    assert "give X as a frame" in str(found.value)
+    assert "pass X as a data frame" in str(found.value)
     with pytest.raises(ValueError, match=f"{argument} names .*'age'.*it has 'a', 'b', 'c', 'd'$"):
         model.fit(pd.DataFrame(X, columns=list("abcd")), Y)
 
 
-def test_many_names_are_cut_short():
+def test_long_lists_of_names_are_shortened():
     assert some_of(default_names(14)).endswith("'x10', 'x11' and 2 more")
     assert some_of(default_names(2)) == "'x0', 'x1'"

@@ -1,4 +1,4 @@
-"""The factor from scores to probabilities: likely, and definite where no row is wrong."""
+"""The factor from scores to probabilities: most likely, and unique if no row is wrong."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def scores(wrong, m=60, k=4, scale=1.0):
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 20.0])
-def test_the_factor_is_the_likeliest(scale):
+def test_the_factor_maximises_the_likelihood(scale):
     F, codes = scores(wrong=8, scale=scale)
     weight = np.random.default_rng(1).uniform(size=codes.size)
 
@@ -30,8 +30,8 @@ def test_the_factor_is_the_likeliest(scale):
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 20.0])
-def test_rows_that_are_all_right_have_one_factor(scale):
-    """The factor goes with the scale of the scores; order and scale of weights do not matter."""
+def test_the_factor_is_unique_if_no_row_is_wrong(scale):
+    """The factor scales with the scores; order and scale of the weights do not matter."""
     F, codes = scores(wrong=0, scale=scale)
     weight = np.arange(1.0, codes.size + 1.0)
     factor = fit_temperature(F, codes, weight)
@@ -45,7 +45,7 @@ def test_rows_that_are_all_right_have_one_factor(scale):
 
 
 def test_the_factor_stays_in_its_range():
-    """Scores that say nothing but the wrong class are not trusted; tiny ones are magnified."""
+    """Scores that are always wrong get the smallest factor, tiny scores the largest."""
     F, codes = scores(wrong=60)
     assert fit_temperature(F, codes, np.ones(60)) == pytest.approx(np.exp(-6.0))
     F, codes = scores(wrong=0, scale=1e-6)

@@ -1,4 +1,4 @@
-"""The words of a leaf say who falls into it, on any rows."""
+"""The rules of leaves in words hold exactly for the rows in the leaves."""
 
 import re
 
@@ -16,7 +16,7 @@ LEVELS = np.array(["chalk", "clay", "loam", "sand"], dtype=object)
 
 
 def holds(words, row):
-    """Read a rule on the features a, b and c of a row, None where missing; c holds levels."""
+    """Evaluate a rule in words on a row with features a, b and c (a category); None is missing."""
     if words.startswith("not ("):
         return not holds(words[5:-1], row)
     return all(_holds_one(text.strip("()"), row) for text in re.split(r" and ", words))
@@ -38,7 +38,7 @@ def _holds_one(text, row):
 
 
 def rows_with_gaps(m=400, seed=0):
-    """Draw two numbers and a category, missing now and then, and classes that need them jointly."""
+    """Draw two numbers and a category with missing values, and classes that depend on all three."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.integers(0, 12, m) / 4, "b": rng.integers(0, 12, m) / 4})
     frame["c"] = pd.Categorical(LEVELS[rng.integers(0, 4, m)])
@@ -48,7 +48,7 @@ def rows_with_gaps(m=400, seed=0):
 
 
 @pytest.mark.parametrize("gaps", [True, False])
-def test_rules_in_words_are_those_of_the_model(gaps):
+def test_rules_in_words_match_the_responses(gaps):
     X, y = rows_with_gaps()
     if not gaps:
         keep = X.notna().all(axis=1)
@@ -61,12 +61,12 @@ def test_rules_in_words_are_those_of_the_model(gaps):
     assert any(" or missing" in text for text in words) == gaps
     for learner, text in zip(model.learners_, words, strict=True):
         if isinstance(learner, Leaf):
-            said = np.where([holds(text, row) for row in rows], 1.0, -1.0)
-            np.testing.assert_array_equal(said, learner.predict(codes), err_msg=text)
+            expected = np.where([holds(text, row) for row in rows], 1.0, -1.0)
+            np.testing.assert_array_equal(expected, learner.predict(codes), err_msg=text)
 
 
 def test_a_leaf_by_hand():
-    """Bounds on one feature are joined, missing values are told where there were some."""
+    """Bounds on one feature are merged; missing values are mentioned if there were some."""
     names, levels = ["a", "c"], [None, LEVELS]
     tree, some = by_hand(), [True, True]
     assert leaf_words(Leaf(tree, 0, 1), names, levels, some) == "a <= 1 or missing"
@@ -81,8 +81,8 @@ def test_a_leaf_by_hand():
     assert leaf_words(Leaf(twice, 3, 1), names, levels, some) == "a > 3"
 
 
-def test_the_key_to_names_is_one_of_a_name_that_is_shown():
-    """A tree reads more features than the way to one of its leaves."""
+def test_the_name_that_is_explained_is_shown():
+    """A tree may use more features than the path to one of its leaves."""
     X, y = load_iris(return_X_y=True)
     text = DirectBoostClassifier(learner="tree", nu=0.03).fit(X, y).summary(max_rules=1)
     rule, key = text.splitlines()[5], text.splitlines()[-1]

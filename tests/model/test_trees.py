@@ -1,4 +1,4 @@
-"""Trees as weak learners: growth, leaves as columns, the proof over them, and what is kept."""
+"""Trees as weak learners: growth, leaves as columns, their certificate, and pruning."""
 
 import pickle
 
@@ -31,7 +31,7 @@ K = 3
 
 
 def draw(m=200, seed=0):
-    """Return rows with numbers, gaps and a category, which classes depend on jointly."""
+    """Return rows with missing values and a category, on which the classes depend jointly."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(m, 4)), 1)
     X[:, 3] = rng.integers(0, 5, m)
@@ -49,13 +49,13 @@ def grown(A, max_leaves=8, min_share=0.0, seed=0, rows=None):
 
 
 def explained(A, weight, leaves):
-    """Return what leaves explain: their squared sums over their weights."""
+    """Return the explained part of A: the squared sums of the leaves over their weights."""
     groups = [leaves == leaf for leaf in np.unique(leaves)]
     return sum(float((A[g].sum(axis=0) ** 2).sum() / weight[g].sum()) for g in groups)
 
 
-def test_the_first_split_is_the_best_there_is(rng):
-    """Against all thresholds, levels and sides of missing values."""
+def test_the_first_split_is_the_best(rng):
+    """Compare with all thresholds, levels and sides of missing values."""
     for seed in range(5):
         A = rng.normal(size=(200, K))
         X, weight, binned, tree = grown(A, max_leaves=2, seed=seed)
@@ -88,12 +88,12 @@ def test_a_leaf_has_its_share_of_the_weight(rng):
     assert shares.min() >= 0.1
 
 
-def test_nothing_to_gain_is_no_tree():
+def test_no_tree_is_grown_without_a_gain():
     assert grown(np.zeros((200, K)))[3] is None
     assert grown(np.ones((200, K)), min_share=0.6)[3] is None
 
 
-def test_rows_that_are_left_out_do_not_count(rng):
+def test_excluded_rows_do_not_count(rng):
     A = rng.normal(size=(200, K))
     rows = np.sort(rng.permutation(200)[:120])
     changed = A.copy()
@@ -118,8 +118,8 @@ def test_a_row_goes_down_the_tree():
     assert by_hand().features == (0, 1)
 
 
-def test_splits_nobody_needs_go(rng):
-    """The answers stay the same, of any leaves, on any rows."""
+def test_unnecessary_splits_are_removed(rng):
+    """The responses of any leaves to any rows stay the same."""
     A = rng.normal(size=(200, K))
     X, _, _, tree = grown(A, max_leaves=12)
     for count in (1, 2, 5, 12):
@@ -139,8 +139,8 @@ def test_splits_nobody_needs_go(rng):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_the_proof_holds_over_all_leaves_that_were_grown(loss):
-    """Against an independent solve over the responses of all of them."""
+def test_the_certificate_holds_over_all_leaves_that_were_grown(loss):
+    """Compare with an independent solver over the responses of all leaves."""
     X, y, weight = draw(80)
     data = OracleData(X, weight, weight.sum(), np.array([1.0, 2.0, 1.0, 0.5, 1.0]), 255,
         levels=np.array([0, 0, 0, 5]))  # fmt: skip
@@ -173,7 +173,7 @@ def test_the_proof_holds_over_all_leaves_that_were_grown(loss):
 
 
 def test_interactions_are_found():
-    """Classes that depend on two features jointly: stumps cannot tell them, trees can."""
+    """Trees separate classes that depend on two features jointly, stumps do not."""
     X, y, _ = draw(600)
     X = np.nan_to_num(X[:, :2])
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
@@ -183,7 +183,7 @@ def test_interactions_are_found():
     assert trees.score(X, y) > 0.97
     assert trees.certificate_.converged
     assert " and " in trees.summary().splitlines()[5]
-    with pytest.raises(ValueError, match="learner='stump' gives such a sum"):
+    with pytest.raises(ValueError, match="fit with learner='stump'"):
         trees.explain(X)
 
 
@@ -208,13 +208,13 @@ def test_the_same_seed_gives_the_same_trees():
     np.testing.assert_array_equal(again.decision_function(X), fits[0].decision_function(X))
 
 
-def test_threads_change_nothing():
+def test_trees_do_not_depend_on_threads():
     X, y = load_digits(return_X_y=True)
     fits = [DirectBoostClassifier(nu=0.1, learner="tree", n_jobs=n).fit(X, y) for n in (1, 2)]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
-def test_weights_are_repetitions():
+def test_sample_weights_act_as_repetitions():
     X, y, weight = draw(150)
     times = weight.astype(int)
     chosen = {"nu": 0.05, "learner": "tree", "categorical_features": [3]}
@@ -224,7 +224,7 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
 
 
-def test_other_estimators_take_trees():
+def test_other_estimators_support_trees():
     X, y = load_wine(return_X_y=True)
     Y = np.column_stack([y == 0, y > 0, X[:, 0] > 13]).astype(int)
     model = DirectBoostMultiLabelClassifier(nu=0.05, learner="tree").fit(X, Y)
@@ -236,8 +236,8 @@ def test_other_estimators_take_trees():
     assert warm.certificate_.converged
 
 
-def test_levels_never_seen_are_of_the_rest(rng):
-    """A level that a split sets apart is not where other levels go, nor missing values."""
+def test_unseen_levels_belong_to_the_rest(rng):
+    """Neither other levels nor missing values go to the side of the level of a split."""
     level = rng.choice(3, 2000, p=[0.4, 0.2, 0.4])
     X = np.column_stack([level, rng.normal(size=2000)]).astype(float)
     y = ((level == 1) & (X[:, 1] > -3.0)).astype(int)
@@ -246,7 +246,7 @@ def test_levels_never_seen_are_of_the_rest(rng):
 
 
 def test_means_are_those_of_the_pruned_trees(rng):
-    """Trees of which one feature is left can be explained, and their means are what they add."""
+    """Trees with a single feature left can be explained; the means are those of their parts."""
     X = rng.normal(size=(600, 3))
     y = (X[:, 0] > 0.3).astype(int) ^ (rng.random(600) < 0.05)
     model = DirectBoostClassifier(learner=TreeOracle(max_leaves=3), nu=0.5).fit(X, y)
@@ -255,7 +255,7 @@ def test_means_are_those_of_the_pruned_trees(rng):
     np.testing.assert_allclose(model.mean_contributions_, means, atol=1e-9)
 
 
-def test_a_tree_that_parts_the_rows_alike_is_the_same():
+def test_a_tree_with_the_same_leaves_is_not_added_twice():
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     data = OracleData(X, np.ones(300), 300.0, np.ones(65), 255)
@@ -280,7 +280,7 @@ def test_folds_do_not_share_random_numbers():
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("options", "message"),
     [
         ({"max_leaves": 1}, "max_leaves=1"),
         ({"max_leaves": 300}, "max_leaves=300 .* at most 256"),
@@ -290,6 +290,6 @@ def test_folds_do_not_share_random_numbers():
         ({"min_share": -0.1}, "min_share=-0.1"),
     ],
 )
-def test_bad_choices(choices, said):
-    with pytest.raises(ValueError, match=said):
-        TreeOracle(**choices)
+def test_invalid_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        TreeOracle(**options)

@@ -1,4 +1,4 @@
-"""The models that several pictures show."""
+"""Models for several plots."""
 
 import matplotlib as mpl
 
@@ -25,7 +25,7 @@ def wine():
 
 @pytest.fixture(scope="session")
 def with_missing():
-    """Two features, one value in three of the second is missing; three classes."""
+    """Two features, a third of the values of the second one missing; three classes."""
     rng = np.random.default_rng(0)
     y = np.arange(240) % 3
     X = np.column_stack([y + 0.7 * rng.normal(size=240), -y + 0.7 * rng.normal(size=240)])

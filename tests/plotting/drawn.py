@@ -1,4 +1,4 @@
-"""The data of the pictures, and what was drawn, read back from the axes."""
+"""Data of the plots, and functions that read drawn values back from the axes."""
 
 import numpy as np
 from sklearn.datasets import load_wine

@@ -1,4 +1,4 @@
-"""Pictures of the baselines: those that can be had are right, the others are refused."""
+"""Plots of baselines: supported ones are correct, others raise an error."""
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,8 @@ def fitted(frame):
     return AdaBoostMH(30).fit(*frame)
 
 
-def test_steps_are_what_a_value_adds(fitted, frame):
-    """Two rows that differ in one feature differ by its steps; bars stand for the levels."""
+def test_steps_are_the_contribution_of_a_value(fitted, frame):
+    """Scores of rows that differ in one feature differ by its steps; levels have bars."""
     rows = frame[0].dropna().iloc[:40].assign(town=frame[0]["town"].iloc[0])
     lines = lines_by_label(plot_feature(fitted, "height", X=frame[0]))
     found = np.column_stack([height_at(lines[str(r)], rows["height"]) for r in range(3)])
@@ -43,7 +43,7 @@ def test_steps_are_what_a_value_adds(fitted, frame):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["Bern", "Chur", "Davos"]
 
 
-def test_rules_that_speak_against_a_class_are_red(fitted):
+def test_negative_weights_are_red(fitted):
     ax = plot_sharing(fitted, most=8)
     weights = ax.images[0].get_array()
     order = np.argsort(-np.abs(fitted.coef_).sum(axis=1), kind="stable")[:8]
@@ -64,7 +64,7 @@ def test_regions_and_margins(fitted, frame):
     assert plot_margins(fitted, *frame).get_xlabel().startswith("margin")
 
 
-def test_the_objective_falls_round_by_round(fitted):
+def test_the_objective_decreases_in_every_round(fitted):
     objective, error = plot_convergence(fitted)
     heights = [record.objective for record in fitted.history_]
     np.testing.assert_array_equal(objective.lines[0].get_xdata(), np.arange(1, 31))
@@ -76,16 +76,16 @@ def test_the_objective_falls_round_by_round(fitted):
     assert objective.get_xlabel() == error.get_xlabel() == "round"
 
 
-def test_a_method_without_an_error_says_so():
+def test_a_method_without_an_error_has_a_note():
     axes = plot_convergence(GradBoost(5).fit(WINE.data, NAMES))
-    assert [text.get_text() for text in axes[1].texts] == ["the method has none"]
+    assert [text.get_text() for text in axes[1].texts] == ["not defined for this method"]
     assert not axes[0].texts
 
 
 @pytest.mark.parametrize(
     "model", [AdaBoostMO(5), OneVsAllBoost(5, normalize=True)], ids=["decoded", "scaled"]
 )
-def test_scores_that_are_no_sums_are_refused(model):
+def test_scores_that_are_not_sums_are_rejected(model):
     model.fit(WINE.data, NAMES)
     message = f"the scores of {type(model).__name__} are not sums over its weak classifiers"
     with pytest.raises(ValueError, match=message):
@@ -106,7 +106,7 @@ def test_other_weak_classifiers_have_no_steps():
         plot_regions(few, two, NAMES)
 
 
-def test_the_empty_baseline_is_refused():
+def test_an_empty_baseline_is_rejected():
     X, y = np.zeros((6, 2)), [0, 1, 0, 1, 0, 1]
     with pytest.warns(ConvergenceWarning, match="before its first round"):
         model = AdaBoostMH(5).fit(X, y)

@@ -1,4 +1,4 @@
-"""The picture of the bounds is the history of the fit."""
+"""The plot of the bounds shows the history of the fit."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,8 +24,8 @@ def test_convergence_draws_into_given_axes(wine):
     assert plot_convergence(wine, axes) is axes
 
 
-def test_the_bounds_of_the_empty_model_can_be_seen():
-    """Both lie on one height: the panel is as high as a small share of it."""
+def test_the_bounds_of_an_empty_model_are_visible():
+    """Both are equal: the range of the panel is a small share of the objective."""
     model = DirectBoostClassifier(nu=1.0).fit(WINE.data, NAMES)
     ax = plot_convergence(model)[0]
     low, high = ax.get_ylim()

@@ -1,4 +1,4 @@
-"""The step functions of a feature are what `explain` says."""
+"""The step functions of a feature match `explain`."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.plotting.drawn import NAMES, WINE, height_at, lines_by_label
 
 @pytest.mark.parametrize("feature", ["proline", 12, -1, np.int64(12)])
 def test_feature_draws_the_contributions(wine, feature):
-    """Between the thresholds a line is at what `explain` says."""
+    """Between the thresholds a line has the height that `explain` returns."""
     lines = lines_by_label(plot_feature(wine, feature, X=WINE.data))
     added = wine.explain(WINE.data)[:, 12]
     assert list(lines) == list(wine.classes_)
@@ -41,7 +41,7 @@ def test_feature_with_one_threshold_has_an_axis():
     assert low < model.learners_[0].threshold < high
 
 
-def test_feature_shows_missing_values_at_the_side(with_missing):
+def test_feature_shows_missing_values_in_a_strip(with_missing):
     model, _, _ = with_missing
     ax = plot_feature(model, 1)
     drawn = np.concatenate([points.get_offsets() for points in ax.collections])
@@ -53,8 +53,8 @@ def test_feature_shows_missing_values_at_the_side(with_missing):
     assert "missing" not in [text.get_text() for text in plot_feature(model, 0).get_xticklabels()]
 
 
-def test_feature_of_which_only_absence_counts():
-    """A single stump, with an infinite threshold: present values all add the same."""
+def test_feature_where_only_missing_values_matter():
+    """A single stump with an infinite threshold: all present values contribute the same."""
     X = np.tile([[1.0], [np.nan]], (30, 1))
     model = DirectBoostClassifier(nu=0.1).fit(X, np.tile(["a", "b"], 30))
     ax = plot_feature(model, 0)
@@ -65,7 +65,7 @@ def test_feature_of_which_only_absence_counts():
 
 
 def test_feature_colours_the_strongest_of_many_classes(many):
-    """The others are grey, and the legend says how many they are."""
+    """The others are grey, and the legend shows their number."""
     model, X, _ = many
     ax = plot_feature(model, 0, X=X)
     table = model.ensemble_.tables[0]
@@ -79,7 +79,7 @@ def test_feature_colours_the_strongest_of_many_classes(many):
     np.testing.assert_allclose(drawn, np.sort(model.explain(X[:1])[0, 0, others]))
 
 
-def test_feature_draws_the_classes_that_are_asked_for(many):
+def test_feature_draws_the_requested_classes(many):
     model, X, _ = many
     lines = lines_by_label(plot_feature(model, 0, classes=range(12)))
     assert list(lines) == [str(r) for r in range(12)]
@@ -90,25 +90,25 @@ def test_feature_draws_the_classes_that_are_asked_for(many):
     np.testing.assert_allclose(height_at(lines["3"], X[:, 0]), model.explain(X)[:, 0, 3])
 
 
-def test_feature_refuses_what_it_does_not_know(wine):
-    with pytest.raises(ValueError, match=r"feature='colour' is not known.*'alcohol'"):
+def test_feature_rejects_unknown_features_and_classes(wine):
+    with pytest.raises(ValueError, match=r"feature='colour' is invalid.*'alcohol'"):
         plot_feature(wine, "colour")
-    with pytest.raises(ValueError, match="feature=13 is not known; it takes a number from 0 to 12"):
+    with pytest.raises(ValueError, match="feature=13 is invalid: expected an index from 0 to 12"):
         plot_feature(wine, 13)
-    with pytest.raises(ValueError, match=r"classes=\['class_9'\] does not fit.*'class_0'"):
+    with pytest.raises(ValueError, match=r"classes=\['class_9'\] is invalid.*'class_0'"):
         plot_feature(wine, "proline", classes=["class_9"])
-    with pytest.raises(ValueError, match=r"classes=9 does not fit"):
+    with pytest.raises(ValueError, match=r"classes=9 is invalid"):
         plot_feature(wine, "proline", classes=9)
-    with pytest.raises(ValueError, match=r"classes=\[\] does not fit"):
+    with pytest.raises(ValueError, match=r"classes=\[\] is invalid"):
         plot_feature(wine, "proline", classes=[])
     with pytest.raises(ValueError, match="feature names should match"):
         plot_feature(wine, "proline", X=WINE.data.iloc[:, :5])
 
 
-def test_feature_refuses_a_feature_that_is_not_read():
+def test_feature_rejects_an_unused_feature():
     model = DirectBoostClassifier(nu=0.5).fit(WINE.data, NAMES)
     assert 0 < model.n_features_used_ < 12
     unread = next(f for f in range(13) if f not in model.features_used_)
     read = WINE.data.columns[model.features_used_[0]]
-    with pytest.raises(ValueError, match=f"is not read by the model; it reads .*{read}"):
+    with pytest.raises(ValueError, match=f"is not used by the model; it uses .*{read}"):
         plot_feature(model, unread)

@@ -1,4 +1,4 @@
-"""The pictures of several labels call them by their names."""
+"""Plots of multi-label models show the names of the labels."""
 
 import pandas as pd
 import pytest
@@ -24,13 +24,13 @@ def test_labels_have_their_names(named):
 
 
 @pytest.mark.parametrize("asked", ["rain", ["rain"], [1], 1])
-def test_labels_are_asked_for_by_name_or_number(named, asked):
+def test_labels_are_selected_by_name_or_number(named, asked):
     lines = lines_by_label(plot_feature(named, 0, classes=asked))
     assert list(lines) == ["rain", "2 other labels"]
 
 
-def test_labels_that_are_not_known_are_refused_by_name(named, labels):
-    with pytest.raises(ValueError, match=r"classes='snow' does not fit.*'sun', 'rain', 'wind'"):
+def test_unknown_labels_are_rejected(named, labels):
+    with pytest.raises(ValueError, match=r"classes='snow' is invalid.*'sun', 'rain', 'wind'"):
         plot_feature(named, 0, classes="snow")
-    with pytest.raises(ValueError, match=r"classes='snow' does not fit.*0, 1, 2"):
+    with pytest.raises(ValueError, match=r"classes='snow' is invalid.*0, 1, 2"):
         plot_feature(labels[0], 0, classes="snow")

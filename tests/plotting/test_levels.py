@@ -1,4 +1,4 @@
-"""The bars of a category are what `explain` says of its levels."""
+"""The bars of a category match `explain`."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +12,7 @@ TOWNS = ["Bern", "Basel", "Chur", "Davos"]
 
 
 def fitted(towns, classes, missing=0.0):
-    """Return a model of towns, each with classes of its own, and the rows."""
+    """Return a model of towns with different class frequencies, and the rows."""
     rng = np.random.default_rng(3)
     town = np.arange(60 * len(towns)) % len(towns)
     usual = town % classes
@@ -33,8 +33,8 @@ def names_below(ax):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_every_level_has_bars_of_its_own(missing):
-    """One height per level and class, nothing that joins two levels, missing at the right."""
+def test_every_level_has_its_own_bars(missing):
+    """One bar per level and class, no lines between levels, missing values on the right."""
     model, _ = fitted(TOWNS, 3, missing)
     ax = plot_feature(model, "town")
     shown = [*sorted(TOWNS), None] if missing else sorted(TOWNS)
@@ -64,8 +64,8 @@ def test_long_names_are_slanted():
         assert {tick.get_rotation() for tick in ticks} == {turned}
 
 
-def test_many_levels_are_those_that_stand_out():
-    """The axis says how many they are."""
+def test_many_levels_are_reduced_to_the_most_different():
+    """The label of the axis shows their number."""
     model, _ = fitted([f"{n:02d}" for n in range(36)], 2)
     ax = plot_feature(model, "town")
     rows = pd.DataFrame({"x": 0.0, "town": pd.Categorical(model.categories_[1])})

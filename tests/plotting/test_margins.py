@@ -1,4 +1,4 @@
-"""The margins are those of the true class against the best other one."""
+"""The margins are the score of the true class minus the best other score."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_margins_of_two_classes_are_the_signed_decision():
     np.testing.assert_allclose(edges, np.sort(expected))
 
 
-def test_margins_tell_the_error(many):
+def test_margins_show_the_error(many):
     model, X, y = many
     ax = plot_margins(model, X, y)
     assert f"{1.0 - model.score(X, y):.1%} at most 0" in lines_by_label(ax)
@@ -48,6 +48,6 @@ def test_margins_of_several_labels(labels):
         plot_margins(model, X, Y[:, 0])
 
 
-def test_margins_refuse_unknown_labels(wine):
+def test_margins_reject_unknown_labels(wine):
     with pytest.raises(ValueError, match="y has labels that the model does not know"):
         plot_margins(wine, WINE.data, WINE.target)

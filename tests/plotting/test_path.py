@@ -1,4 +1,4 @@
-"""The pictures of a path are its models."""
+"""The plots of a path show its models."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ def test_path_draws_error_and_features(path):
     assert [ax.get_ylabel() for ax in plot_path(path)] == ["features used"]
 
 
-def test_path_draws_the_cost_where_features_have_one():
+def test_path_draws_the_cost_if_features_have_costs():
     costs = np.arange(1.0, 14.0)
     path = directboost_path(WINE.data, NAMES, nus=4, nu_min=0.05, feature_costs=costs)
     axes = plot_path(path)
@@ -49,8 +49,8 @@ def test_path_draws_into_given_axes(path):
     assert plot_path(path, axes=ax)[0] is ax
 
 
-def test_path_refuses_what_does_not_fit(path, wine):
-    with pytest.raises(TypeError, match="path is a DirectBoostClassifier; it takes"):
+def test_path_rejects_invalid_arguments(path, wine):
+    with pytest.raises(TypeError, match="path is a DirectBoostClassifier: expected"):
         plot_path(wine)
     with pytest.raises(ValueError, match="X is given without y"):
         plot_path(path, WINE.data)
@@ -59,8 +59,8 @@ def test_path_refuses_what_does_not_fit(path, wine):
 
 
 @pytest.mark.parametrize("settings", [{"nus": 4, "nu_min": 0.2}, {"nus": [0.02]}, {"nus": [1.0]}])
-def test_features_are_counted_in_whole_numbers(settings):
-    """From 0 on, also where all models read as many."""
+def test_ticks_of_feature_counts_are_integers(settings):
+    """The axis starts at 0, also if all models use the same number of features."""
     path = directboost_path(WINE.data, NAMES, **settings)
     error, features = plot_path(path, WINE.data, NAMES)
     features.figure.draw_without_rendering()
@@ -73,8 +73,8 @@ def test_features_are_counted_in_whole_numbers(settings):
         assert ax.get_ylim()[0] > -0.1 * ax.get_ylim()[1]
 
 
-def test_the_legend_says_once_what_the_line_is():
-    """However many panels there are, and paths in them; each path has a colour of its own."""
+def test_the_chosen_model_has_one_legend_entry():
+    """For any number of panels and paths; each path has its own colour."""
     model = DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=3).fit(WINE.data, NAMES)
     axes = plot_path(model, WINE.data, NAMES)
     plot_path(model, WINE.data, NAMES, axes=axes)

@@ -1,4 +1,4 @@
-"""What all pictures share: labels as classes, given axes, what is refused."""
+"""Common behaviour of all plots: multi-label models, given axes, rejected models."""
 
 import subprocess
 import sys
@@ -21,8 +21,8 @@ from directboost.plotting import (
 from tests.plotting.drawn import height_at, lines_by_label
 
 
-def test_pictures_of_several_labels(labels):
-    """Feature and sharing speak of labels where they speak of classes."""
+def test_plots_of_several_labels(labels):
+    """plot_feature and plot_sharing use the word label instead of class."""
     model, X, _ = labels
     lines = lines_by_label(plot_feature(model, 1, X=X))
     np.testing.assert_allclose(height_at(lines["2"], X[:, 1]), model.explain(X)[:, 1, 2])
@@ -49,7 +49,7 @@ def test_given_axes_are_used(draw):
 
 
 @pytest.mark.parametrize("draw", PICTURES)
-def test_other_models_are_refused(draw):
+def test_other_models_are_rejected(draw):
     with pytest.raises(ValueError, match="not fitted"):
         draw(DirectBoostClassifier(), None)
     other = LogisticRegression().fit(*ROWS)

@@ -1,4 +1,4 @@
-"""The regions of the plane are what the model predicts there."""
+"""The regions match the predictions of the model."""
 
 import numpy as np
 import pandas as pd
@@ -12,14 +12,14 @@ from tests.plotting.drawn import NAMES, WINE
 
 
 def colour_at(ax, points):
-    """Return what is drawn at the points (n, 2)."""
+    """Return the class that is drawn at the points (n, 2)."""
     mesh = next(c for c in ax.collections if hasattr(c, "get_coordinates"))
     across, up = mesh.get_coordinates()[0, :, 0], mesh.get_coordinates()[:, 0, 1]
     values = np.asarray(mesh.get_array()).reshape(up.size - 1, across.size - 1)
     return values[np.searchsorted(up, points[:, 1]) - 1, np.searchsorted(across, points[:, 0]) - 1]
 
 
-def test_regions_are_the_predictions(many, rng):
+def test_regions_match_the_predictions(many, rng):
     model, X, y = many
     ax = plot_regions(model, X, y)
     places = rng.uniform(X.min(axis=0), X.max(axis=0), (500, 2))
@@ -30,7 +30,7 @@ def test_regions_are_the_predictions(many, rng):
 
 
 def test_regions_show_the_rows_of_every_class(with_missing):
-    """Rows with a missing value have no place in the picture."""
+    """Rows with a missing value are left out."""
     model, X, y = with_missing
     ax = plot_regions(model, X, y)
     drawn = {c.get_label(): c.get_offsets() for c in ax.collections if c.get_label()[0] != "_"}
@@ -39,8 +39,8 @@ def test_regions_show_the_rows_of_every_class(with_missing):
         np.testing.assert_array_equal(drawn[str(r)], own)
 
 
-def test_regions_take_the_features_the_model_reads():
-    """Two of thirteen: the others do not matter."""
+def test_regions_use_the_features_of_the_model():
+    """Two of thirteen features; the others do not matter."""
     model = DirectBoostClassifierCV(nus=8, cv=3, max_features_used=2).fit(WINE.data, NAMES)
     first, second = WINE.data.columns[model.features_used_]
     ax = plot_regions(model, WINE.data, NAMES)
@@ -52,7 +52,7 @@ def test_regions_take_the_features_the_model_reads():
     np.testing.assert_array_equal(drawn, model.predict(WINE.data))
 
 
-def test_regions_of_the_empty_model_are_one(with_missing):
+def test_an_empty_model_has_one_region(with_missing):
     _, X, y = with_missing
     y = np.where(y == 0, 1, y)
     model = DirectBoostClassifier(nu=1.0).fit(X, y)
@@ -61,18 +61,24 @@ def test_regions_of_the_empty_model_are_one(with_missing):
     assert model.classes_[colour_at(ax, X[:3] * 0.0 + 0.1)].tolist() == [1, 1, 1]
 
 
-def test_regions_refuse_what_they_cannot_show(wine, many, labels):
-    with pytest.raises(ValueError, match=r"the model reads \d+ of 13 features, .* two features"):
+def test_regions_reject_unsupported_models_and_arguments(wine, many, labels):
+    with pytest.raises(ValueError, match=r"the model uses \d+ of 13 features, .* two features"):
         plot_regions(wine, WINE.data, NAMES)
-    with pytest.raises(ValueError, match=r"the model reads \d+ of 13 features"):
+    with pytest.raises(ValueError, match=r"the model uses \d+ of 13 features"):
         plot_regions(wine, WINE.data, NAMES, features=("hue", "proline"))
     model, X, y = many
-    with pytest.raises(ValueError, match=r"features=\(1, 1\) does not fit: it takes two features"):
+    with pytest.raises(
+        ValueError, match=r"features=\(1, 1\) is invalid: expected two different features"
+    ):
         plot_regions(model, X, y, features=(1, 1))
-    with pytest.raises(ValueError, match=r"features='x0' does not fit: it takes two features"):
+    with pytest.raises(
+        ValueError, match=r"features='x0' is invalid: expected two different features"
+    ):
         plot_regions(model, X, y, features="x0")
     narrow = DirectBoostClassifier(nu=0.1).fit(X[:, :1], y)
-    with pytest.raises(ValueError, match=r"the model has one feature, x0: regions need two"):
+    with pytest.raises(
+        ValueError, match=r"the model has one feature, x0: regions need two features"
+    ):
         plot_regions(narrow, X[:, :1], y)
     with pytest.raises(ValueError, match=r"y has labels that the model does not know: 99"):
         plot_regions(model, X, np.where(y == 3, 99, y))
@@ -97,8 +103,8 @@ def test_regions_of_trees_change_where_their_splits_are(rng):
 
 
 @pytest.mark.parametrize("learner", ["stump", "tree"])
-def test_every_level_of_a_category_has_a_strip_of_its_own(learner, rng):
-    """With its name, also where the answer to its neighbour is the same; none lies outside."""
+def test_every_level_of_a_category_has_its_own_strip(learner, rng):
+    """Each strip has a name, also if neighbours have the same prediction; none is outside."""
     towns = np.array(["Bern", "Basel", "Chur", "Davos"])[np.arange(400) % 4]
     height = rng.uniform(0.0, 1.0, 400)
     y = np.where(height > 0.6, 2, np.isin(towns, ["Bern", "Davos"]).astype(int))
@@ -123,7 +129,7 @@ def test_some_of_very_many_levels_are_named(rng):
     assert [text.get_text() for text in ax.get_xticklabels()][:3] == ["0", "3", "6"]
 
 
-def test_regions_of_other_classifiers_are_refused(rng):
+def test_regions_of_other_classifiers_are_rejected(rng):
     X = rng.uniform(-1.0, 1.0, (60, 2))
     y = (X[:, 0] > 0.0).astype(int)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)

@@ -1,4 +1,4 @@
-"""The picture of the rules is the weights."""
+"""The plot of the rules shows the weights."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_sharing_draws_the_weights(wine):
     assert ax.get_title() == f"7 of {wine.n_learners_} rules, strongest first"
 
 
-def test_sharing_hides_zeros_and_takes_all_rules(many):
+def test_sharing_hides_zeros_and_draws_all_rules(many):
     model, _, _ = many
     shown = plot_sharing(model, most=10_000).images[0].get_array()
     assert shown.shape == model.coef_.shape
@@ -27,18 +27,18 @@ def test_sharing_hides_zeros_and_takes_all_rules(many):
 
 
 @pytest.mark.parametrize("most", [0, 2.5, None])
-def test_sharing_refuses_a_wrong_number(wine, most):
-    with pytest.raises(ValueError, match=f"most={most!r} does not fit"):
+def test_sharing_rejects_an_invalid_number(wine, most):
+    with pytest.raises(ValueError, match=f"most={most!r} "):
         plot_sharing(wine, most=most)
 
 
-def test_sharing_refuses_the_empty_model():
+def test_sharing_rejects_an_empty_model():
     model = DirectBoostClassifier(nu=1.0).fit(WINE.data, NAMES)
     with pytest.raises(ValueError, match=r"the model is empty.*smaller nu than 1 "):
         plot_sharing(model)
 
 
-def test_sharing_cuts_long_rules():
+def test_sharing_shortens_long_rules():
     frame = WINE.data.rename(columns=lambda name: f"what was measured as {name}")
     model = DirectBoostClassifier(learner="tree", nu=0.003).fit(frame, NAMES)
     shown = [text.get_text() for text in plot_sharing(model).get_yticklabels()]

@@ -1,4 +1,4 @@
-"""What a data set is: rows with labels, and which of them are for training."""
+"""The record of a data set, and its split into training and test rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,23 +13,36 @@ Part = tuple[Array, Ints]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows with labels, and which of them are for training.
+    """A data set with a split into training and test rows.
 
     Attributes
     ----------
     name : str
+        Name of the data set.
     X : (m, d) array
-        Doubles, row by row in memory.
+        Features, in double precision and row-major order.
     y : (m,) or (m, k) int array
-        Class codes, `classes[y]` are the labels; with several labels per row 0 and 1.
+        Class codes, so that `classes[y]` are the labels; 0 and 1 if rows have several labels.
     classes : (k,) array of str
+        Names of the classes.
     feature_names : tuple of d str
+        Names of the features.
     split : (m,) int array or None
-        0 training, 1 testing, anything else neither.
+        0 for training rows, 1 for test rows, other values for neither. If None, a fixed quarter of
+        the rows is for testing, stratified by class.
     categorical_features : tuple of int
-        The columns that hold codes of categories, for the parameter of that name of an estimator.
+        Columns that contain codes of categories, for the parameter `categorical_features` of an
+        estimator.
     extra : mapping of str to array
-        Whatever else the file has.
+        Other arrays of the data set.
+
+    Examples
+    --------
+    >>> from directboost import datasets
+    >>> data = datasets.load("iris")
+    >>> X, y = data.train
+    >>> X.shape, data.test[0].shape
+    ((112, 4), (38, 4))
     """
 
     name: str
@@ -43,12 +56,12 @@ class Dataset:
 
     @property
     def train(self) -> Part:
-        """X and y to train on: the stored part, or three quarters of the rows."""
+        """X and y of the training rows: the stored split, or three quarters of the rows."""
         return self._part(0)
 
     @property
     def test(self) -> Part:
-        """X and y to test on: the stored part, or one quarter of the rows."""
+        """X and y of the test rows: the stored split, or one quarter of the rows."""
         return self._part(1)
 
     def _part(self, which: int) -> Part:
@@ -58,7 +71,7 @@ class Dataset:
 
 
 def _draw_split(y: Ints) -> Ints:
-    """Return 1 for a quarter of the rows, the same ones every time, with equal class shares."""
+    """Return 1 for a fixed quarter of the rows, stratified by class, and 0 for the others, (m,)."""
     from sklearn.model_selection import train_test_split
 
     single = y.ndim == 1 and np.bincount(y).min(initial=2, where=np.bincount(y) > 0) >= 2
@@ -72,7 +85,7 @@ def _draw_split(y: Ints) -> Ints:
 def as_dataset(
     name: str, X: Any, y: Any, classes: Any, feature_names: Iterable[Any], **rest: Any
 ) -> Dataset:
-    """Return a data set with its arrays in the types that are promised; the rest goes as it is."""
+    """Create a data set with the documented types of arrays; `rest` is passed on unchanged."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     codes, labels = np.asarray(y).astype(np.intp), np.asarray(classes).astype(str)
     return Dataset(name, X, codes, labels, tuple(map(str, feature_names)), **rest)

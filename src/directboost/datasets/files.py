@@ -1,4 +1,4 @@
-"""Data sets in .npz files, and the folder of them that DIRECTBOOST_DATA names."""
+"""Data sets in .npz files of the directory DIRECTBOOST_DATA, and their checksums."""
 
 import hashlib
 import os
@@ -12,7 +12,14 @@ import numpy as np
 
 from .base import Dataset, as_dataset
 
-#: By the name of the set. Another file may hold the same set in another form.
+FOLDER = "DIRECTBOOST_DATA"
+#: A file of `sha256sum` in the same directory.
+LIST = "SHA256SUMS"
+# The stored training part has 11340 of 581012 rows, which is not the size the set is known for.
+_WITHOUT_STORED_SPLIT = {"covtype"}
+_KEYS = ("X", "X_scale", "y", "classes", "feature_names", "split", "categorical_features")
+#: Checksums of the files that the experiments and benchmarks were run on, by name of the data set.
+#: Another file may contain the same data in another form.
 SUMS = {
     "thyroid": "f76b256430f6501c359b95781ec585d7bb8995490888a23af2203273700e49c6",
     "dna": "142dc31f138be9a2e40e0212805497898e358ce0e2f16f5901c28baaddb85b91",
@@ -37,69 +44,59 @@ SUMS = {
 }
 
 
-#: A file of `sha256sum`, beside the data.
-LIST = "SHA256SUMS"
-
-
 def check_sum(path: Path) -> None:
-    """Refuse a file whose sum is not that of the list in its folder.
+    """Check the checksum of a file.
 
-    Where the list does not name it, but the experiments or benchmarks were run on a file of that
-    name, a sum other than that one's gives a warning.
+    Raises ValueError if `SHA256SUMS` has another checksum for the file. Warns if the file is not
+    listed there and differs from the file that the experiments or benchmarks were run on.
     """
-    listed = _listed(path)
+    listed = _listed_sum(path)
     expected = listed or SUMS.get(path.stem)
     if expected is None:
         return
     found = sum_of(path)
     if found == expected:
         return
-    words = f"{path} has the SHA-256 sum {found}, expected is {expected}"
+    message = f"{path} has the SHA-256 checksum {found}, expected {expected}"
     if listed:
-        raise ValueError(f"{words} (by {path.parent / LIST})")
-    # The line to blame is the one that calls `load`.
-    message = f"{words}: it is not the file that results here were found with"
+        raise ValueError(f"{message} (from {path.parent / LIST})")
+    # The warning points to the line that calls `load`.
+    message += ": it is not the file that the published results were computed from"
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def sum_of(path: Path) -> str:
-    """Return the SHA-256 sum of a file."""
+    """Return the SHA-256 checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _listed(path: Path) -> str | None:
-    """Return the sum that the list has for a file, or None."""
+def _listed_sum(path: Path) -> str | None:
+    """Return the checksum of a file in `SHA256SUMS`, or None if it is not listed."""
     try:
         text = (path.parent / LIST).read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     for line in text.splitlines():
         total, _, name = line.partition(" ")
-        # A star marks sums of bytes, a space those of text: here they are the same.
+        # A star marks binary mode, a space text mode; the checksums are the same.
         if name[:1] in (" ", "*") and name[1:].removeprefix("./") == path.name:
             return total.lower()
     return None
 
 
-FOLDER = "DIRECTBOOST_DATA"
-# The stored part for training has 11340 of 581012 rows: not the size the set is known for.
-_SPLIT_ANEW = {"covtype"}
-_KEYS = ("X", "X_scale", "y", "classes", "feature_names", "split", "categorical_features")
-
-
 def files() -> dict[str, Path]:
-    """Return the files of the folder by the names of their sets."""
+    """Return the paths of the files by name of the data set."""
     folder = os.environ.get(FOLDER, "")
     if not folder:
         return {}
     if not Path(folder).is_dir():
-        raise ValueError(f"{FOLDER}={folder!r} is no folder")
+        raise ValueError(f"{FOLDER}={folder!r} is not a directory")
     return {path.stem: path for path in sorted(Path(folder).glob("*.npz"))}
 
 
 def read(name: str, path: Path) -> Dataset:
-    """Read one file; arrays of objects are refused, so no code in it can run."""
+    """Read one file. Arrays of objects are rejected, so no code of the file can run."""
     check_sum(path)
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -112,7 +109,7 @@ def read(name: str, path: Path) -> Dataset:
         X = X * float(stored["X_scale"])
     names = stored.get("feature_names", [f"x{f}" for f in range(X.shape[1])])
     rest = {
-        "split": None if name in _SPLIT_ANEW else stored.get("split"),
+        "split": None if name in _WITHOUT_STORED_SPLIT else stored.get("split"),
         "categorical_features": tuple(map(int, stored.get("categorical_features", ()))),
         "extra": {key: array for key, array in stored.items() if key not in _KEYS},
     }
@@ -120,7 +117,7 @@ def read(name: str, path: Path) -> Dataset:
 
 
 def _check(path: Path, stored: dict[str, Any]) -> None:
-    """Refuse a file whose arrays do not fit together."""
+    """Raise ValueError if arrays are missing or have inconsistent shapes or values."""
     missing = [key for key in ("X", "y", "classes") if key not in stored]
     if missing:
         raise ValueError(f"{path} has no array {missing[0]!r}; it has {', '.join(sorted(stored))}")
@@ -133,7 +130,7 @@ def _check(path: Path, stored: dict[str, Any]) -> None:
         )
     top = k if y.ndim == 1 else 2
     if not np.issubdtype(y.dtype, np.integer) or (y.size and not 0 <= y.min() <= y.max() < top):
-        raise ValueError(f"{path}: y must hold integers from 0 to {top - 1}")
+        raise ValueError(f"{path}: y must contain integers from 0 to {top - 1}")
     for key, length in (("split", X.shape[0]), ("feature_names", X.shape[1])):
         if key in stored and stored[key].shape != (length,):
             raise ValueError(f"{path}: {key} has the shape {stored[key].shape}, not ({length},)")

@@ -1,4 +1,4 @@
-"""Data sets that are drawn: one with a known truth of any size, and the two toys of the paper."""
+"""Generated data sets: an additive model of any size, and the two toy sets of the paper."""
 
 import numpy as np
 
@@ -10,29 +10,44 @@ _DEVIATIONS = np.array([1.0, 0.7, 1.3, 0.9])
 
 
 def additive(m: int = 20_000, d: int = 20, k: int = 5, seed: int = 0) -> Dataset:
-    """Draw data whose truth is a sum of smooth functions of single features.
+    """Generate data from an additive model of smooth functions of single features.
 
-    The features are uniform on [0, 1]. Each of the first 10 adds a sine of its own to the score
-    of each class; the others are noise. Labels are drawn from the softmax of the scores.
+    The features are uniform on [0, 1]. Each of the first 10 features contributes a different sine
+    to the score of each class; the others are noise. Labels are drawn from the softmax of the
+    scores.
 
     Parameters
     ----------
     m, d, k : int
-        Rows, features, classes.
+        Numbers of rows, features and classes; by default 20 000, 20 and 5.
     seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    data : Dataset
+        The data set, without a stored split.
+
+    Examples
+    --------
+    >>> from directboost import datasets
+    >>> data = datasets.additive(m=1000, d=12, k=3)
+    >>> data.name, data.X.shape
+    ('additive-1000x12x3', (1000, 12))
     """
     for argument, value, least in (("m", m, 1), ("d", d, 1), ("k", k, 2)):
         if not value >= least:
-            raise ValueError(f"{argument}={value!r} is too small, the least is {least}")
+            raise ValueError(f"{argument}={value!r} is invalid: expected an integer >= {least}")
     rng = np.random.default_rng(seed)
     informative = min(_INFORMATIVE, d)
-    # Whole turns have mean zero: no class is rare. Drawn first, so the truth is free of m.
+    # Sines over whole periods have mean zero, so no class is rare. They are drawn first, so that
+    # the model does not depend on m.
     turns, phases = rng.integers(1, 3, (informative, k)), rng.random((informative, k))
     X = rng.random((m, d))
     F = np.zeros((m, k))
     for f in range(informative):
         F += np.sin(2.0 * np.pi * (X[:, [f]] * turns[f] + phases[f]))
-    # The factor keeps the spread of the scores, and so the noise of the labels, free of d.
+    # With this factor the spread of the scores, and so the label noise, does not depend on d.
     F *= 5.0 / np.sqrt(informative)
     y = (F + rng.gumbel(size=F.shape)).argmax(axis=1)
     names = [f"x{f}" for f in range(d)]
@@ -40,13 +55,26 @@ def additive(m: int = 20_000, d: int = 20, k: int = 5, seed: int = 0) -> Dataset
 
 
 def rings(seed: int = 0) -> Dataset:
-    """Draw the paper's six rings: class c has radii between c and c + 1, and 50 (c + 1) rows.
+    """Generate the six rings of the paper.
 
-    The features are the coordinates; as many rows are drawn to test on.
+    Class c has radii between c and c + 1, and 50 (c + 1) training rows. The features are the two
+    coordinates. There is an equal number of test rows.
 
     Parameters
     ----------
     seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    data : Dataset
+        The data set.
+
+    Examples
+    --------
+    >>> from directboost import datasets
+    >>> datasets.rings().train[0].shape
+    (1050, 2)
     """
     rng = np.random.default_rng(seed)
     y = np.tile(np.repeat(np.arange(6), 50 * np.arange(1, 7)), 2)
@@ -57,14 +85,28 @@ def rings(seed: int = 0) -> Dataset:
 
 
 def clusters(seed: int = 0) -> Dataset:
-    """Draw the paper's four clusters in the plane, 50 rows each to train on, 500 to test on.
+    """Generate the four clusters of the paper, with 50 training and 500 test rows each.
 
-    The paper has their centres and deviations in a figure whose numbers it does not print: these
-    are ours. They come along as `extra`, under the names "centres" (4, 2) and "deviations" (4,).
+    The paper shows the clusters in a figure but does not print their centres and standard
+    deviations; the values used here are our own. They are in `extra`, as "centres" (4, 2) and
+    "deviations" (4,).
 
     Parameters
     ----------
     seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    data : Dataset
+        The data set.
+
+    Examples
+    --------
+    >>> from directboost import datasets
+    >>> data = datasets.clusters()
+    >>> data.train[0].shape, data.test[0].shape
+    ((200, 2), (2000, 2))
     """
     rng = np.random.default_rng(seed)
     split = np.repeat(np.array([0, 1], dtype=np.uint8), [200, 2000])

@@ -1,7 +1,7 @@
-"""Data sets of OpenML by name or number, kept as .npz files once they are fetched.
+"""Data sets from OpenML, by name or number, cached as .npz files.
 
-The files are in the folder `openml` of the cache: the folder that DIRECTBOOST_CACHE names, or
-`directboost` below XDG_CACHE_HOME, by default `~/.cache`.
+The files are in the subdirectory `openml` of the cache directory. This is DIRECTBOOST_CACHE, or
+`directboost` below XDG_CACHE_HOME, which is `~/.cache` by default.
 """
 
 import os
@@ -17,7 +17,7 @@ from .files import FOLDER, read
 
 CACHE = "DIRECTBOOST_CACHE"
 PREFIX = "openml:"
-#: The number of a set on OpenML (its data_id) by the name the set has here.
+#: Numbers of data sets on OpenML (data_id), by their names in this package.
 IDS = {
     "covtype": 1596,
     "dna": 40670,
@@ -46,24 +46,24 @@ _YES_NO = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
 def load_openml(name: str) -> Dataset:
-    """Return a set from the cache; the first time from OpenML, by a name of `IDS` or its number.
+    """Load a data set from OpenML, by a name in `IDS` or by number; later loads use the cache.
 
-    Columns of categories hold the place of the level in the list that OpenML has for the column,
-    NaN where it is missing; `categorical_features` of the data set names these columns. There is
+    A categorical column contains the index of the level in OpenML's list for the column, or NaN if
+    the value is missing. `categorical_features` of the data set contains these columns. There is
     no stored split.
     """
     number = _number(name)
     path = cache_folder() / f"{number}.npz"
     if not path.exists():
-        _keep(path, _arrays(name, _fetch(name, number)))
+        _save(path, _arrays(name, _fetch(name, number)))
     try:
         return read(f"{PREFIX}{name}", path)
     except ValueError as error:
-        raise ValueError(f"{error}; delete the file, and it is fetched again") from error
+        raise ValueError(f"{error}; delete the file to download it again") from error
 
 
 def cache_folder() -> Path:
-    """Return the folder of the fetched sets; it need not be there."""
+    """Return the directory of the downloaded data sets, which may not exist yet."""
     own = os.environ.get(CACHE)
     if own:
         return Path(own) / "openml"
@@ -74,14 +74,14 @@ def cache_folder() -> Path:
 def _number(name: str) -> int:
     if name not in IDS and not (name.isascii() and name.isdigit()):
         raise ValueError(
-            f"name='{PREFIX}{name}' is not known; after '{PREFIX}' comes a number of OpenML "
+            f"name='{PREFIX}{name}' is invalid: expected '{PREFIX}' followed by a number of OpenML "
             f"(data_id) or one of {', '.join(IDS)}"
         )
     return IDS[name] if name in IDS else int(name)
 
 
 def _fetch(name: str, number: int) -> Any:
-    """Return the answer of OpenML, categories as codes; scikit-learn compares its MD5 sum."""
+    """Download a data set, with categories as codes; scikit-learn checks its MD5 checksum."""
     from sklearn.datasets import fetch_openml
 
     settings = {"as_frame": False, "parser": "liac-arff", "cache": False, "n_retries": 1}
@@ -89,7 +89,7 @@ def _fetch(name: str, number: int) -> Any:
         return fetch_openml(data_id=number, **settings)
     except HTTPError as error:
         error.close()
-        raise _failure(name, number, f"OpenML answers {error}") from error
+        raise _failure(name, number, f"OpenML responds with {error}") from error
     except (URLError, TimeoutError, ConnectionError, HTTPException) as error:
         raise _failure(name, number, f"OpenML cannot be reached ({error})") from error
     except ValueError as error:
@@ -98,14 +98,13 @@ def _fetch(name: str, number: int) -> Any:
 
 def _failure(name: str, number: int, reason: str) -> ConnectionError:
     return ConnectionError(
-        f"{PREFIX}{name} (data_id {number}) is not in the cache {cache_folder()} ({CACHE} names "
-        f"another) and {reason}; without it, load a file of your own from the folder that "
-        f"{FOLDER} names"
+        f"{PREFIX}{name} (data_id {number}) is not in the cache {cache_folder()} and {reason}; set "
+        f"{CACHE} to another cache, or load your own file from the directory {FOLDER}"
     )
 
 
 def _arrays(name: str, bunch: Any) -> dict[str, Any]:
-    """Return the arrays of a file from OpenML's answer."""
+    """Return the arrays of the .npz file from the result of `fetch_openml`."""
     X = bunch.data.toarray() if hasattr(bunch.data, "toarray") else bunch.data
     if bunch.target is None:
         raise ValueError(f"{PREFIX}{name} has no labels")
@@ -117,7 +116,7 @@ def _arrays(name: str, bunch: Any) -> dict[str, Any]:
 
 
 def _labels(name: str, bunch: Any) -> tuple[Any, Any]:
-    """Return codes (m,) and the sorted labels; for several targets 0 and 1 (m, k), their names."""
+    """Return codes (m,) and sorted labels; for several targets 0 and 1 (m, k) and their names."""
     found = np.asarray(bunch.target).astype(str)
     if found.ndim == 1:
         classes, y = np.unique(found, return_inverse=True)
@@ -131,15 +130,15 @@ def _labels(name: str, bunch: Any) -> tuple[Any, Any]:
 
 
 def _values(classes: Any) -> Any:
-    """Return the numbers that labels stand for: 10 comes after 9; 0 where they are words."""
+    """Return labels as numbers, so that 10 is sorted after 9; zeros if they are not numbers."""
     try:
         return classes.astype(float)
     except ValueError:
         return np.zeros(len(classes))
 
 
-def _keep(path: Path, arrays: dict[str, Any]) -> None:
-    """Write a file under another name first, so that no half of one is read."""
+def _save(path: Path, arrays: dict[str, Any]) -> None:
+    """Write a file under a temporary name and rename it, so that no partial file is ever read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}.part")
     with draft.open("wb") as file:

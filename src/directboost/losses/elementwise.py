@@ -1,4 +1,4 @@
-"""A loss from plain functions of one margin."""
+"""Losses that apply one scalar function Theta to every margin."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -10,17 +10,35 @@ from scipy.special import expit
 from ..arrays import Array
 from .base import Loss, SampleWeights, entropy
 
+ScalarFunction = Callable[[Array], Array]
+
+_STEP = 6e-6  # cube root of the double epsilon: the best step of a central difference
+_DOUBLINGS = 60
+_HALVINGS = 80
+
 
 class ElementwiseLoss(Loss):
-    """L(rho) = sum_ir c_i Theta(rho_ir) for a smooth, convex Theta bounded below.
+    """Base class of losses L(rho) = sum_ir c_i Theta(rho_ir).
 
-    A subclass defines, elementwise on arrays, Theta (`theta`), its first and second derivative
-    (`theta_gradient`, `theta_curvature`) and its conjugate Theta* (`conjugate`); and the infimum
-    of Theta.
+    Theta is smooth, convex, non-increasing and bounded below. A subclass implements, elementwise
+    on arrays, Theta (`theta`), its first and second derivative (`theta_gradient`,
+    `theta_curvature`) and its conjugate Theta* (`conjugate`).
 
     Paper: Eq. 15 (general convex loss).
     Paper: Eq. 16 (dual, general convex loss).
     Paper: Eq. 17 (weights from margins).
+
+    Attributes
+    ----------
+    infimum : float
+        The infimum of Theta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.losses import Logistic
+    >>> Logistic().theta_gradient(np.array([0.0]))
+    array([-0.5])
     """
 
     additive: ClassVar[bool] = True
@@ -40,45 +58,46 @@ class ElementwiseLoss(Loss):
 
     @abstractmethod
     def conjugate(self, s: Array) -> Array:
-        """Return Theta*(s) = sup_z (s z - Theta(z)), or a bound from above."""
+        """Return Theta*(s) = sup_z (s z - Theta(z)), or an upper bound of it."""
 
-    def value(self, rho: Array, rows: SampleWeights) -> float:
+    def value(self, rho: Array, weights: SampleWeights) -> float:
         """Return sum_ir c_i Theta(rho_ir)."""
-        return float(rows.c @ self.theta(rho).sum(axis=1))
+        return float(weights.c @ self.theta(rho).sum(axis=1))
 
-    def negative_gradient(self, rho: Array, rows: SampleWeights) -> Array:
+    def negative_gradient(self, rho: Array, weights: SampleWeights) -> Array:
         """Return U_ir = -c_i Theta'(rho_ir)."""
-        return -rows.c[:, None] * self.theta_gradient(rho)
+        return -weights.c[:, None] * self.theta_gradient(rho)
 
-    def curvature(self, rho: Array, rows: SampleWeights) -> Array:
+    def curvature(self, rho: Array, weights: SampleWeights) -> Array:
         """Return c_i Theta''(rho_ir)."""
-        return rows.c[:, None] * self.theta_curvature(rho)
+        return weights.c[:, None] * self.theta_curvature(rho)
 
-    def dual_terms(self, U: Array, rows: SampleWeights) -> Array:
+    def dual_terms(self, U: Array, weights: SampleWeights) -> Array:
         """Return -c_i Theta*(-U_ir / c_i)."""
-        c = rows.c[:, None]
+        c = weights.c[:, None]
         return -c * self.conjugate(-U / c)
 
-    def start(self, rows: SampleWeights) -> Array:
-        """Return -c_i Theta'(0) in all classes."""
-        return np.repeat(-rows.c[:, None] * self._at_zero(self.theta_gradient), rows.k, axis=1)
+    def start(self, weights: SampleWeights) -> Array:
+        """Return -c_i Theta'(0) for all classes."""
+        first_class = -weights.c[:, None] * self._at_zero(self.theta_gradient)
+        return np.repeat(first_class, weights.k, axis=1)
 
-    def start_value(self, rows: SampleWeights) -> float:
-        """Return Theta(0), times the sum of all weights."""
-        return self._at_zero(self.theta) * rows.k * float(rows.c.sum())
+    def start_value(self, weights: SampleWeights) -> float:
+        """Return Theta(0) times the sum of all weights."""
+        return self._at_zero(self.theta) * weights.k * float(weights.c.sum())
 
-    def shrink(self, U: Array, tau: float, rows: SampleWeights) -> Array:
-        """Return tau U; pairwise, the entries r = y_i (no edge reads them) at -c_i Theta'(0)."""
+    def shrink(self, U: Array, tau: float, weights: SampleWeights) -> Array:
+        """Return tau U; pairwise, the entries r = y_i, which no edge uses, are -c_i Theta'(0)."""
         shrunk = tau * U
-        if rows.true_class is not None:
-            rows.set_true_class(shrunk, -rows.c * self._at_zero(self.theta_gradient))
+        if weights.true_class is not None:
+            weights.set_true_class(shrunk, -weights.c * self._at_zero(self.theta_gradient))
         return shrunk
 
-    def constant(self, rows: SampleWeights) -> float:
+    def constant(self, weights: SampleWeights) -> float:
         """Return (Theta(0) + (k - 1) inf Theta) / k pairwise, inf Theta one-vs-all."""
-        if rows.true_class is None:
+        if weights.true_class is None:
             return self.infimum
-        return (self._at_zero(self.theta) + (rows.k - 1) * self.infimum) / rows.k
+        return (self._at_zero(self.theta) + (weights.k - 1) * self.infimum) / weights.k
 
     @staticmethod
     def _at_zero(function: Callable[[Array], Array]) -> float:
@@ -86,13 +105,20 @@ class ElementwiseLoss(Loss):
 
 
 class Logistic(ElementwiseLoss):
-    """Theta(z) = log(1 + exp(-z)).
+    """Logistic loss: Theta(z) = log(1 + exp(-z)).
 
     D(U) = -sum c_i [v log v + (1 - v) log(1 - v)] with v = U_ir / c_i in [0, 1].
 
     Paper: Eq. 28 (primal, logistic, l1,2).
     Paper: Eq. 33 (dual, logistic, l1,2).
     Paper: Eq. 34 (weights from margins).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.losses import Logistic
+    >>> Logistic().theta(np.array([-1.0, 0.0, 1.0])).round(3)
+    array([1.313, 0.693, 0.313])
     """
 
     name: ClassVar[str] = "logistic"
@@ -104,7 +130,7 @@ class Logistic(ElementwiseLoss):
         out = np.abs(z)
         small = np.exp(np.negative(out, out=out), out=out)
         above = 1.0 + small
-        # What 1 + small lost in rounding is added again: all of it where small is tiny.
+        # Add the rounding error of 1 + small, which is all of small if small is tiny.
         small -= above - 1.0
         small += np.log(above, out=above)
         small += np.maximum(-z, 0.0)
@@ -122,14 +148,21 @@ class Logistic(ElementwiseLoss):
         """Return v log v + (1 - v) log(1 - v) with v = -s, clipped to [0, 1]."""
         v = np.clip(-s, 0.0, 1.0)
         rest = 1.0 - v
-        # (1 - v) log(1 - v) by its rounded argument, and to first order what the rounding took.
+        # (1 - v) log(1 - v) of the rounded argument, corrected to first order for the rounding.
         return entropy(v) + entropy(rest) - (v + (rest - 1.0))
 
 
 class SquaredHinge(ElementwiseLoss):
-    """Theta(z) = max(0, 1 - z)^2.
+    """Squared hinge loss: Theta(z) = max(0, 1 - z)^2.
 
     Theta*(s) = s + s^2 / 4 for s <= 0, so D(U) = sum U - U^2 / (4 c_i).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.losses import SquaredHinge
+    >>> SquaredHinge().theta(np.array([-1.0, 0.0, 1.0]))
+    array([4., 1., 0.])
     """
 
     name: ClassVar[str] = "squared_hinge"
@@ -152,37 +185,35 @@ class SquaredHinge(ElementwiseLoss):
         return s + 0.25 * np.square(s)
 
 
-ScalarFunction = Callable[[Array], Array]
-
-_STEP = 6e-6  # cube root of the double epsilon: the best step of a central difference
-_DOUBLINGS = 60
-_HALVINGS = 80
-
-
 class SmoothLoss(ElementwiseLoss):
-    """L(rho) = sum_ir c_i Theta(rho_ir) for a Theta given by the user.
+    """A user-defined loss L(rho) = sum_ir c_i Theta(rho_ir).
 
     Parameters
     ----------
     value, derivative : callable
-        Theta and Theta', array in, array out. Theta is convex, differentiable, non-increasing
-        and bounded below.
+        Theta and Theta'; both map an array to an array of the same shape. Theta must be convex,
+        differentiable, non-increasing and bounded below.
     second_derivative : callable, optional
-        Theta''. Without it a central difference of `derivative` serves.
+        Theta''. By default a central difference of `derivative`.
     conjugate : callable, optional
-        Theta*(s) for s <= 0. Without it a bound from above is found by bisection, so that the
-        certificate stays true.
+        Theta*(s) for s <= 0. By default an upper bound is found by bisection, with which the
+        certificate is still valid.
     infimum : float, default=0.0
         The greatest lower bound of Theta.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
     >>> from directboost.losses import SmoothLoss
     >>> squared = SmoothLoss(lambda z: np.maximum(0, 1 - z) ** 2,
     ...                      lambda z: -2 * np.maximum(0, 1 - z))
-    >>> float(squared.theta(np.array([0.0]))[0])
-    1.0
+    >>> squared.theta(np.array([0.0, 1.0]))
+    array([1., 0.])
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DirectBoostClassifier(loss=squared).fit(X, y).certificate_.converged
+    True
     """
 
     name: ClassVar[str] = "smooth"
@@ -210,7 +241,7 @@ class SmoothLoss(ElementwiseLoss):
         return np.minimum(np.asarray(self.derivative(z), dtype=np.float64), 0.0)
 
     def theta_curvature(self, z: Array) -> Array:
-        """Return Theta''(z), by a central difference where it was not given."""
+        """Return Theta''(z), by a central difference if `second_derivative` is None."""
         if self.second_derivative is not None:
             return np.maximum(np.asarray(self.second_derivative(z), dtype=np.float64), 0.0)
         h = _STEP * np.maximum(1.0, np.abs(z))
@@ -219,7 +250,7 @@ class SmoothLoss(ElementwiseLoss):
         )
 
     def conjugate(self, s: Array) -> Array:
-        """Return Theta*(s), or a bound from above that is tight to rounding."""
+        """Return Theta*(s), or an upper bound that is tight up to rounding."""
         if self.conjugate_function is not None:
             return np.asarray(self.conjugate_function(s), dtype=np.float64)
         return self._conjugate_bound(np.minimum(np.asarray(s, dtype=np.float64), 0.0))
@@ -227,8 +258,8 @@ class SmoothLoss(ElementwiseLoss):
     def _conjugate_bound(self, s: Array) -> Array:
         """Bound sup_z (s z - Theta(z)) by tangents on a bracket [z1, z2] of its maximiser.
 
-        The function is concave, so on the bracket it lies below its tangent at z1, and for
-        s <= 0 everything right of z1 lies below s z1 - inf Theta.
+        The function is concave, so on the bracket it lies below its tangent at z1. For s <= 0 it
+        is at most s z1 - inf Theta to the right of z1.
         """
         z1, z2 = self._bracket(s)
         theta, theta_gradient = self.theta(z1), self.theta_gradient(z1)

@@ -1,1 +1,1 @@
-"""A fitted model: weak classifiers, trees, their ensemble, its summary."""
+"""Fitted models: weak classifiers, trees, their weighted sum, and summaries."""

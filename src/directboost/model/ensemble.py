@@ -1,7 +1,10 @@
-"""A fitted model: weak classifiers with weights, compiled into one table per used feature."""
+"""The sum of weak classifiers that a fitted model is, compiled into look-up tables.
+
+Also the scale from scores to probabilities.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,22 +19,61 @@ from ..kernels.threads import Team
 from .learners import CategoryStump, ClassAnswer, Constant, FittedClasses, Stump, WeakClassifier
 from .trees import Leaf, Tree
 
-_READ = Stump | CategoryStump  # what a table of one feature holds
-_PART = Leaf | ClassAnswer  # what has a table with others of the same tree or classifier
+_TABLED = Stump | CategoryStump  # weak classifiers that the table of a feature contains
+_GROUPED = Leaf | ClassAnswer  # weak classifiers that share the table of a tree or classifier
+_LOG_FACTORS = (-6.0, 6.0)  # range of the logarithm of the factor on the scores
+_FACTOR_COST = 1e-10  # in units of the mean log-likelihood: the gain that a larger factor must have
 
 
 class Ensemble:
-    """Scores F(x) = intercept + sum over the features with stumps of a table look-up + others.
+    """Scores F(x) = intercept + sum of the tables, trees and other weak classifiers at x.
 
-    Conventions. Feature `stump_features[u]` has ascending `thresholds[u]` and `tables[u]` with one
-    row per count of thresholds below x and a last row for a missing value, k columns each. Weak
-    classifiers that are neither stumps nor constants answer for themselves. `features` are those
-    that any weak classifier reads.
+    An ensemble consists of four parts, which exports read separately:
+
+    - constants, as the `intercept`;
+    - stumps, as one look-up table per feature: `stump_features`, `thresholds` and `tables`;
+    - leaves, as one look-up table per tree: `forest`;
+    - all `others`, which are evaluated by their own `predict`.
 
     Parameters
     ----------
-    learners : sequence of WeakClassifier
-    coef : (n, k) array, >= 0
+    learners : sequence of n WeakClassifier
+        Weak classifiers.
+    coef : (n, k) array
+        Their coefficients for every class.
+
+    Attributes
+    ----------
+    k : int
+        Number of classes.
+    features : (f,) int array
+        Features that any weak classifier reads, ascending.
+    intercept : (k,) array
+        Sum of the constants.
+    stumps : list of s Stump or CategoryStump
+        Stumps, in the order of `learners`.
+    stump_coef : (s, k) array
+        Their coefficients, multiplied by their polarity.
+    stump_features : (t,) int array
+        Features that stumps read, ascending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.model.ensemble import Ensemble
+    >>> from directboost.model.learners import Constant, Stump
+    >>> learners = [Stump(0, 0.5, 1, False), Stump(0, 2.0, -1, False), Constant(1)]
+    >>> ensemble = Ensemble(learners, np.array([[1.0, 0.0], [0.0, 3.0], [0.0, 0.5]]))
+    >>> ensemble.thresholds[0]
+    array([0.5, 2. ])
+    >>> ensemble.tables[0]
+    array([[-1.,  3.],
+           [ 1.,  3.],
+           [ 1., -3.],
+           [-1.,  3.]])
+    >>> ensemble.scores(np.array([[1.0], [3.0]]))
+    array([[ 1. ,  3.5],
+           [ 1. , -2.5]])
     """
 
     def __init__(self, learners: Sequence[WeakClassifier], coef: Array) -> None:
@@ -39,14 +81,17 @@ class Ensemble:
         self.coef = coef
         self.k = int(coef.shape[1])
         if len(self.learners) != coef.shape[0]:
-            raise ValueError(f"{len(self.learners)} learners have {coef.shape[0]} rows of weights")
-        self._stumps = [h for h in self.learners if isinstance(h, _READ)]
-        self._others = [h for h in self.learners if not isinstance(h, _READ | Constant)]
+            raise ValueError(
+                f"coef has {coef.shape[0]} rows, but there are {len(self.learners)} learners; pass "
+                "one row per learner"
+            )
+        self.stumps = [h for h in self.learners if isinstance(h, _TABLED)]
+        self._others = [h for h in self.learners if not isinstance(h, _TABLED | Constant)]
         constants = [h for h in self.learners if isinstance(h, Constant)]
-        self._votes = _signs(self._stumps) * coef[self._are(_READ)]
-        self._other_votes = coef[~self._are(_READ | Constant)]
+        self.stump_coef = _signs(self.stumps) * coef[self._are(_TABLED)]
+        self._other_votes = coef[~self._are(_TABLED | Constant)]
         self.intercept = (_signs(constants) * coef[self._are(Constant)]).sum(axis=0)
-        self.stump_features = _ascending(s.feature for s in self._stumps)
+        self.stump_features = _ascending(s.feature for s in self.stumps)
         self.features = _ascending(f for h in self.learners for f in h.features)
 
     def _are(self, kind: Any) -> Bools:
@@ -54,17 +99,32 @@ class Ensemble:
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
-        return _compile(self._stumps, self._votes)
+        return _compile(self.stumps, self.stump_coef)
 
     @property
     def thresholds(self) -> list[Array]:
-        """Thresholds of every used feature."""
+        """Ascending thresholds of each of the `stump_features`, (c,) each."""
         return self._compiled[0]
 
     @property
     def tables(self) -> list[Array]:
-        """Table of every used feature."""
+        """Contribution of each of the `stump_features` to the scores, (c + 2, k) each.
+
+        Row j is the contribution of a value with j thresholds below it, for j = 0..c. The last row
+        is the contribution of a missing value.
+        """
         return self._compiled[1]
+
+    @property
+    def forest(self) -> list[tuple[Tree, Array]]:
+        """Trees, each with the contribution of its leaves to the scores, (leaves, k)."""
+        return [(tree, table) for tree, table in self._forest if isinstance(tree, Tree)]
+
+    @property
+    def others(self) -> list[tuple[WeakClassifier, Array]]:
+        """Weak classifiers outside the tables and the forest, each with its coefficients, (k,)."""
+        pairs = zip(self._others, self._other_votes, strict=True)
+        return [(learner, row) for learner, row in pairs if not isinstance(learner, Leaf)]
 
     @cached_property
     def _joined(self) -> Tables:
@@ -78,7 +138,7 @@ class Ensemble:
         return self.checked_scores(X, team)[0]
 
     def checked_scores(self, X: Numbers, team: Team | None = None) -> tuple[Array, bool]:
-        """Return F, (m, k), and whether X holds an infinite number, in a used feature or not."""
+        """Return F, (m, k), and whether X contains an infinite value in any of its columns."""
         if is_sparse(X):
             F, infinite = self._look_up_sparse(X, team), bool(np.isinf(X.data).any())
         else:
@@ -88,7 +148,7 @@ class Ensemble:
         return F, infinite
 
     def _look_up_sparse(self, X: Numbers, team: Team | None) -> Array:
-        """Return what stumps and constants add, (m, k); only columns they read are made dense."""
+        """Return the sum of stumps and constants, (m, k); only their columns are made dense."""
         tables = replace(self._joined, features=np.arange(self.stump_features.size, dtype=np.int32))
         F = np.empty((X.shape[0], self.k))
         for rows, part in row_parts(X, self.stump_features):
@@ -96,36 +156,47 @@ class Ensemble:
         return F
 
     def _other_scores(self, X: Numbers) -> Array:
-        """Return what the weak classifiers without a table add; a tree is gone down once."""
+        """Return the sum of all weak classifiers without a table of their feature, (m, k)."""
         F = np.zeros((X.shape[0], self.k))
         for tree, table in self._forest:
             F += table[tree.apply(X)]
-        alone = [i for i, h in enumerate(self._others) if not isinstance(h, _PART)]
-        if alone:
-            answers = np.stack([self._others[i].predict(X) for i in alone], axis=1)
-            F += answers @ self._other_votes[alone]
+        single = [i for i, h in enumerate(self._others) if not isinstance(h, _GROUPED)]
+        if single:
+            responses = np.stack([self._others[i].predict(X) for i in single], axis=1)
+            F += responses @ self._other_votes[single]
         return F
 
     @cached_property
     def _forest(self) -> list[tuple[Tree | FittedClasses, Array]]:
-        """Every tree or classifier with the scores of its leaves or classes, (leaves, k)."""
+        """Trees and multi-class classifiers with the scores of their leaves or classes."""
         found: dict[int, tuple[Tree | FittedClasses, Array]] = {}
         for learner, row in zip(self._others, self._other_votes, strict=True):
-            if isinstance(learner, _PART):
-                tree, size, votes = _part(learner, row)
-                table = found.setdefault(id(tree), (tree, np.zeros((size, self.k))))[1]
-                table -= votes
-                table[learner.number] += 2.0 * votes
+            if isinstance(learner, Leaf):
+                source: Tree | FittedClasses = learner.tree
+                size, votes = learner.tree.n_leaves, learner.polarity * row
+            elif isinstance(learner, ClassAnswer):
+                source, size, votes = learner.source, learner.source.k, row
+            else:
+                continue
+            table = found.setdefault(id(source), (source, np.zeros((size, self.k))))[1]
+            table -= votes
+            table[learner.number] += 2.0 * votes
         return list(found.values())
 
     def contributions(self, X: Numbers) -> Array:
-        """Return what every feature adds to every score, (m, d, k); one feature at a time."""
+        """Return the contribution of every feature to every score, (m, d, k).
+
+        Raises
+        ------
+        ValueError
+            If a weak classifier reads several features.
+        """
         for learner in self._others:
             if len(learner.features) > 1:
                 raise ValueError(
-                    "explain takes a model apart that is a sum over features, but this one has "
+                    "explain needs a model that is a sum over single features, but this model has "
                     f"{learner.describe(f'{len(learner.features)} features at once')}; "
-                    "learner='stump' gives such a sum"
+                    "fit with learner='stump'"
                 )
         out = np.zeros((X.shape[0], X.shape[1], self.k))
         for feature, cuts, table in zip(
@@ -139,7 +210,10 @@ class Ensemble:
         return out
 
     def importances(self, d: int) -> Array:
-        """Return the share of each of d features in the sum of all weights, (d,)."""
+        """Return the share of each of d features in the sum of all coefficients, (d,).
+
+        A weak classifier on several features counts in equal parts for each of them.
+        """
         counts = [len(learner.features) for learner in self.learners]
         read = [feature for learner in self.learners for feature in learner.features]
         parts = self.coef.sum(axis=1) / np.maximum(counts, 1)
@@ -147,13 +221,6 @@ class Ensemble:
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
-
-
-def _part(learner: Leaf | ClassAnswer, row: Array) -> tuple[Tree | FittedClasses, int, Array]:
-    """Return whose part a weak classifier is, in how many, and its votes, (k,)."""
-    if isinstance(learner, ClassAnswer):
-        return learner.source, learner.source.k, row
-    return learner.tree, learner.tree.n_leaves, learner.polarity * row
 
 
 def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:
@@ -167,25 +234,32 @@ def _ascending(features: Iterable[int]) -> Ints:
 def _compile(
     learners: list[Stump | CategoryStump], votes: Array
 ) -> tuple[list[Array], list[Array]]:
-    """Return the thresholds and the table of each used feature, ascending.
+    """Return the thresholds and the table of each feature that stumps read, ascending.
 
-    A table starts with the sum of all votes against, and every vote turns at its threshold, that
-    for a level before it and back after it.
+    Below all thresholds the value of the table is minus the sum of all votes. A stump changes the
+    sign of its vote at its threshold, a category stump just below its level and back just above.
     """
-    turns = _turns(learners)
-    feature = np.array([learner.feature for learner in learners], dtype=np.int32)
+    changes: list[tuple[int, float, float]] = []  # learner, threshold, direction
+    for i, h in enumerate(learners):
+        if isinstance(h, Stump):
+            changes.append((i, h.threshold, 1.0))
+        else:
+            changes += [(i, h.level - 0.5, 1.0), (i, h.level + 0.5, -1.0)]
+    which, threshold, sign = np.array(changes, dtype=np.float64).reshape(-1, 3).T
+    learner = which.astype(np.int64)
+    feature = np.array([h.feature for h in learners], dtype=np.int32)
     right = np.array([isinstance(h, Stump) and h.missing_right for h in learners], dtype=bool)
     missing = np.where(right[:, None], votes, -votes)
     order = np.argsort(feature, kind="stable")
     starts = np.unique(feature[order], return_index=True)[1]
     thresholds, tables = [], []
     for own in np.split(order, starts[1:]) if learners else []:
-        mine = turns.of(own)
-        cuts = np.unique(mine.threshold)
+        mine = np.isin(learner, own)
+        cuts = np.unique(threshold[mine])
         finite = cuts[: cuts.size - int(np.isinf(cuts[-1]))]
         table = np.zeros((cuts.size + 2, votes.shape[1]))
-        places = np.searchsorted(cuts, mine.threshold) + 1
-        np.add.at(table, places, 2.0 * mine.sign[:, None] * votes[mine.learner])
+        places = np.searchsorted(cuts, threshold[mine]) + 1
+        np.add.at(table, places, 2.0 * sign[mine, None] * votes[learner[mine]])
         table[0] = -votes[own].sum(axis=0)
         table = np.cumsum(table, axis=0)[: finite.size + 2]
         table[-1] = missing[own].sum(axis=0)
@@ -194,54 +268,35 @@ def _compile(
     return thresholds, tables
 
 
-@dataclass(frozen=True)
-class _Turns:
-    """Where weak classifiers change their answers, (n,) each: which, at what value, which way."""
-
-    learner: Ints
-    threshold: Array
-    sign: Array
-
-    def of(self, learners: Ints) -> "_Turns":
-        own = np.isin(self.learner, learners)
-        return _Turns(self.learner[own], self.threshold[own], self.sign[own])
-
-
-def _turns(learners: list[Stump | CategoryStump]) -> _Turns:
-    found: list[tuple[int, float, float]] = []
-    for i, learner in enumerate(learners):
-        if isinstance(learner, Stump):
-            found.append((i, learner.threshold, 1.0))
-        else:
-            found += [(i, learner.level - 0.5, 1.0), (i, learner.level + 0.5, -1.0)]
-    which, threshold, sign = np.array(found, dtype=np.float64).reshape(-1, 3).T
-    return _Turns(which.astype(np.int64), threshold, sign)
-
-
-_RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores
-_PULL = 1e-10  # of the mean likelihood: what a larger factor has to gain at least
-
-
 def class_probabilities(F: Array, factor: float) -> Array:
     """Return softmax(factor * F), (m, k)."""
     return np.asarray(softmax(factor * F, axis=1))
 
 
 def fit_temperature(F: Array, codes: Ints, weight: Array) -> float:
-    """Return 1/T that makes softmax(F / T) most likely for the labels.
+    """Return the factor 1/T for which softmax(F / T) has the largest likelihood.
 
-    Where no row is wrong the likelihood rises with the factor without end, soon by less than
-    numbers can tell: the factor costs 1e-10 times itself, and the slope of the sum, which rises,
-    has one root.
+    If every row is classified correctly, the likelihood increases with the factor without end,
+    soon by less than the rounding error. A cost of 1e-10 times the factor is therefore subtracted.
+    The derivative of the negative sum is increasing, so it has one root.
+
+    Parameters
+    ----------
+    F : (m, k) array
+        Scores.
+    codes : (m,) int array
+        True classes.
+    weight : (m,) array
+        Sample weights.
     """
     others = F - F[np.arange(codes.size), codes][:, None]
     share = weight / weight.sum()
 
     def slope(log_factor: float) -> float:
         P = class_probabilities(others, np.exp(log_factor))
-        return float(share @ (P * others).sum(axis=1)) + _PULL
+        return float(share @ (P * others).sum(axis=1)) + _FACTOR_COST
 
-    low, high = _RANGE
+    low, high = _LOG_FACTORS
     if slope(low) >= 0.0:
         return float(np.exp(low))
     return float(np.exp(brentq(slope, low, high) if slope(high) > 0.0 else high))

@@ -1,4 +1,4 @@
-"""Weak classifiers as a fitted model holds them: they predict, nothing else."""
+"""Weak classifiers of a fitted model."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,19 +9,19 @@ from ..arrays import Array, Ints, Numbers, column
 
 
 class WeakClassifier(Protocol):
-    """What a model asks of each of its weak classifiers."""
+    """The members that every weak classifier has."""
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The features it reads, ascending."""
+        """Features that it reads, ascending."""
         ...
 
     def predict(self, X: Numbers) -> Array:
-        """Return its responses in [-1, 1] to the rows of X, (m,)."""
+        """Return its responses to the rows of X, in [-1, 1], (m,)."""
         ...
 
     def describe(self, name: str) -> str:
-        """Return the rule in words; `name` lists the names of the features it reads."""
+        """Return the rule in words; `name` contains the names of the features it reads."""
         ...
 
 
@@ -29,8 +29,26 @@ class WeakClassifier(Protocol):
 class Stump:
     """A decision stump: h(x) = polarity if x_f > threshold else -polarity.
 
-    A missing value goes to the right where `missing_right` is true. The stump that parts missing
-    from present values has an infinite threshold.
+    Attributes
+    ----------
+    feature : int
+        Index f of the feature.
+    threshold : float
+        Infinite for the stump that separates missing from present values.
+    polarity : int
+        Response above the threshold, +1 or -1.
+    missing_right : bool
+        Whether a missing value counts as above the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.model.learners import Stump
+    >>> stump = Stump(feature=0, threshold=0.5, polarity=1, missing_right=False)
+    >>> stump.predict(np.array([[0.0], [1.0], [np.nan]]))
+    array([-1.,  1., -1.])
+    >>> stump.describe("width")
+    'width > 0.5'
     """
 
     feature: int
@@ -40,7 +58,7 @@ class Stump:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The one feature it reads."""
+        """The feature that it reads."""
         return (self.feature,)
 
     def predict(self, X: Numbers) -> Array:
@@ -61,7 +79,22 @@ class Stump:
 class CategoryStump:
     """One level of a category against the rest: h(x) = polarity if x_f is `level` else -polarity.
 
-    A missing value, and a level that was not there in training, is of the rest.
+    Missing values, and levels that did not occur in training, belong to the rest.
+
+    Attributes
+    ----------
+    feature : int
+        Index f of the feature.
+    level : float
+        Code of the level.
+    polarity : int
+        Response for the level, +1 or -1.
+
+    Examples
+    --------
+    >>> from directboost.model.learners import CategoryStump
+    >>> CategoryStump(feature=0, level=2.0, polarity=-1).describe("soil", "loam")
+    'soil is not loam'
     """
 
     feature: int
@@ -70,29 +103,29 @@ class CategoryStump:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The one feature it reads."""
+        """The feature that it reads."""
         return (self.feature,)
 
     def predict(self, X: Numbers) -> Array:
         """Return the responses +1 and -1 to the rows of X, (m,)."""
-        own = column(X, self.feature) == self.level
-        return np.where(own, float(self.polarity), -float(self.polarity))
+        at_level = column(X, self.feature) == self.level
+        return np.where(at_level, float(self.polarity), -float(self.polarity))
 
     def describe(self, name: str, level: str | None = None) -> str:
-        """Return the rule in words, for a feature called `name` with that name of the level."""
-        which = f"{self.level:g}" if level is None else level
-        return f"{name} {'is' if self.polarity > 0 else 'is not'} {which}"
+        """Return the rule in words, with the names of the feature and of the level."""
+        level_name = f"{self.level:g}" if level is None else level
+        return f"{name} {'is' if self.polarity > 0 else 'is not'} {level_name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The classifier that answers `polarity` to everything and reads no feature."""
+    """The constant classifier h(x) = polarity, +1 or -1."""
 
     polarity: int
 
     @property
     def features(self) -> tuple[int, ...]:
-        """Nothing."""
+        """No features."""
         return ()
 
     def predict(self, X: Numbers) -> Array:
@@ -109,13 +142,14 @@ Learner = Stump | CategoryStump | Constant
 
 @dataclass(frozen=True)
 class FittedClassifier:
-    """A classifier of two classes, -1 and +1, that was fitted to weighted rows.
+    """A scikit-learn classifier of the classes -1 and +1, fitted to weighted rows.
 
     Attributes
     ----------
     classifier : fitted scikit-learn classifier
+        The classifier.
     features : tuple of int
-        The features it reads; all where that cannot be known.
+        Features that it reads; all features if this is unknown.
     """
 
     classifier: Any
@@ -126,20 +160,22 @@ class FittedClassifier:
         return np.asarray(self.classifier.predict(X), dtype=np.float64)
 
     def describe(self, name: str) -> str:
-        """Return what it is and what it reads."""
+        """Return the type of the classifier and the features it reads."""
         return f"{type(self.classifier).__name__} on {name}"
 
 
 @dataclass(frozen=True, eq=False)
 class FittedClasses:
-    """A classifier of the classes 0..k-1 that was fitted to weighted rows.
+    """A scikit-learn classifier of the classes 0..k-1, fitted to weighted rows.
 
     Attributes
     ----------
     classifier : fitted scikit-learn classifier
+        The classifier.
     features : tuple of int
-        The features it reads; all where that cannot be known.
+        Features that it reads; all features if this is unknown.
     k : int
+        Number of classes.
     """
 
     classifier: Any
@@ -155,7 +191,14 @@ class FittedClasses:
 class ClassAnswer:
     """One class of a classifier against the rest: h(x) = 1 if it predicts `number` for x else -1.
 
-    The k of them say together what the classifier says.
+    The k weak classifiers of this kind together represent the predictions of the classifier.
+
+    Attributes
+    ----------
+    source : FittedClasses
+        The classifier.
+    number : int
+        The class.
     """
 
     source: FittedClasses
@@ -163,7 +206,7 @@ class ClassAnswer:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The features the classifier reads."""
+        """Features that the classifier reads."""
         return self.source.features
 
     def predict(self, X: Numbers) -> Array:
@@ -171,29 +214,29 @@ class ClassAnswer:
         return np.where(self.source.apply(X) == self.number, 1.0, -1.0)
 
     def describe(self, name: str) -> str:
-        """Return what it is and what it reads."""
+        """Return the type of the classifier and the features it reads."""
         return f"class {self.number} of {type(self.source.classifier).__name__} on {name}"
 
 
 @dataclass(frozen=True)
 class PoolColumn:
-    """A column of a pool of responses: h(x) is the value of the column itself."""
+    """A column of a pool of responses: h(x) is the value of column `column` of X."""
 
     column: int
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The column it is."""
+        """The column."""
         return (self.column,)
 
     def predict(self, X: Numbers) -> Array:
-        """Return the column; refuse values outside [-1, 1]."""
+        """Return the column, (m,); raise ValueError if it has values outside [-1, 1]."""
         x: Array = column(X, self.column).astype(np.float64)
         outside = ~(np.abs(x) <= 1.0)
         if outside.any():
             raise ValueError(
-                f"X holds {x[outside][0]} in column {self.column}: the columns of X are responses "
-                "of a pool of weak classifiers, numbers in [-1, 1]"
+                f"X holds {x[outside][0]} in column {self.column}: expected responses of a pool of "
+                "weak classifiers, numbers in [-1, 1]"
             )
         return x
 
@@ -204,13 +247,13 @@ class PoolColumn:
 
 @dataclass(frozen=True)
 class Negated:
-    """The weak classifier that answers the opposite of another one."""
+    """The negation of another weak classifier, `learner`."""
 
     learner: Any
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The features the other one reads."""
+        """Features that the other weak classifier reads."""
         return tuple(self.learner.features)
 
     def predict(self, X: Numbers) -> Array:
@@ -224,16 +267,16 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """Several rules together: h(x) = 1 if all items answer +1 to x, else -1.
+    """A conjunction of rules: h(x) = 1 if the response of every item to x is +1, else -1.
 
-    A missing value is on neither side of a threshold of an item.
+    A missing value is on neither side of the threshold of an item.
     """
 
     items: tuple[Stump | CategoryStump, ...]
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The features the items read, ascending."""
+        """Features that the items read, ascending."""
         return tuple(sorted({item.feature for item in self.items}))
 
     def predict(self, X: Numbers) -> Array:
@@ -241,7 +284,7 @@ class Conjunction:
         return np.asarray(np.minimum.reduce([item.predict(X) for item in self.items]))
 
     def describe(self, name: str) -> str:
-        """Return the rule in words; `name` lists the features, with commas between them."""
+        """Return the rule in words; `name` lists the names of the features, separated by commas."""
         names = name.split(", ")
         if len(names) != len(self.features):
             names = [f"x{feature}" for feature in self.features]

@@ -1,50 +1,50 @@
-"""What features and classes are called: in summaries, in pictures and in messages."""
+"""Names of features and classes in summaries, plots and error messages."""
 
 from collections.abc import Sequence
 from typing import Any
 
 
 def feature_names(estimator: Any) -> list[str]:
-    """Return the names of the features an estimator has seen, or x0, x1 and so on."""
+    """Return the feature names of an estimator, or x0, x1 and so on if it has none."""
     names = getattr(estimator, "feature_names_in_", None)
     return default_names(estimator.n_features_in_) if names is None else list(names)
 
 
 def default_names(count: int) -> list[str]:
-    """Return what features without names are called, by their columns."""
+    """Return the default names of `count` features: x0, x1 and so on."""
     return [f"x{feature}" for feature in range(count)]
 
 
 def explain_default(feature: int) -> str:
-    """Return what the name of a feature without a name of its own means."""
+    """Return a sentence that explains the default name of a feature."""
     return f"x{feature} is column {feature} of X, counted from 0"
 
 
 def class_names(estimator: Any) -> list[str]:
-    """Return the names of the classes, or of the labels where rows may have several."""
+    """Return the names of the classes, or of the labels of a multi-label model."""
     names = getattr(estimator, "label_names_", estimator.classes_)
     return [str(name) for name in names]
 
 
 def class_noun(estimator: Any) -> tuple[str, str]:
-    """Return what a model tells apart, one of them and several: classes, or labels."""
+    """Return the noun for the classes of a model, singular and plural: class or label."""
     return ("label", "labels") if has_several_labels(estimator) else ("class", "classes")
 
 
 def has_several_labels(estimator: Any) -> bool:
-    """Tell whether an estimator was fitted to rows with several labels."""
+    """Return whether an estimator is a multi-label model."""
     return bool(getattr(estimator, "_several", False))
 
 
 def some_of(values: Sequence[Any], most: int = 12) -> str:
-    """Return the first of some values, and how many more there are."""
+    """Return the first `most` values as text, and the number of the others."""
     more = len(values) - most
     shown = ", ".join(repr(value) for value in values[:most])
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None:
-    """Refuse an argument that names features which X does not have; list those it has."""
+    """Raise ValueError if an argument contains `unknown` features; list the names of X."""
     if not unknown:
         return
     message = (
@@ -52,5 +52,5 @@ def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None
     )
     if names == default_names(len(names)):
         last = explain_default(len(names) - 1)
-        message += f": {last}; to use other names, give X as a frame that has them"
+        message += f": {last}; to use other names, pass X as a data frame"
     raise ValueError(message)

@@ -1,4 +1,4 @@
-"""A fitted model in words."""
+"""Text summaries of fitted models: settings, certificate, size and strongest rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,110 +11,12 @@ from .learners import CategoryStump, Stump, WeakClassifier
 from .names import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
-
-@dataclass
-class Condition:
-    """What the splits above a leaf leave of the values of one feature.
-
-    Attributes
-    ----------
-    low, high : float
-        Numbers are above `low` and at most `high`.
-    level : float or None
-        The only level of a category, if the splits leave one.
-    others : list of float
-        Levels that are left out.
-    missing : bool
-        Whether a missing value passes all splits.
-    """
-
-    low: float = -np.inf
-    high: float = np.inf
-    level: float | None = None
-    others: list[float] = field(default_factory=list)
-    missing: bool = True
-
-    def narrow(self, value: float, is_level: bool, right: bool, missing: bool) -> None:
-        """Go on to one side of a split, where missing values go or not."""
-        self.missing = self.missing and missing
-        if is_level and right:
-            self.others.append(value)
-        elif is_level:
-            self.level = value
-        elif right:
-            self.low = max(self.low, value)
-        else:
-            self.high = min(self.high, value)
-
-
-def conditions(leaf: Leaf) -> dict[int, Condition]:
-    """Return what a leaf asks of every feature above it, in the order of the splits."""
-    tree = leaf.tree
-    found: dict[int, Condition] = {}
-    for split, right in tree.way_to(leaf.number):
-        own = found.setdefault(int(tree.feature[split]), Condition())
-        passes = bool(tree.missing_left[split]) != right
-        own.narrow(float(tree.value[split]), bool(tree.is_level[split]), right, passes)
-    return found
-
-
-def leaf_words(
-    leaf: Leaf, names: Sequence[str], categories: Sequence[Any], missing: Sequence[bool]
-) -> str:
-    """Return the rule of a leaf: its conditions, or that they do not all hold.
-
-    Parameters
-    ----------
-    names : d names of features
-    categories : d arrays of levels, None where a feature holds numbers
-    missing : d bool
-        Which features had missing values in training; of others nothing is said of them.
-    """
-    found = conditions(leaf)
-    texts = [
-        _words(one, names[f], categories[f], bool(missing[f]), len(found) > 1)
-        for f, one in found.items()
-    ]
-    together = " and ".join(texts)
-    return together if leaf.polarity > 0 else f"not ({together})"
-
-
-def _words(one: Condition, name: str, levels: Any, had_missing: bool, joined: bool) -> str:
-    """Return a condition in words; `joined` with others, what has an "or" gets brackets."""
-    if one.low >= one.high:
-        return f"{name} is missing"
-    if levels is not None:
-        return _level_words(one, name, [str(level) for level in levels], had_missing)
-    text = _range_words(one.low, one.high, name)
-    if not (one.missing and had_missing):
-        return text
-    return f"({text} or missing)" if joined else f"{text} or missing"
-
-
-def _range_words(low: float, high: float, name: str) -> str:
-    if np.isfinite(low) and np.isfinite(high):
-        return f"{low:.6g} < {name} <= {high:.6g}"
-    if np.isfinite(low):
-        return f"{name} > {low:.6g}"
-    return f"{name} <= {high:.6g}" if np.isfinite(high) else f"{name} is present"
-
-
-def _level_words(one: Condition, name: str, levels: list[str], had_missing: bool) -> str:
-    """Return a condition on levels; a missing value is none of them, unless that is said too."""
-    if one.level is not None:
-        return f"{name} is {levels[int(one.level)]}"
-    listed = [levels[int(level)] for level in one.others]
-    parts = [f"{name} is {'not' if len(listed) == 1 else 'none of'} {', '.join(listed)}"]
-    present = [f"{name} is present"] if had_missing and not one.missing else []
-    return " and ".join([*(parts if listed else []), *present])
-
-
-_NOTHING = 1e-12  # nu_max that is rounding error
-_ALIGNED = 88  # characters of a rule up to which the votes stand in one column
+_NOTHING = 1e-12  # a nu_max up to this value is rounding error
+_ALIGNED = 88  # maximum number of characters of a rule for its votes to be aligned
 
 
 def describe(model: Any, loss: str, penalty: str, max_rules: int) -> str:
-    """Return a text about a fitted estimator: setting, proof, size, strongest rules."""
+    """Return the summary of a fitted estimator: settings, certificate, size, strongest rules."""
     lines = [
         *_setting(model, loss, penalty),
         *_proof(model),
@@ -125,7 +27,7 @@ def describe(model: Any, loss: str, penalty: str, max_rules: int) -> str:
 
 
 def describe_path(models: Sequence[Any]) -> str:
-    """Return a line about fitted estimators of falling nu: how many, and from where to where."""
+    """Return a one-line summary of a path: number of models, and ranges of nu and of sizes."""
     if not models:
         return "no models"
     first, last = models[0], models[-1]
@@ -136,8 +38,8 @@ def describe_path(models: Sequence[Any]) -> str:
 
 
 def _setting(model: Any, loss: str, penalty: str) -> list[str]:
-    several = class_noun(model)[1]
-    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} tells the {several} apart"
+    classes = class_noun(model)[1]
+    nu = f"nu = {model.nu_:.4g}, and nu_max = 0: no {_noun(model)} separates the {classes}"
     if model.nu_max_ > _NOTHING:
         nu = f"nu = {model.nu_ / model.nu_max_:.4g} * nu_max = {model.nu_:.4g}"
     return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
@@ -155,18 +57,18 @@ def _proof(model: Any) -> list[str]:
 
 def _size(model: Any) -> list[str]:
     if model.n_learners_ == 0:
-        return [f"model:       empty; it answers with the {class_noun(model)[0]} frequencies"]
+        return [f"model:       empty; it predicts the {class_noun(model)[0]} frequencies"]
     weights = int(np.count_nonzero(model.coef_))
     sharing, noun = float(np.mean(model.class_sharing_)), _noun(model)
     return [
         f"model:       {_count(model.n_learners_, noun)} on {model.n_features_used_} of "
-        f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a {noun} serves "
-        f"{sharing:.1f} of {model.classes_.size} {class_noun(model)[1]} on average"
+        f"{_count(model.n_features_in_, 'feature')}, {_count(weights, 'weight')}; a {noun} is used "
+        f"by {sharing:.1f} of {model.classes_.size} {class_noun(model)[1]} on average"
     ]
 
 
 def _noun(model: Any) -> str:
-    """Return what the weak classifiers of a model are called."""
+    """Return the noun for the weak classifiers of a model."""
     stumps = isinstance(model.learner, str) and model.learner == "stump"
     return "stump" if stumps else "weak classifier"
 
@@ -187,20 +89,21 @@ def _rules(model: Any, max_rules: int) -> list[str]:
 
 
 def _key_to_names(model: Any, shown: list[WeakClassifier]) -> list[str]:
-    """Return a line that says what x3 means, where the rules shown name features so."""
-    read = [feature for learner in shown for feature in _told(learner)]
-    if not read or hasattr(model, "feature_names_in_"):
+    """Return a line that explains a default name such as x3, if the rules shown contain one."""
+    if hasattr(model, "feature_names_in_"):
         return []
-    return [f"names: {explain_default(read[0])}"]
-
-
-def _told(learner: WeakClassifier) -> list[int]:
-    """Return the features that the words of a rule name; a tree may read more."""
-    return list(conditions(learner)) if isinstance(learner, Leaf) else list(learner.features)
+    for learner in shown:
+        # The path to a leaf may use fewer features than its tree.
+        for feature in conditions(learner) if isinstance(learner, Leaf) else learner.features:
+            return [f"names: {explain_default(feature)}"]
+    return []
 
 
 def describe_rule(model: Any, learner: WeakClassifier) -> str:
-    """Return a rule of a fitted model in words; with the side of missing values, if it had some."""
+    """Return a rule of a fitted model in words.
+
+    Missing values are mentioned if the feature had some in training.
+    """
     names = feature_names(model)
     if isinstance(learner, CategoryStump):
         level = model.categories_[learner.feature][int(learner.level)]
@@ -208,14 +111,14 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
     if isinstance(learner, Leaf):
         return leaf_words(learner, names, model.categories_, model.missing_)
     if not isinstance(learner, Stump):
-        return learner.describe(_listed([names[f] for f in learner.features]))
+        return learner.describe(_first_names([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
     holds = learner.missing_right == (learner.polarity > 0)
     known = bool(model.missing_[learner.feature]) and np.isfinite(learner.threshold)
     return f"{text} or missing" if known and holds else text
 
 
-def _listed(names: list[str], most: int = 4) -> str:
+def _first_names(names: list[str], most: int = 4) -> str:
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -228,10 +131,111 @@ def _votes(weights: Array, classes: list[str], most: int = 5) -> str:
 
 
 def _span(numbers: list[int], noun: str) -> str:
-    """Return the smallest and the largest of some numbers, one of them where they are equal."""
+    """Return the range of some numbers as text, a single number if they are equal."""
     low, high = min(numbers), max(numbers)
     return _count(high, noun) if low == high else f"{low} to {_count(high, noun)}"
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass
+class Condition:
+    """The condition that the splits above a leaf impose on one feature.
+
+    Attributes
+    ----------
+    low, high : float
+        A number must be above `low` and at most `high`.
+    level : float or None
+        The only admissible level of a category, if there is just one.
+    excluded : list of float
+        Levels of a category that are not admissible.
+    missing : bool
+        Whether a missing value satisfies the condition.
+    """
+
+    low: float = -np.inf
+    high: float = np.inf
+    level: float | None = None
+    excluded: list[float] = field(default_factory=list)
+    missing: bool = True
+
+    def narrow(self, value: float, is_level: bool, right: bool, missing: bool) -> None:
+        """Restrict the condition to one side of a split; `missing` if missing values go there."""
+        self.missing = self.missing and missing
+        if is_level and right:
+            self.excluded.append(value)
+        elif is_level:
+            self.level = value
+        elif right:
+            self.low = max(self.low, value)
+        else:
+            self.high = min(self.high, value)
+
+
+def conditions(leaf: Leaf) -> dict[int, Condition]:
+    """Return the condition of a leaf on each feature, in the order of the splits above it."""
+    tree = leaf.tree
+    found: dict[int, Condition] = {}
+    for split, right in tree.way_to(leaf.number):
+        condition = found.setdefault(int(tree.feature[split]), Condition())
+        missing = bool(tree.missing_left[split]) != right
+        condition.narrow(float(tree.value[split]), bool(tree.is_level[split]), right, missing)
+    return found
+
+
+def leaf_words(
+    leaf: Leaf, names: Sequence[str], categories: Sequence[Any], missing: Sequence[bool]
+) -> str:
+    """Return the rule of a leaf in words: all of its conditions, or their negation.
+
+    Parameters
+    ----------
+    leaf : Leaf
+        The leaf.
+    names : d names of features
+        Names of the features.
+    categories : d arrays of levels
+        Levels of the categories; None for a numeric feature.
+    missing : d bool
+        Which features had missing values in training. Missing values of others are not mentioned.
+    """
+    found = conditions(leaf)
+    texts = [
+        _words(condition, names[f], categories[f], bool(missing[f]), len(found) > 1)
+        for f, condition in found.items()
+    ]
+    together = " and ".join(texts)
+    return together if leaf.polarity > 0 else f"not ({together})"
+
+
+def _words(condition: Condition, name: str, levels: Any, had_missing: bool, joined: bool) -> str:
+    """Return a condition in words; if it is `joined` with others, an "or" gets parentheses."""
+    if condition.low >= condition.high:
+        return f"{name} is missing"
+    if levels is not None:
+        return _level_words(condition, name, [str(level) for level in levels], had_missing)
+    text = _range_words(condition.low, condition.high, name)
+    if not (condition.missing and had_missing):
+        return text
+    return f"({text} or missing)" if joined else f"{text} or missing"
+
+
+def _range_words(low: float, high: float, name: str) -> str:
+    if np.isfinite(low) and np.isfinite(high):
+        return f"{low:.6g} < {name} <= {high:.6g}"
+    if np.isfinite(low):
+        return f"{name} > {low:.6g}"
+    return f"{name} <= {high:.6g}" if np.isfinite(high) else f"{name} is present"
+
+
+def _level_words(condition: Condition, name: str, levels: list[str], had_missing: bool) -> str:
+    """Return a condition on the levels of a category in words."""
+    if condition.level is not None:
+        return f"{name} is {levels[int(condition.level)]}"
+    excluded = [levels[int(level)] for level in condition.excluded]
+    parts = [f"{name} is {'not' if len(excluded) == 1 else 'none of'} {', '.join(excluded)}"]
+    present = [f"{name} is present"] if had_missing and not condition.missing else []
+    return " and ".join([*(parts if excluded else []), *present])

@@ -1,6 +1,6 @@
-"""Pictures of fitted models; they need the extra `plot`.
+"""Plots of fitted models, with Matplotlib (extra `plot`).
 
-Every function draws into the axes it is given, or into new ones, and returns them.
+Every function draws into the given axes, or into those of a new figure, and returns them.
 """
 
 from .convergence import plot_convergence, plot_path

@@ -1,4 +1,4 @@
-"""Which classes share which weak classifiers."""
+"""Plot of the weak classifiers that classes share."""
 
 from textwrap import shorten
 from typing import Any
@@ -11,27 +11,45 @@ from ..model.names import class_names, class_noun
 from ..model.summary import describe_rule
 from .base import check_model, check_not_empty, check_sum, new_axes, pyplot
 
-_LONGEST = 80  # characters of a rule: those of leaves far down a tree would fill the picture
+_LONGEST = 80  # characters of a rule; the rules of deep leaves would fill the plot
 
 
 def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
-    """Draw the weights of the strongest weak classifiers for every class, white where zero.
+    """Plot the weights of the strongest weak classifiers for every class.
 
-    A row is a rule in words, cut where it is long: a class gets its weight where the rule holds,
-    and loses it where not. Under a mixed-norm penalty a row has several entries: the classes share
-    it. Weights below zero, which only baselines have, are red.
+    Each row is a rule in words, shortened if it is long. The score of a class increases by the
+    weight if the rule holds, and decreases by it if not. Zero weights are white. With a mixed-norm
+    penalty a row has several entries: classes share the rule. Negative weights, which only
+    baselines have, are red.
 
     Parameters
     ----------
     model : fitted estimator
+        Estimator or baseline.
     ax : matplotlib axes, optional
+        Axes to draw into. By default those of a new figure.
     most : int, default=30
-        How many rules are drawn; the strongest are those of the largest sum of weights, whatever
-        their signs.
+        Maximum number of rules. The rules with the largest sums of absolute weights are drawn.
 
     Returns
     -------
     ax : matplotlib axes
+        The axes with the plot.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.plotting import plot_sharing
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DirectBoostClassifier(penalty="l1,2").fit(X, y)
+    >>> ax = plot_sharing(model, most=5)
+    >>> len(ax.get_yticklabels())
+    5
+    >>> plt.close()
     """
     check_model(model)
     check_not_empty(model)
@@ -53,7 +71,7 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
 def _draw_weights(ax: Any, weights: Array) -> None:
     from matplotlib.colors import ListedColormap
 
-    # The lightest blues and reds look like the white of a zero.
+    # The lightest blues and reds look like white, which means zero, and are not used.
     colours = pyplot().get_cmap("Blues")(np.linspace(0.2, 1.0, 256))
     low, high = 0.0, float(np.abs(weights).max())
     if (weights < 0.0).any():

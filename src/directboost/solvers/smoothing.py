@@ -309,7 +309,7 @@ class SmoothedHingePass:
             offset *= -margin.targets
             self.rows = LossRows(LOGISTIC, rows.k, None, margin.targets, c)
         else:
-            self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
+            self.floor += loss.mu * float(rows.share @ rows.get_true_class(offset))
             self.rows = LossRows(MULTINOMIAL, rows.k, rows.true_class, None, c)
         self.offset: Scores = offset.astype(precision)
         unit = rows.c if rows.true_class is None else rows.share
