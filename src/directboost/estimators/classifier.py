@@ -1,10 +1,10 @@
 """`DirectBoostClassifier`, and the fitting code that all estimators share."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -35,11 +35,13 @@ from ..data.validation import (
     with_levels,
 )
 from ..kernels.threads import one_blas_thread
-from ..losses import SampleWeights
+from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
+from ..penalties import PENALTIES
 from ..problem.objective import Objective
+from ..solvers import SOLVERS
 from ..training.context import FitContext, make_context
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
@@ -53,6 +55,8 @@ from ..training.settings import (
     takes_sparse,
 )
 from .base import ExplainedModelMixin
+
+_Estimator = TypeVar("_Estimator", bound=BaseEstimator)
 
 
 class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
@@ -238,6 +242,20 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         return fit_temperature(result.F, rows.codes, rows.weight)
 
 
+def with_registered_names(estimator: type[_Estimator]) -> type[_Estimator]:
+    """Fill the registered names of losses, penalties and solvers into the docstring of a class."""
+    registries: dict[str, Iterable[str]] = {
+        "LOSSES": LOSSES,
+        "PENALTIES": PENALTIES,
+        "SOLVERS": SOLVERS,
+    }
+    for name, registry in registries.items():
+        names = ", ".join(f'"{key}"' for key in registry)
+        if estimator.__doc__ is not None:  # python -OO removes docstrings
+            estimator.__doc__ = estimator.__doc__.replace("{" + name + "}", names)
+    return estimator
+
+
 def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     """Return the data with all other features constant, so that no weak classifier reads them.
 
@@ -266,6 +284,7 @@ def _validation_loss(objective: Objective, validation: ValidationSet, result: Fi
     return other.loss_value(F)
 
 
+@with_registered_names
 class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoost):
     """Multi-class boosting of decision stumps, solved to a certified optimum.
 
@@ -274,119 +293,128 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         minimise over W >= 0:  L(margins of F = H W) + nu sum_j cost_j ||W_j:||_p
 
     Columns (stumps) are generated until the duality gap over the whole dictionary is at most
-    `tol`; `certificate_` states it.
+    `tol`. The certificate is stored in `certificate_`.
 
     Parameters
     ----------
     loss : str or Loss, default="logistic"
-        "hinge", "exponential", "logistic", "multinomial", "squared_hinge", or a loss such as
-        `losses.SmoothLoss`.
+        One of {LOSSES}, or a loss object such as `losses.SmoothLoss`.
     margin : {"pairwise", "one-vs-all"}, default="pairwise"
-        "one-vs-all" is the paper's fast form; not for the multinomial loss.
+        "one-vs-all" is the fast form of the paper. It is not defined for the multinomial loss.
     penalty : str, float or Penalty, default="l1,2"
-        "l1", "l1,2", "l1,inf", a number p >= 1 for l1,p, or a penalty object. The mixed norms
-        make the classes share weak classifiers.
+        One of {PENALTIES}, a number p >= 1 for l1,p, or a penalty object. With mixed norms,
+        classes share weak classifiers.
     nu : float, default=0.003
         Strength of the penalty.
     nu_scale : {"relative", "absolute", "paper"}, default="relative"
-        "relative": a fraction of nu_max, where 1 is the empty model and 0.03 to 0.001 the useful
-        range on any data. "absolute": nu itself. "paper": as the paper prints it (pairwise
-        hinge: divided by the sum of the weights).
-    learner : "stump", "tree", classifier or Oracle, default="stump"
-        The weak classifiers: all decision stumps; leaves of trees that are grown on the binned
-        data, of which `oracles.TreeOracle` has the choices; those a scikit-learn classifier that
-        takes sample weights finds, such as `DecisionTreeClassifier(max_depth=2)`; or those of an
-        oracle, such as `oracles.PoolOracle()`. The certificate names what it holds for.
-    solver : str or Master, default="auto"
-        "auto" takes the fastest that fits: "blocks" (stumps and trees, whole features or single
-        columns), "lp", "lbfgsb", "prox", "conic". The paper's own are "admm" and "consensus" (row
-        blocks; `Consensus(blocks=4)` sets their number).
+        Scale of `nu`. "relative": a fraction of nu_max; 1 gives the empty model, and 0.03 to
+        0.001 is the useful range on most data. "absolute": nu itself. "paper": as printed in the
+        paper (for the pairwise hinge, nu is divided by the sum of the sample weights).
+    learner : {"stump", "tree"}, classifier or Oracle, default="stump"
+        The weak classifiers. "stump": all decision stumps. "tree": leaves of trees grown on the
+        binned data; `oracles.TreeOracle` has more options. A scikit-learn classifier that
+        supports sample weights, such as `DecisionTreeClassifier(max_depth=2)`. An oracle, such as
+        `oracles.PoolOracle()`. The certificate names the dictionary that it holds for.
+    solver : str or Solver, default="auto"
+        Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
+        one that supports the problem. "admm" and "consensus" are those of the paper;
+        `solvers.Consensus(blocks=4)` sets the number of row blocks.
     pricing : {"exact", "paper"}, default="exact"
-        Choose columns by the dual norm of the penalty, or by the best single class.
+        Select columns by the dual norm of the penalty, or by the best single class.
     columns_per_round : int or "auto", default="auto"
-        A number asks for single columns and keeps the weights of every round. 1 with
-        pricing="paper" is the paper's algorithm to the letter.
+        An integer generates that many single columns per round and keeps the coefficients of
+        every round. 1 with pricing="paper" is the algorithm of the paper.
     max_learners : int, optional
-        With a numeric `columns_per_round`: stop after so many generated columns. With "auto": the
-        model of the smallest nu, not below the given one, with at most so many weak classifiers,
-        found down the path of nu.
+        With an integer `columns_per_round`: the largest number of generated columns. With "auto":
+        the fit follows the regularization path down to `nu` and returns the model of the smallest
+        nu with at most `max_learners` weak classifiers.
     tol : float, default=1e-2
-        Stop at this certified relative duality gap.
+        Certified relative duality gap at which the fit stops.
     max_bins : int or None, default=255
-        Most thresholds per feature plus one; None takes every threshold between distinct values.
+        Largest number of bins per feature, one more than the number of thresholds. None uses
+        every threshold between distinct values.
     feature_costs : array-like or dict, optional
-        Penalty weight of every stump that reads the feature, one per feature or by name. Other
-        weak classifiers weigh as much as all features they read. `DirectBoostClassifierCV` keeps
-        to a budget of costs.
+        Penalty factor of every stump that reads the feature, one per feature or by name. A weak
+        classifier that reads several features has the sum of their costs. See also `max_cost` of
+        `DirectBoostClassifierCV`.
     categorical_features : "from_dtype" or array-like, optional
-        Which features hold categories: by default, as with "from_dtype", those columns of a frame
-        whose type says so; else a mask, indices or names. A category that training did not see
-        counts as missing.
+        Which features are categorical: a mask, indices or names. By default, and with
+        "from_dtype", the columns of a data frame with a categorical type. A category that is not
+        in the training data counts as missing.
     monotonic_cst : dict or array-like, optional
-        Features with a direction: large values speak for a class and against all others. With two
-        classes +1 or -1 by feature, for the second class; with more the class and the direction,
-        as in ``{"age": ("ill", 1)}``. Needs stumps and the solver "blocks".
+        Monotonic constraints. With two classes: +1 or -1 by feature, for the second class. With
+        more classes: the class and the direction, as in ``{"age": ("ill", 1)}``. The scores of
+        all other classes are constrained in the opposite direction. Requires stumps and the
+        solver "blocks".
     class_weight : dict or "balanced", optional
+        Weights of the classes.
     n_iter_no_change : int, optional
-        With `X_val` in `fit`, and only then: walk down the path of nu, ten points a decade, until
-        the loss on those rows has not improved for so many points. The model is the certified one
-        of the best point, at `nu_`.
+        Early stopping with `X_val` in `fit`: follow the regularization path, ten points per
+        decade, until the loss on the validation data has not improved for this number of points.
+        The fitted model is the certified one of the best point; its nu is `nu_`.
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds the classifiers of `learner`, each anew; None leaves them the seed they have.
+        Seed of the classifiers of `learner`; None leaves their own seed unchanged.
     verbose : int, default=0
-        1 prints rounds to standard error, at most two lines per second, and the last one.
+        1 prints the rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
         Start from the model of the last fit, for another nu or more rounds.
     callbacks : callable or list of callables, optional
-        Called with the `Record` of every round; a true answer stops the fit.
+        Called with the `Record` of every round. A true return value stops the fit.
 
     Attributes
     ----------
     classes_ : (k,) array
+        The class labels.
     n_features_in_ : int
+        Number of features in training.
     feature_names_in_ : (d,) array
-        Where X was a frame with names. Without, features are called x0, x1 and so on, after their
-        columns, counted from 0.
+        Column names, if X is a data frame with string names. Otherwise, features are called x0,
+        x1 and so on.
     categories_ : list of d arrays or None
-        The levels of every categorical feature, ascending; None for a feature of numbers.
+        The levels of every categorical feature in ascending order; None for a numeric feature.
     learners_ : list
-        The weak classifiers with a non-zero weight: `Stump`, `Level`, `Constant`, or what `learner`
-        finds.
+        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`, or
+        those of `learner`.
     coef_ : (n, k) array
-        Their weights, >= 0.
+        Their coefficients, >= 0.
     intercept_ : (k,) array
-        Net weight of the constant classifiers, contained in `coef_` as well.
+        Net coefficients of the constant classifiers, which are part of `coef_` as well.
     mean_contributions_ : (d, k) array
-        What every feature adds to every score on average over the training rows, by weight.
+        Mean of what every feature adds to every score over the training data, by sample weight.
     certificate_ : Certificate
+        The objective, a lower bound for all models over the dictionary, and the gap.
     history_ : list of Record
+        One record per round.
     status_ : Status
+        Why the fit ended.
     n_iter_ : int
         Number of rounds.
     n_learners_, n_features_used_ : int
+        Number of weak classifiers, and of features that the model reads.
     features_used_ : int array
+        The features that the model reads.
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all weights; features that are read together share
-        evenly.
+        Share of each feature in the sum of all coefficients. Features of one weak classifier have
+        equal shares.
     class_sharing_ : (n,) int array
-        How many classes each weak classifier serves.
+        Number of classes that use each weak classifier.
     missing_ : (d,) bool array
         Which features had missing values in training.
     nu_, nu_max_ : float
-        Absolute penalty, and the one from which on the model is empty.
+        The absolute penalty, and the smallest one that gives the empty model.
     cost_ : float
-        Sum of the costs of the features the model reads.
+        Sum of the costs of the features that the model reads.
     validation_path_ : list of (nu, loss)
-        Where `n_iter_no_change` is set: the points that were looked at, nu absolute.
+        With `n_iter_no_change`: the points of the path, with absolute nu.
 
     See Also
     --------
-    DirectBoostClassifierCV : Chooses nu by cross-validation, also within a budget of features
+    DirectBoostClassifierCV : Selects nu by cross-validation, also within a budget of features
         (`max_features_used`), of costs (`max_cost`) or of weak classifiers.
-    DirectBoostMultiLabelClassifier : SampleWeights with several labels.
-    directboost_path : The models of a whole path of nu.
+    DirectBoostMultiLabelClassifier : Multi-label classification.
+    directboost_path : The models of a whole regularization path.
 
     Examples
     --------
@@ -461,20 +489,23 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
 
         Parameters
         ----------
-        X : array-like, sparse matrix or frame (m, d)
-            Numbers and, by `categorical_features`, categories. NaN and null are missing values.
-            Frames are those of pandas, polars, pyarrow (tables) and what else narwhals reads.
-            What a sparse matrix or array of scipy does not store is 0, a number like others.
+        X : array-like, sparse matrix or data frame (m, d)
+            Numeric and, by `categorical_features`, categorical features. NaN and null are missing
+            values. Data frames of pandas, polars, pyarrow and other libraries that narwhals
+            supports are accepted. Entries that a scipy sparse matrix or array does not store are
+            zeros, not missing values.
         y : array-like (m,)
             Class labels, numbers or strings.
         sample_weight : array-like (m,), optional
-            Weights >= 0; a row of weight 2 counts as the row twice, one of weight 0 not at all.
+            Weights >= 0. A row of weight 2 counts like two rows, and a row of weight 0 is
+            ignored.
         X_val, y_val, sample_weight_val : array-like, optional
-            Other rows, whose loss says how far to go; see `n_iter_no_change`.
+            Validation data for early stopping; see `n_iter_no_change`.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         settings, earlier = self._make_settings(), self._earlier_model()
         if hasattr(self, "validation_path_"):
@@ -495,7 +526,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing values and sparse X are welcome where `learner` is fit."""
+        """Return the tags: missing values and sparse X are supported if `learner` supports them."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = takes_missing(self.learner)
         tags.input_tags.sparse = takes_sparse(self.learner)
