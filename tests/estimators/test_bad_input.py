@@ -171,7 +171,7 @@ def test_words_in_x_at_prediction():
     model = DirectBoostClassifier().fit(X.astype(str).astype(object), Y)
     rows = X.astype(object)
     rows[0, 0], rows[5, 2] = "7", "blue"
-    with pytest.raises(ValueError, match="X holds 'blue' in row 5 of column 2, both counted from"):
+    with pytest.raises(ValueError, match=r"X holds 'blue' in row 5 of column 2 \(both counted"):
         model.predict(rows)
 
 
