@@ -44,13 +44,14 @@ def resolve_parts(loss: Any, margin: Any, penalty: Any) -> LossMarginPenalty:
 def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
     """Return what makes an oracle for the rows of a fit: of a name, a classifier or an oracle."""
     if isinstance(learner, str):
-        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]
+        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]().on
     return learner.on if isinstance(learner, Oracle) else ClassifierOracle(learner).on
 
 
 def has_whole_features(learner: Any) -> bool:
     """Tell whether block descent can work on the columns of that weak learner."""
-    return isinstance(learner, str) or (isinstance(learner, Oracle) and learner.whole_features)
+    oracle = LEARNERS[learner] if isinstance(learner, str) else learner
+    return bool(getattr(oracle, "whole_features", False))
 
 
 def takes_missing(learner: Any) -> bool:
@@ -204,17 +205,17 @@ def _nu(value: Any, scale: str) -> float:
 def _max_bins(value: Any) -> int | None:
     if value is None:
         return None
-    return check_count("max_bins", value, 2, "None or a whole number of at least 2")
+    return check_count("max_bins", value, 2, "None or an integer >= 2")
 
 
 def _columns_per_round(value: Any) -> int | None:
     if isinstance(value, str) and value == "auto":
         return None
-    return check_count("columns_per_round", value, 1, "'auto' or a whole number of at least 1")
+    return check_count("columns_per_round", value, 1, "'auto' or an integer >= 1")
 
 
 def _optional_count(name: str, value: Any) -> int | None:
-    return None if value is None else check_count(name, value, 1, "None or a whole number >= 1")
+    return None if value is None else check_count(name, value, 1, "None or an integer >= 1")
 
 
 def _callbacks(value: Any, verbose: Any) -> list[Callback]:
