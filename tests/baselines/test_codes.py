@@ -118,7 +118,7 @@ def test_what_does_not_fit_the_classes_is_refused(kind, k, message):
     [
         ("all", "code='all' is invalid: expected one of 'auto', 'exhaustive', 'random', 'ova'"),
         (0, "code=0 is invalid: expected a number of bits"),
-        (True, "code=True does not fit"),
+        (True, "code=True is invalid"),
         (2.5, "code=2.5 does not fit: it takes one of 'auto'"),
         (None, "code=None does not fit"),
         ([1, -1], "a matrix with a row for every class"),
