@@ -148,20 +148,6 @@ def test_a_name_is_its_oracle_with_default_arguments(name):
     assert named.certificate_ == passed.certificate_
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_name_is_its_oracle_with_default_arguments(name):
-    named, passed = fit(name), fit(LEARNERS[name]())
-    np.testing.assert_array_equal(named.coef_, passed.coef_)
-    assert named.certificate_ == passed.certificate_
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_name_is_its_oracle_with_default_arguments(name):
-    named, passed = fit(name), fit(LEARNERS[name]())
-    np.testing.assert_array_equal(named.coef_, passed.coef_)
-    assert named.certificate_ == passed.certificate_
-
-
 class TestCatalogue:
     """Numbered weak classifiers."""
 
