@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from directboost.data.memory import MOST_LISTED
+from directboost.data.memory import MAX_SPARSE_SHARE
 from directboost.kernels import native
 from directboost.kernels.structs import (
     LossRows,
@@ -68,7 +68,7 @@ def main():
 
 def time_lists(codes):
     """Time listing the rows without the commonest code, and return the lists."""
-    most = int(MOST_LISTED * ROWS)
+    most = int(MAX_SPARSE_SHARE * ROWS)
     show("lists", "", 0, 1, best(lambda: native.list_codes(codes, most)))
     return native.list_codes(codes, most)
 

@@ -1,4 +1,4 @@
-"""One small data set with columns of all kinds, in every form that holds it."""
+"""A small data set with columns of all types, as frames of every library and as arrays."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ WEIGHTS = RNG.integers(0, 3, size=178)
 
 
 def columns():
-    """Return columns of all kinds by name, with None where a value is missing."""
+    """Return columns of all types by name, with None for missing values."""
     some = {f"n{f}": [None if np.isnan(v) else v for v in NUMBERS[:, f]] for f in range(3)}
     gaps = np.arange(178) % 11 == 0
     counts = [None if gap else int(c) for gap, c in zip(gaps, COUNTS, strict=True)]
@@ -43,7 +43,7 @@ SERIES = {"pandas": pd.Series, "polars": pl.Series, "pyarrow": pa.array}
 COLUMNS = columns()
 NAMES = list(COLUMNS)
 FRAMES = {name: make(COLUMNS) for name, make in MAKERS.items()}
-#: The same as numbers and as objects: what the frames become, and what users without them have.
+#: The same data as encoded numbers and as an array of objects.
 ENCODED = np.column_stack(
     [
         np.array([np.nan if v is None else float(v) for v in COLUMNS[name]])

@@ -266,11 +266,11 @@ def test_categories_and_missing_values(coupling):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"code": "one"}, "code='one' is not known"),
+        ({"code": "one"}, "code='one' is invalid"),
         ({"code": 1}, "3 classes are told apart by at least 2 bits"),
         ({"code": [[1, -1], [-1, 1]]}, "code has 2 rows, but y has 3 classes"),
-        ({"coupling": "loose"}, "coupling='loose' is not known"),
-        ({"decoding": "soft"}, "decoding='soft' is not known"),
+        ({"coupling": "loose"}, "coupling='loose' is invalid"),
+        ({"decoding": "soft"}, "decoding='soft' is invalid"),
         ({"learning_rate": 1.5}, "learning_rate=1.5"),
     ],
 )

@@ -234,9 +234,9 @@ def test_a_stump_that_is_there_is_not_added_again():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"nu": 0.0}, "nu=0.0 does not fit: it takes a positive number"),
-        ({"radius": 0.0}, "radius=0.0 does not fit: it takes a positive number, or None"),
-        ({"loss": "square"}, "loss='square' is not known"),
+        ({"nu": 0.0}, "nu=0.0 is invalid: expected a positive number"),
+        ({"radius": 0.0}, "radius=0.0 is invalid: expected a positive number, or None"),
+        ({"loss": "square"}, "loss='square' is invalid"),
     ],
 )
 def test_parameters_are_checked(parameters, message):

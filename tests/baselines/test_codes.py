@@ -116,9 +116,9 @@ def test_what_does_not_fit_the_classes_is_refused(kind, k, message):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("all", "code='all' is not known; it takes one of 'auto', 'exhaustive', 'random', 'ova'"),
-        (0, "code=0 does not fit: it takes a number of bits"),
-        (True, "code=True does not fit"),
+        ("all", "code='all' is invalid: expected one of 'auto', 'exhaustive', 'random', 'ova'"),
+        (0, "code=0 is invalid: expected a number of bits"),
+        (True, "code=True is invalid"),
         (2.5, "code=2.5 does not fit: it takes one of 'auto'"),
         (None, "code=None does not fit"),
         ([1, -1], "a matrix with a row for every class"),

@@ -254,7 +254,7 @@ def test_what_is_refused():
         JointBoost(search="exhaustive").fit(X, y)
     with pytest.raises(ValueError, match="background=10 is no class of y"):
         JointBoost(background=10).fit(X, y)
-    with pytest.raises(ValueError, match="search='best' is not known"):
+    with pytest.raises(ValueError, match="search='best' is invalid"):
         JointBoost(search="best").fit(X, y)
     nine = y < 9
     with pytest.raises(ValueError, match="there are 9"):

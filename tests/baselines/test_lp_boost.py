@@ -200,10 +200,10 @@ def test_nothing_pays():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"nu": 1.5}, r"nu=1.5 does not fit: it takes \(0, 1\]"),
-        ({"nu": 0.0}, "nu=0.0 does not fit"),
-        ({"nu": 0.0, "form": "hinge"}, "nu=0.0 does not fit: it takes a positive number"),
-        ({"form": "soft"}, "form='soft' is not known"),
+        ({"nu": 1.5}, r"nu=1.5 is invalid: expected a number in \(0, 1\]"),
+        ({"nu": 0.0}, "nu=0.0 is invalid"),
+        ({"nu": 0.0, "form": "hinge"}, "nu=0.0 is invalid: expected a positive number"),
+        ({"form": "soft"}, "form='soft' is invalid"),
     ],
 )
 def test_parameters_are_checked(parameters, message):

@@ -186,10 +186,10 @@ def test_the_order_of_passes_is_drawn():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "totally"}, "mode='totally' is not known"),
-        ({"nu": -1.0}, "nu=-1.0 does not fit: it takes None, 0, or a number"),
-        ({"nu": 1e-200}, "nu=1e-200 does not fit"),
-        ({"passes": 0}, "passes=0 does not fit"),
+        ({"mode": "totally"}, "mode='totally' is invalid"),
+        ({"nu": -1.0}, "nu=-1.0 is invalid: expected None, 0, or a number"),
+        ({"nu": 1e-200}, "nu=1e-200 is invalid"),
+        ({"passes": 0}, "passes=0 is invalid"),
         ({"mode": "corrective", "learning_rate": 0.5}, "learning_rate=0.5 does not fit: mode="),
     ],
 )

@@ -130,7 +130,7 @@ def test_two_classes_with_a_base_are_that_of_the_base(base):
     ("parameters", "message"),
     [
         ({"base": AdaBoostMH()}, "it takes LPBoost, CGBoost or None"),
-        ({"base": LPBoost(nu=2.0)}, "nu=2.0 does not fit"),
+        ({"base": LPBoost(nu=2.0)}, "nu=2.0 is invalid"),
         ({"base": LPBoost(), "learning_rate": 0.5}, "with a base it takes 1.0"),
         ({"normalize": "yes"}, "normalize='yes' does not fit"),
     ],

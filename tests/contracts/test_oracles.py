@@ -1,4 +1,4 @@
-"""What every exact oracle must do: no weak classifier of the dictionary has a higher price."""
+"""Contract of exact oracles: no weak classifier of the dictionary has a higher price."""
 
 import math
 
@@ -17,7 +17,7 @@ from tests.reference.stumps import enumerate_dictionary, prices
 
 
 class WeightedSum(Penalty):
-    """N(w) = sum_r (r + 1) w_r, a norm outside the family l1,p."""
+    """N(w) = sum_r (r + 1) w_r, a norm outside the l1,p family."""
 
     name = "weighted"
 
@@ -72,8 +72,8 @@ def price_of(proposals, j, oracle, A, penalty, costs):
 @every_oracle
 @every_penalty
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 6))
-def test_max_price_is_that_of_brute_force(make, penalty, seed, k):
-    """Also with ties, missing values and costs; the first proposal attains it."""
+def test_max_price_equals_brute_force(make, penalty, seed, k):
+    """With ties, missing values and costs too; the first proposal attains it."""
     X, costs, A = draw(seed, k=k)
     oracle = make(bin_features(X, np.ones(len(X)), None), costs)
     pricing = oracle.price(A, penalty)
@@ -87,8 +87,8 @@ def test_max_price_is_that_of_brute_force(make, penalty, seed, k):
 @every_oracle
 @every_penalty
 @given(seed=st.integers(0, 10**6))
-def test_proposals_are_the_best_of_every_feature(make, penalty, seed):
-    """Each feature proposes once, at the price it says; best first, the constant among them."""
+def test_proposals_are_the_best_column_of_every_feature(make, penalty, seed):
+    """One proposal per feature and for the constant, at the stated price, best first."""
     X, costs, A = draw(seed)
     oracle = make(bin_features(X, np.ones(len(X)), None), costs)
     proposals = oracle.price(A, penalty).proposals
@@ -107,8 +107,8 @@ def test_proposals_are_the_best_of_every_feature(make, penalty, seed):
 @every_penalty
 @pytest.mark.paper("Eq. 23")
 @given(seed=st.integers(0, 10**6))
-def test_the_rule_of_the_paper_takes_the_best_single_class(make, penalty, seed):
-    """The proposals go by the largest edge of one class; max_price stays that of the penalty."""
+def test_the_rule_of_the_paper_uses_the_best_single_class(make, penalty, seed):
+    """Proposals are ordered by the largest edge of a class; max_price does not change."""
     X, costs, A = draw(seed, k=5)
     oracle = make(bin_features(X, np.ones(len(X)), None), costs)
     exact, paper = oracle.price(A, penalty), oracle.price(A, penalty, "paper")
@@ -142,9 +142,9 @@ def test_the_two_rules_differ_for_group_penalties(make):
     ],
 )
 def test_the_best_weak_classifier_of_the_paper(make, loss, margin, blobs_missing):
-    """argmax over h and r of sum_i h(x_i) A_ir, with A written out from the weights U.
+    """argmax over h and r of sum_i h(x_i) A_ir, with A computed from the weights U.
 
-    Pairwise the bracket is [r = y_i] sum_l U_il - U_ir, one-vs-all it is t_ir U_ir.
+    A_ir is [r = y_i] sum_l U_il - U_ir for pairwise and t_ir U_ir for one-vs-all margins.
     """
     data, k = blobs_missing, blobs_missing.k
     m = len(data.y)
@@ -170,7 +170,7 @@ def test_the_best_weak_classifier_of_the_paper(make, loss, margin, blobs_missing
 @every_oracle
 @every_penalty
 def test_ties_go_to_the_lowest_feature_threshold_and_plus(make, penalty):
-    """Three equal features, two equal thresholds and two equal polarities; the constant is last."""
+    """Equal features, thresholds and polarities; the constant is last."""
     x = np.array([0.0, 1.0, 2.0, np.nan])
     A = np.array([[-1.0, 1.0], [0.0, 0.0], [1.0, -1.0], [0.0, 0.0]])
     if penalty.p is None:
@@ -186,7 +186,7 @@ def test_ties_go_to_the_lowest_feature_threshold_and_plus(make, penalty):
 @every_oracle
 @every_penalty
 def test_prices_within_rounding_are_ties(make, penalty):
-    """A later feature that is better by 1e-14 waits; one that is better by 1e-9 does not."""
+    """A later feature that is better by 1e-14 comes second, by 1e-9 first."""
     X = np.array([[0.0, 0.0], [1.0, 1.0]])
     A = np.array([[-1.0], [1.0]])
     for excess, first in ((1e-14, 0), (1e-9, 1)):
@@ -197,7 +197,7 @@ def test_prices_within_rounding_are_ties(make, penalty):
 @every_oracle
 @every_penalty
 def test_the_constant_is_priced_with_its_own_cost(make, penalty):
-    """All coefficients of one sign: the constant beats every stump, and its index is d."""
+    """If all coefficients have one sign the constant, of index d, beats every stump."""
     X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, 6.0]])
     A = np.array([[1.0, -0.2], [2.0, -0.2], [3.0, -0.2]])
     oracle = make(bin_features(X, np.ones(3), None), np.array([1.0, 1.0, 1.0]))
@@ -213,7 +213,7 @@ def test_the_constant_is_priced_with_its_own_cost(make, penalty):
 @every_oracle
 @every_penalty
 def test_rounding_is_a_bound(make, penalty, rng):
-    """It is positive and tiny, and covers what the order of the additions can do."""
+    """It is positive and small, and covers the effect of the order of summation."""
     X, k = rng.normal(size=(300, 2)), 4
     A = rng.normal(size=(300, k)) * 10.0 ** rng.uniform(-8, 0, (300, 1))
     oracle = make(bin_features(X, np.ones(300), None), np.ones(3))
@@ -238,8 +238,8 @@ def test_rounding_is_a_bound(make, penalty, rng):
 
 
 @every_oracle
-def test_nothing_to_find(make):
-    """Coefficients of zero give price zero, and features without a stump propose nothing."""
+def test_zero_coefficients(make):
+    """Zero coefficients give price zero; features without a stump propose nothing."""
     X = np.array([[1.0], [1.0]])
     oracle = make(bin_features(X, np.ones(2), None), np.ones(2))
     pricing = oracle.price(np.zeros((2, 2)), L1())
@@ -249,7 +249,7 @@ def test_nothing_to_find(make):
 
 @every_oracle
 @every_penalty
-def test_single_precision_is_near(make, penalty, rng):
+def test_single_precision_is_close(make, penalty, rng):
     X, A = rng.normal(size=(200, 3)), rng.normal(size=(200, 4))
     oracle = make(bin_features(X, np.ones(200), None), np.ones(4))
     single = oracle.price(A.astype(np.float32), penalty).max_price
@@ -267,7 +267,7 @@ def test_memory_order_and_threads_change_nothing(rng):
 
 
 @every_oracle
-def test_the_dictionary_is_named(make, rng):
+def test_the_name_of_the_dictionary(make, rng):
     X = rng.normal(size=(20, 2))
     assert make(bin_features(X, np.ones(20), None), np.ones(3)).dictionary == "all stumps"
     assert make(bin_features(X, np.ones(20), 5), np.ones(3)).dictionary == "binned stumps"

@@ -392,5 +392,5 @@ def test_rows_that_are_not_enough():
     with pytest.raises(ValueError, match="sample_weight times class_weight is zero"):
         of(10, np.zeros(10), "balanced")
     for class_weight in ({0: -1.0, 1: 1.0}, {0: np.inf, 1: 1.0}):
-        with pytest.raises(ValueError, match=r"class_weight=.* does not fit"):
+        with pytest.raises(ValueError, match=r"class_weight=.* is invalid"):
             of(10, np.ones(10), class_weight)

@@ -1,4 +1,4 @@
-"""From numbers to codes: thresholds, quantiles, missing values, and what every stump is."""
+"""Binning: thresholds, quantiles, missing values, and the stumps on the codes."""
 
 import itertools
 
@@ -57,7 +57,7 @@ def check_codes(binned, x):
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("name", HARD)
 def test_exact_dictionary(name, real):
-    """Every pair of neighbouring values has its threshold, midway or at the lower one."""
+    """Every pair of neighbouring values has a threshold, midway or at the lower value."""
     with np.errstate(over="ignore"):
         x = np.array(HARD[name]).astype(real)
     x = x[~np.isinf(x)]
@@ -92,8 +92,8 @@ def test_codes_and_thresholds_agree(real, values, max_bins):
     max_bins=st.integers(2, 9),
 )
 @example(values=[0, 1, 2], repeats=[1] * 40, max_bins=3)
-def test_weight_two_is_the_row_twice(values, repeats, max_bins):
-    """Quantiles are weighted: thresholds, codes and the centre are those of repeated rows."""
+def test_weights_equal_repeated_rows(values, repeats, max_bins):
+    """Weighted quantiles give the thresholds, codes and centre of repeated rows."""
     x, s = np.array(values, dtype=float), np.array(repeats[: len(values)])
     weighted = bin_column(x, s.astype(float), max_bins)
     repeated = bin_column(np.repeat(x, s), None, max_bins)
@@ -108,15 +108,15 @@ def test_weight_two_is_the_row_twice(values, repeats, max_bins):
     factor=st.floats(1e-6, 1e6),
     max_bins=st.integers(2, 9),
 )
-def test_the_unit_of_the_weights_is_free(values, factor, max_bins):
+def test_the_scale_of_the_weights_does_not_matter(values, factor, max_bins):
     x = np.array(values, dtype=float)
     one = bin_column(x, np.ones(x.size), max_bins)
     two = bin_column(x, np.full(x.size, factor), max_bins)
     np.testing.assert_array_equal(one.thresholds[0], two.thresholds[0])
 
 
-def test_quantiles_part_the_mass():
-    """Bins of many distinct values hold about equal weight, also where a few rows weigh much."""
+def test_quantile_bins_have_equal_weight():
+    """Bins of many distinct values have about equal weight, even if a few rows weigh much."""
     x = np.arange(1000.0)
     for weight in (np.ones(1000), np.where(x < 100, 50.0, 1.0)):
         binned = bin_column(x, weight, 10)
@@ -132,8 +132,8 @@ def test_quantiles_of_equal_weights_by_hand():
     np.testing.assert_array_equal(binned.thresholds[0], [2.5, 5.5, 8.5])
 
 
-def test_a_value_of_most_weight_takes_most_cuts():
-    """Quantiles that fall on one value are one cut; those on the last value cut before it."""
+def test_quantiles_on_a_heavy_value_give_one_cut():
+    """Quantiles on the same value give one cut; those on the last value cut before it."""
     x = np.arange(6.0)
     np.testing.assert_array_equal(bin_column(x, [100.0, 1, 1, 1, 1, 1], 4).thresholds[0], [0.5])
     np.testing.assert_array_equal(bin_column(x, [1, 1, 1, 1, 1, 100.0], 4).thresholds[0], [4.5])
@@ -158,7 +158,7 @@ def test_exactness_needs_every_feature():
     ],
 )
 def test_code_types(bins, missing, dtype):
-    """Codes take the fewest bytes that hold the last one."""
+    """Codes use the smallest type that can represent the last one."""
     x = np.append(np.arange(float(bins)), NAN) if missing else np.arange(float(bins))
     binned = bin_column(x)
     assert binned.codes.dtype == dtype
@@ -182,7 +182,7 @@ def test_the_constant_is_the_last_feature():
     max_bins=st.sampled_from([None, 3]),
 )
 def test_the_centre_is_on_the_heavier_side(values, weights, max_bins):
-    """A value missing only at prediction follows the heavier side of every stump."""
+    """A value that is missing only at prediction goes to the heavier side of every stump."""
     x, s = np.array(values, dtype=float), np.array(weights[: len(values)], dtype=float)
     binned = bin_column(x, s, max_bins)
     for jump, t in enumerate(binned.thresholds[0]):
@@ -199,10 +199,10 @@ def test_the_centre_is_on_the_heavier_side(values, weights, max_bins):
     )
 )
 @example(columns=[HARD["only missing"][:1] * 7, [1.0] * 7])
-def test_stumps_are_those_of_the_dictionary(columns):
-    """Every jump with both polarities is a stump of the dictionary, and none is left out.
+def test_the_dictionary_is_complete(columns):
+    """The jumps with both polarities are exactly the stumps of the dictionary.
 
-    What a stump answers to training rows as codes it answers as a learner too.
+    The responses of a stump from codes equal those of its learner.
     """
     X = np.array(columns).T
     binned = bin_features(X, np.ones(len(X)), None)
@@ -219,7 +219,7 @@ def test_stumps_are_those_of_the_dictionary(columns):
 
 
 def _name(binned, f, learner):
-    """Return a learner as the dictionary lists it: without missing rows their side is right."""
+    """Return the key of a learner; without missing rows the dictionary sends missing right."""
     if isinstance(learner, Constant):
         return (-1, np.inf, learner.polarity, True)
     assert isinstance(learner, Stump)
@@ -274,7 +274,7 @@ def one_by_one(x, weight, max_bins):
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_kind_of_column(m, real, weighted, rng):
-    """Tables, large tables and sorting find the cuts that distinct values and their masses give."""
+    """All methods of the kernel find the cuts given by the distinct values and their weights."""
     X = np.stack([draw(rng, m) for draw in KINDS.values()], axis=1)
     with np.errstate(over="ignore", under="ignore"):
         X = np.nan_to_num(X.astype(real), nan=NAN, posinf=1.0)
@@ -297,8 +297,8 @@ def mixed_rows(rng, m=400):
     return np.stack([KINDS[name](rng, m) for name in ("normal", "integers", "missing")], axis=1)
 
 
-def test_lists_only_where_a_feature_has_one_code_in_most_rows(rng):
-    """Constants alone are not worth them; with others they have empty lists."""
+def test_only_features_with_one_code_in_most_rows_have_lists(rng):
+    """Constant features alone get no lists; next to other lists they have empty ones."""
     dense = rng.normal(size=(300, 3))
     dense[:, 2] = 1.0
     assert bin_features(dense, np.ones(300), None).sparse is None
@@ -310,8 +310,8 @@ def test_lists_only_where_a_feature_has_one_code_in_most_rows(rng):
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_every_stump_is_found_again_by_what_it_does(name):
-    """From name to weak classifier and back is the identity, on the same data."""
+def test_every_stump_maps_back_to_its_name(name):
+    """From name to weak classifier and back is the identity on the same data."""
     binned = bin_column(HARD[name])
     for feature in range(2):
         for jump in range(binned.n_jumps(feature)):
@@ -324,8 +324,8 @@ def test_every_stump_is_found_again_by_what_it_does(name):
                 assert same.all()
 
 
-def test_stumps_of_other_data_take_the_next_threshold():
-    """What has no place at all is left out; two at one place are added up."""
+def test_stumps_of_other_data_use_the_next_threshold():
+    """Stumps without a threshold are dropped; weights at the same threshold add up."""
     binned = bin_column([0.0, 1.0, 2.0, 3.0])
     learners = [Stump(0, t, 1, True) for t in (-9.0, 0.6, 0.9, 99.0, np.inf)]
     stumps = binned.stumps_of([*learners, Constant(-1)], np.arange(1.0, 7.0)[:, None])

@@ -1,4 +1,4 @@
-"""Which columns hold categories, what their levels are, and how they become numbers."""
+"""Categorical columns: their declaration, their levels, and their encoding as numbers."""
 
 import datetime
 import pickle
@@ -39,8 +39,8 @@ def _frame(request):
     return FRAMES[request.param]
 
 
-def test_levels_from_the_types(frame):
-    """By default the types decide; levels are the sorted distinct values, null is none."""
+def test_levels_from_column_types(frame):
+    """By default the types decide; levels are the sorted distinct values without null."""
     for asked in (None, "from_dtype"):
         encoder = learn_encoder(frame, asked, NAMES)
         assert encoder.categorical.tolist() == [False, True, False]
@@ -67,7 +67,7 @@ def test_levels_from_the_types(frame):
     ids=lambda asked: f"{type(asked).__name__} of {np.asarray(asked).dtype.kind}",
 )
 def test_masks_indices_and_names(frame, asked):
-    """All forms say the same, for frames and for arrays of objects."""
+    """All forms are equivalent, for frames and for arrays of objects."""
     for X in (frame, OBJECTS):
         encoder = learn_encoder(X, asked, NAMES)
         assert encoder.n_levels.tolist() == [0, 3, 3]
@@ -77,27 +77,27 @@ def test_masks_indices_and_names(frame, asked):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         (["city", "town"], r"names features that X does not have: \['town'\]"),
-        ([3], "holds the index 3, but X has 3 features: indices go from 0 to 2"),
+        ([3], "holds the index 3, but X has 3 features: indices range from 0 to 2"),
         ([0, -1], "holds the index -1"),
         ([True, False], "a mask of 2 values, but X has 3 features"),
-        ("city", r"categorical_features='city' does not fit.*'from_dtype'"),
-        (1, "categorical_features=1 does not fit.*a mask"),
-        (True, "categorical_features=True does not fit"),
-        ([1.0], r"categorical_features=\[1\.0\] does not fit.*indices"),
-        ([0, "city"], "does not fit.*names"),
-        ([0, True], "does not fit.*a mask"),
-        ([[0, 1]], "does not fit"),
-        ([None], "does not fit"),
-        ({"city"}, "does not fit"),
+        ("city", r"categorical_features='city' is invalid.*'from_dtype'"),
+        (1, "categorical_features=1 is invalid.*a mask"),
+        (True, "categorical_features=True is invalid"),
+        ([1.0], r"categorical_features=\[1\.0\] is invalid.*indices"),
+        ([0, "city"], "is invalid.*names"),
+        ([0, True], "is invalid.*a mask"),
+        ([[0, 1]], "is invalid"),
+        ([None], "is invalid"),
+        ({"city"}, "is invalid"),
     ],
 )
-def test_forms_that_do_not_fit(frame, asked, said):
-    """The message names the argument, what it got and what it takes."""
+def test_invalid_forms(frame, asked, message):
+    """The message names the argument, its value and the expected forms."""
     for X in (frame, OBJECTS):
-        with pytest.raises(ValueError, match=f"categorical_features.*{said}|{said}"):
+        with pytest.raises(ValueError, match=f"categorical_features.*{message}|{message}"):
             learn_encoder(X, asked, NAMES)
 
 
@@ -105,14 +105,14 @@ def test_an_empty_list_means_no_category():
     assert not learn_encoder(np.ones((2, 3)), [], NAMES).categorical.any()
 
 
-def test_levels_never_seen_are_missing(frame):
+def test_unknown_levels_are_missing(frame):
     encoder = learn_encoder(frame, None, NAMES)
     other = pd.DataFrame({"size": [1.0] * 4, "city": ["Oslo", "Paris", None, 7], "grade": [1] * 4})
     np.testing.assert_array_equal(encoder.encode(other)[:, 1], [1, np.nan, np.nan, np.nan])
 
 
-def test_levels_are_values_whatever_their_order_or_code():
-    """A frame with other categories, in another order, means the same cities."""
+def test_levels_do_not_depend_on_the_order_of_categories():
+    """Categories of another frame, in another order, are the same cities."""
     encoder = learn_encoder(FRAMES["pandas"], None, NAMES)
     cities = pd.Categorical(["Rome", "Bern"], categories=["Rome", "Wien", "Bern"], ordered=True)
     other = pd.DataFrame({"size": [1.0, 2.0], "city": cities, "grade": [1, 1]})
@@ -130,8 +130,8 @@ def test_levels_are_values_whatever_their_order_or_code():
     ],
     ids=lambda X: type(X).__module__.split(".")[0],
 )
-def test_numbers_as_levels(X):
-    """Distinct values, ascending; whole numbers are found again as floats."""
+def test_numeric_levels(X):
+    """Distinct values, ascending; integers match equal floats."""
     encoder = learn_encoder(X, [0], ["a", "b"])
     assert encoder.categories[0].tolist() == [-3, 7]
     np.testing.assert_array_equal(encoder.encode(X), [[1, 1], [np.nan, 2], [0, 3], [1, 4]])
@@ -148,19 +148,19 @@ def test_levels_of_other_types():
     assert encoder.level_name(1, 0) == "False"
 
 
-def test_a_column_of_numbers_has_no_level_names():
-    with pytest.raises(ValueError, match="'a' holds numbers"):
+def test_numeric_columns_have_no_level_names():
+    with pytest.raises(ValueError, match="'a' is numeric"):
         numeric_encoder(["a"]).level_name(0, 0)
 
 
 @pytest.mark.parametrize("values", [[1, "a"], [[1], [2]]])
-def test_levels_without_an_order(values):
-    with pytest.raises(ValueError, match=r"column 'a' of X .* no order: make its levels all str"):
+def test_levels_that_cannot_be_sorted(values):
+    with pytest.raises(ValueError, match=r"column 'a' of X .* no order: convert them all to str"):
         learn_encoder(pd.DataFrame({"a": pd.Series(values, dtype=object)}), ["a"], ["a"])
 
 
 def test_a_column_without_any_level():
-    """All missing: no level, all NaN, for frames and arrays."""
+    """A column of missing values has no levels and is encoded as NaN."""
     for X in (pl.DataFrame({"a": [None, None]}), np.full((2, 1), np.nan)):
         encoder = learn_encoder(X, [0], ["a"])
         assert encoder.n_levels.tolist() == [0]
@@ -180,15 +180,15 @@ def test_a_column_without_any_level():
         np.array([["1.0", "1"]]),
     ],
 )
-def test_columns_that_are_neither_numbers_nor_declared(X):
-    """The message names the column and says what to do; category types need declaring too."""
+def test_columns_that_are_neither_numeric_nor_declared(X):
+    """The message names the column and the remedy, for undeclared categorical types too."""
     chosen = [0] if isinstance(X, np.ndarray) else []
     with pytest.raises(ValueError, match=r"column 'b' of X holds .*, not numbers: .*name it in"):
         learn_encoder(X, chosen, ["a", "b"]).encode(X)
 
 
 def test_single_precision_is_kept():
-    """Beside single precision levels are single too; any other number asks for double."""
+    """Levels next to single precision are single; any other numeric type requires double."""
     single = pl.DataFrame({"a": np.float32([0.1, 0.2]), "b": ["u", "v"]})
     assert learn_encoder(single, ["b"], ["a", "b"]).encode(single).dtype == np.float32
     double = single.with_columns(c=pl.Series([1, 2]))
@@ -197,8 +197,8 @@ def test_single_precision_is_kept():
     assert learn_encoder(both, [1], ["a", "b"]).encode(both).dtype == np.float32
 
 
-def test_levels_no_row_has_are_left_out(frame):
-    """The others are numbered anew, in X and for good; X itself is not changed."""
+def test_unused_levels_are_dropped(frame):
+    """The remaining levels are renumbered in the result; X itself is not changed."""
     encoder = learn_encoder(frame, [1, 2], NAMES)
     X = encoder.encode(frame)
     before = X.copy()

@@ -1,4 +1,4 @@
-"""Columns of real frames of pandas, polars and pyarrow, and of arrays, read one by one."""
+"""Column-wise access to frames of pandas, polars and pyarrow, and to arrays."""
 
 import datetime
 import subprocess
@@ -19,7 +19,7 @@ DAY = datetime.date(2024, 2, 29)
 
 @pytest.fixture(params=LIBRARIES, name="make")
 def _make(request):
-    """Return what makes a frame of one library from a dictionary of columns."""
+    """Return the function that makes a frame of one library from a dictionary of columns."""
     return LIBRARIES[request.param]
 
 
@@ -43,7 +43,7 @@ def column(make, values):
     ],
 )
 def test_numbers_of_every_kind(make, values, numbers):
-    """Nulls become NaN; single precision is kept and said."""
+    """Nulls become NaN; single precision is kept and reported."""
     table = column(make, values)
     found = table.numbers(0)
     np.testing.assert_array_equal(found, numbers)
@@ -65,11 +65,11 @@ def test_numbers_of_every_kind(make, values, numbers):
     ids=lambda values: str(values.dtype),
 )
 def test_nullable_and_object_columns_of_pandas(values):
-    """The extension types, and objects that are all numbers."""
+    """Extension types, and objects that are all numbers."""
     np.testing.assert_array_equal(column(pd.DataFrame, values).numbers(0), [1.0, np.nan, 3.0])
 
 
-def test_nullable_truth_values_of_pandas():
+def test_nullable_booleans_of_pandas():
     for dtype in ("boolean", "bool[pyarrow]"):
         values = pd.array([True, None, False], dtype=dtype)
         np.testing.assert_array_equal(column(pd.DataFrame, values).numbers(0), [1.0, np.nan, 0.0])
@@ -80,15 +80,15 @@ def test_nullable_truth_values_of_pandas():
     [["1", "2", None], [DAY, None, DAY], [datetime.timedelta(3), None, None], [b"1", b"2", b"3"]],
     ids=["strings", "dates", "durations", "bytes"],
 )
-def test_what_is_no_number(make, values):
-    """Strings are not read as numbers, dates not as days since some other day."""
+def test_columns_that_are_not_numeric(make, values):
+    """Neither strings nor dates are converted to numbers."""
     table = column(make, values)
     assert table.numbers(0) is None
     assert table.kind(0)
 
 
 @pytest.mark.parametrize("values", [[1, "a", None], [1j, 2, 3], [[1, 2], [3], []]])
-def test_objects_that_are_no_numbers(values):
+def test_objects_that_are_not_numbers(values):
     assert column(pd.DataFrame, values).numbers(0) is None
     assert make_table(np.array([[v] for v in [1, "a", None]], dtype=object)).numbers(0) is None
 
@@ -111,8 +111,8 @@ CATEGORIES = {
 
 
 @pytest.mark.parametrize("name", CATEGORIES)
-def test_types_that_say_category(name):
-    """Their values are the levels, not the codes of the library; nulls stay nulls."""
+def test_categorical_types(name):
+    """The values are the levels, not the codes of the library; nulls stay null."""
     table = make_table(CATEGORIES[name])
     values = table.values(0)
     assert table.categorical[0]
@@ -121,13 +121,13 @@ def test_types_that_say_category(name):
 
 
 @pytest.mark.parametrize("values", [["b", None, "a"], [2, None, 1], [True, None, False]])
-def test_values_of_columns_that_do_not_say_category(make, values):
+def test_values_of_columns_that_are_not_categorical(make, values):
     found = column(make, values).values(0)
     assert [None if is_missing(value) else value for value in found] == values
 
 
 def test_many_levels_of_a_small_dictionary():
-    """The place for null lies beyond the numbers of the index type."""
+    """The position used for null exceeds the range of the index type."""
     levels = [f"level {i}" for i in range(128)]
     small = pa.DictionaryArray.from_arrays(
         pa.array([*range(128), None], type=pa.int8()), pa.array(levels)
@@ -136,7 +136,7 @@ def test_many_levels_of_a_small_dictionary():
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
-def test_floats_of_one_type_are_read_at_once(make, real):
+def test_floats_of_one_type_are_read_as_one_array(make, real):
     columns = {"a": np.array([1.5, 2.5], dtype=real), "b": np.array([0.1, np.nan], dtype=real)}
     whole = make_table(make(columns)).whole()
     assert whole.dtype == real
@@ -148,13 +148,13 @@ def test_a_frame_of_pandas_is_not_copied():
     assert np.shares_memory(make_table(X).whole(), X.to_numpy())
 
 
-def test_other_columns_are_not_read_at_once(make):
+def test_mixed_columns_are_not_read_as_one_array(make):
     assert make_table(make({"a": [1.5], "b": [1]})).whole() is None
     assert make_table(make({"a": [1.5], "b": ["1"]})).whole() is None
     assert make_table(np.array([[1, 2]])).whole() is None
 
 
-def test_what_is_a_frame(make):
+def test_is_frame(make):
     frame = make({"a": [1.0]})
     assert is_frame(frame)
     for other in (np.ones((1, 1)), [[1.0]], "a", None, frame["a"]):
@@ -167,7 +167,7 @@ def test_missing_values(value):
 
 
 @pytest.mark.parametrize("value", ["", "nan", 0, False, np.array([1.0, np.nan]), np.inf, "None"])
-def test_values_that_are_there(value):
+def test_values_that_are_not_missing(value):
     assert not is_missing(value)
 
 
@@ -188,17 +188,17 @@ def test_missing_values_are_counted(values):
     assert count_missing(np.array(["a", "None"])) == 0
 
 
-def test_what_is_no_list_has_nothing_missing():
-    """That there are no labels at all is for scikit-learn to say."""
+def test_none_has_no_missing_values():
+    """scikit-learn reports labels that are missing altogether."""
     assert count_missing(None) == 0
 
 
 def test_no_frame_library_is_imported():
-    """Beyond what scikit-learn loads for itself, frames come with the library of the user."""
+    """The package imports no data-frame library beyond those that scikit-learn imports."""
     loads = "import sys, sklearn.ensemble; before = set(sys.modules); "
     code = (
         "import numpy as np; from directboost import DirectBoostClassifier; "
-        "from directboost.frames import is_frame; X = np.arange(8.0).reshape(4, 2); "
+        "from directboost.data.frames import is_frame; X = np.arange(8.0).reshape(4, 2); "
         "DirectBoostClassifier(categorical_features=[0]).fit(X, [0, 1, 0, 1]); is_frame(object()); "
         "print(*(set(sys.modules) - before) & {'pandas', 'polars', 'pyarrow'})"
     )

@@ -1,4 +1,4 @@
-"""Categories below the estimator: codes without an order, one level against the rest."""
+"""Categorical features in binned data: unordered codes, stumps on one level against the rest."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ K = 3
 
 
 def draw(m=60, seed=0):
-    """Return columns: many levels, levels and gaps, numbers, two levels, one level and gaps."""
+    """Return columns: many levels, missing levels, numbers, two levels, one level or missing."""
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [
@@ -72,8 +72,8 @@ def test_kinds_and_levels():
     assert binned.dictionary == "all stumps, levels one against the rest"
 
 
-def test_a_stump_sets_one_level_against_the_rest():
-    """Its responses are those of the learner, and the learner has the name of the stump."""
+def test_a_stump_separates_one_level_from_the_rest():
+    """Its responses equal those of the learner, and the learner maps back to its name."""
     X, _, weight = draw()
     binned = binned_of(X, weight)
     seen = set()
@@ -86,10 +86,10 @@ def test_a_stump_sets_one_level_against_the_rest():
             np.testing.assert_array_equal(own, X[:, f] == learner.level)
             seen.add((f, learner.level, learner.polarity))
     assert seen >= {(0, float(level), sign) for level in range(6) for sign in (1, -1)}
-    assert sum(f == 3 for f, _, _ in seen) == 2  # of two levels one is named, the lighter
+    assert sum(f == 3 for f, _, _ in seen) == 2  # of two levels only the lighter one is named
 
 
-def test_learners_of_levels_that_are_not_here_have_no_name():
+def test_learners_of_unknown_levels_have_no_name():
     X, _, weight = draw()
     binned = binned_of(X, weight)
     assert binned.name_of(CategoryStump(0, 17.0, 1)) is None
@@ -98,7 +98,7 @@ def test_learners_of_levels_that_are_not_here_have_no_name():
     assert binned.name_of(Stump(1, np.inf, 1, True)) == (1, 4, -1)
 
 
-def test_a_value_never_seen_is_of_the_rest():
+def test_unknown_values_belong_to_the_rest():
     X = np.array([[7.0], [np.nan], [2.0]])
     assert CategoryStump(0, 2.0, 1).predict(X).tolist() == [-1, -1, 1]
     assert CategoryStump(0, 2.0, -1).predict(X).tolist() == [1, 1, -1]
@@ -107,7 +107,7 @@ def test_a_value_never_seen_is_of_the_rest():
 
 
 def test_tables_are_sums_of_learners(rng):
-    """On the training rows, on levels never seen, and on missing values."""
+    """On the training rows, on unknown levels, and on missing values."""
     X, _, weight = draw()
     binned = binned_of(X, weight)
     learners = [binned.learner(*name) for name in names(binned)]
@@ -124,7 +124,7 @@ def test_tables_are_sums_of_learners(rng):
 
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
-def test_the_optimum_is_that_of_the_twin(loss, margin, p):
+def test_the_optimum_equals_that_of_an_independent_solver(loss, margin, p):
     """Against an independent solve over all responses."""
     X, y, weight = draw(m=30, seed=3)
     binned = binned_of(X, weight)
@@ -163,7 +163,7 @@ def test_the_optimum_is_that_of_the_twin(loss, margin, p):
     ],
 )
 def test_every_solver_finds_the_optimum(solver, loss, penalty):
-    """Through the estimator, which makes levels of the columns it is told about."""
+    """Through the estimator, with declared categorical columns."""
     X, y, weight = draw(m=30, seed=3)
     chosen = {"solver": solver, "loss": loss, "penalty": penalty, "nu": 0.05, "tol": 1e-5}
     model = DirectBoostClassifier(categorical_features=CATEGORIES, **chosen).fit(X, y, weight)
@@ -190,8 +190,8 @@ def test_rules_name_their_levels():
     assert model.score(rows, y) == 1.0
 
 
-def test_a_coarse_start_knows_levels_and_missing_ones(rng):
-    """Many rows: the fit starts on a part of them, with the levels as they are."""
+def test_a_coarse_start_handles_levels_and_missing_values(rng):
+    """With many rows the fit starts on a sample of them, with unchanged levels."""
     m = 46_000
     level = rng.integers(0, 5, m).astype(float)
     y = (level > 2.0).astype(int)
@@ -202,7 +202,7 @@ def test_a_coarse_start_knows_levels_and_missing_ones(rng):
     assert any(isinstance(h, CategoryStump) for h in model.learners_)
 
 
-def test_a_pool_takes_no_levels():
+def test_pools_reject_categories():
     X = np.column_stack([np.tile([0.0, 1.0], 20), np.linspace(-1.0, 1.0, 40)])
     model = DirectBoostClassifier(learner=PoolOracle(), categorical_features=[0])
     with pytest.raises(ValueError, match="column 0 of X holds categories"):

@@ -1,10 +1,10 @@
-"""A fit that cannot fit into memory refuses before it starts."""
+"""A fit that would exceed the memory limit raises MemoryError before it starts."""
 
 import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.data.memory import MOST_LISTED, check_memory, memory_limit, parse_bytes
+from directboost.data.memory import MAX_SPARSE_SHARE, check_memory, memory_limit, parse_bytes
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ def test_sizes(text, bytes_):
 
 
 @pytest.mark.parametrize("text", ["lots", "GB", "2TB", "1 2 MB", "5 GBK", ""])
-def test_other_texts_are_refused_by_name(text):
-    with pytest.raises(ValueError, match="DIRECTBOOST_MEMORY_LIMIT"):
+def test_invalid_sizes(text):
+    with pytest.raises(ValueError, match=r"DIRECTBOOST_MEMORY_LIMIT=.* is invalid: expected a"):
         parse_bytes(text)
 
 
-def test_the_limit_is_named_or_free_memory(monkeypatch):
+def test_the_limit_is_the_variable_or_the_free_memory(monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", " 3MB ")
     assert memory_limit() == 3 * 2**20
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "")
@@ -44,9 +44,9 @@ def _unknown(name):
     raise ValueError(name)
 
 
-def test_the_need_counts_codes_scores_and_columns(monkeypatch):
-    """1000 rows, 9 features, 4 classes: codes, lists, scores, histograms, and columns if dense."""
-    codes, columns = 1000 * 10 + int(MOST_LISTED * 1000) * 9 * 3, 8 * 128 * 1000
+def test_the_estimate_counts_codes_scores_and_columns(monkeypatch):
+    """1000 rows, 9 features, 4 classes: codes, lists, scores, histograms, columns if dense."""
+    codes, columns = 1000 * 10 + int(MAX_SPARSE_SHARE * 1000) * 9 * 3, 8 * 128 * 1000
     scores = 8 * 8 * 1000 * 4 + 8 * 8 * 256 * 4
     for dense, need in ((False, codes + scores), (True, codes + scores + columns)):
         monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", str(need))
@@ -56,8 +56,8 @@ def test_the_need_counts_codes_scores_and_columns(monkeypatch):
             check_memory(1000, 9, 4, 1, dense)
 
 
-def test_sparse_data_count_by_their_entries(monkeypatch):
-    """A million columns are no reason to refuse, as long as little of them is stored."""
+def test_the_estimate_for_sparse_data_counts_stored_entries(monkeypatch):
+    """A million columns are accepted if few of their entries are stored."""
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "400MB")
     check_memory(100_000, 1_000_000, 2, 1, False, stored=100_000)
     for stored in (None, 10_000_000):
@@ -65,7 +65,7 @@ def test_sparse_data_count_by_their_entries(monkeypatch):
             check_memory(100_000, 1_000_000, 2, 1, False, stored)
 
 
-def test_a_fit_refuses_and_says_what_helps(monkeypatch):
+def test_the_error_of_a_fit_suggests_a_remedy(monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "10KB")
     X = np.arange(200.0).reshape(100, 2)
     with pytest.raises(MemoryError, match="max_bins"):

@@ -1,4 +1,4 @@
-"""Monotone constraints: the optimum under them, what predictions keep, and what is refused."""
+"""Monotone constraints: optimality, monotone predictions, and invalid constraints."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ CONSTRAINTS = {0: (2, 1), 1: (0, -1)}
 
 
 def allowed(k=3):
-    """Return what CONSTRAINTS say by feature, polarity and class, from their definition."""
+    """Return which weights CONSTRAINTS allow, by feature, polarity and class."""
     mask = np.ones((4, 2, k))
     for feature, (label, direction) in CONSTRAINTS.items():
         own = np.arange(k) == label
@@ -40,7 +40,7 @@ def dictionary(X, weight):
 
 
 def optimum(loss, margin, p, nu):
-    """Return the least objective over weights that keep the constraints."""
+    """Return the minimum of the objective over weights that satisfy the constraints."""
     import cvxpy as cp
 
     H, feature, polarity = dictionary(DATA.X, DATA.s)
@@ -86,8 +86,8 @@ def test_the_optimum_under_constraints(loss, margin, penalty):
             assert not row[allowed()[feature, int(learner.polarity < 0)] == 0.0].any()
 
 
-def test_scores_rise_and_fall_as_they_must():
-    """Of the class named they rise with the feature, of all others they fall."""
+def test_scores_are_monotone():
+    """Scores of the named class increase with the feature, those of the others decrease."""
     X, y = load_wine(return_X_y=True)
     free = DirectBoostClassifier(nu=0.003).fit(X, y)
     bound = DirectBoostClassifier(nu=0.003, monotonic_cst={3: (1, -1), 9: (1, 1)}).fit(X, y)
@@ -104,7 +104,7 @@ def test_scores_rise_and_fall_as_they_must():
     assert bound.score(X, y) > 0.9
 
 
-def test_two_classes_take_an_array_as_scikit_learn_does():
+def test_two_classes_accept_an_array_as_in_scikit_learn():
     data = load_breast_cancer()
     X = pd.DataFrame(data.data, columns=data.feature_names)
     asked = np.where(np.arange(30) % 3 == 0, -1, 0)
@@ -118,7 +118,7 @@ def test_two_classes_take_an_array_as_scikit_learn_does():
     assert (np.diff(chances) <= 1e-12).all()
 
 
-def test_paths_folds_and_the_hinge_keep_them():
+def test_paths_folds_and_the_hinge_satisfy_constraints():
     X, y = load_wine(return_X_y=True)
     asked = {3: (1, 1)}
     cv = DirectBoostClassifierCV(nus=4, nu_min=0.05, cv=3, monotonic_cst=asked).fit(X, y)
@@ -132,8 +132,8 @@ def test_paths_folds_and_the_hinge_keep_them():
                 assert row[1] == 0.0 if learner.polarity < 0 else not row[[0, 2]].any()
 
 
-def keeps(model, signs):
-    """Tell whether all weights of a model keep the signs (d, k)."""
+def satisfies(model, signs):
+    """Return whether all weights of a model satisfy the signs (d, k)."""
     return all(
         not (signs[h.feature] * h.polarity * row < 0.0).any()
         for h, row in zip(model.learners_, model.coef_, strict=True)
@@ -142,27 +142,27 @@ def keeps(model, signs):
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,3", "l1,inf"])
-def test_no_step_goes_beyond_a_sign(penalty):
-    """With a small penalty and constraints against the data, where long steps would pay."""
+def test_no_step_violates_a_sign(penalty):
+    """With a small penalty and constraints against the data, where long steps are tempting."""
     X, y = load_iris(return_X_y=True)
     asked = {f: (0, 1) if f % 2 else (1, -1) for f in range(4)}
     model = DirectBoostClassifier(nu=0.001, penalty=penalty, monotonic_cst=asked).fit(X, y)
     signs = np.array([[1, -1, 1], [1, -1, -1]] * 2)
     assert model.certificate_.converged
-    assert keeps(model, signs)
+    assert satisfies(model, signs)
     X, y = load_breast_cancer(return_X_y=True)
     model = DirectBoostClassifier(nu=0.001, penalty=penalty, monotonic_cst=[-1] * 30).fit(X, y)
     assert model.certificate_.converged
-    assert keeps(model, np.tile([1, -1], (30, 1)))
+    assert satisfies(model, np.tile([1, -1], (30, 1)))
 
 
-def test_a_warm_start_from_a_free_model_keeps_signs(rng):
+def test_a_warm_start_from_an_unconstrained_model_satisfies_signs(rng):
     X = rng.normal(size=(400, 2))
     y = ((X[:, 0] < 0) ^ (rng.random(400) < 0.1)).astype(int)
     warm = DirectBoostClassifier(warm_start=True, nu=0.03).fit(X, y)
     warm.set_params(monotonic_cst=[1, 0]).fit(X, y)
     cold = DirectBoostClassifier(nu=0.03, monotonic_cst=[1, 0]).fit(X, y)
-    assert keeps(warm, np.array([[-1, 1], [0, 0]]))
+    assert satisfies(warm, np.array([[-1, 1], [0, 0]]))
     assert warm.certificate_.primal >= cold.certificate_.dual
 
 
@@ -172,7 +172,7 @@ def test_a_fold_without_the_class_of_a_constraint():
     assert cv.fit(X, y).certificate_.converged
 
 
-def test_no_direction_is_no_constraint():
+def test_direction_zero_is_no_constraint():
     X, y = load_breast_cancer(return_X_y=True)
     fits = [DirectBoostClassifier(nu=0.1, monotonic_cst=c).fit(X, y) for c in (None, {0: 0})]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
@@ -181,8 +181,8 @@ def test_no_direction_is_no_constraint():
 @pytest.mark.parametrize("kind", [ORDERED, WITH_MISSING])
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
 @both
-def test_a_block_keeps_signs(kernels, p, kind, rng):
-    """The twins never make a jump of a forbidden sign, from any allowed start."""
+def test_block_descent_satisfies_signs(kernels, p, kind, rng):
+    """No kernel produces a jump of a forbidden sign, from any allowed start."""
     signs = np.array([1, -1, 0], dtype=np.int8)
     for _ in range(10):
         G, D, old = draw_block(rng, 9, 3, kind)
@@ -194,7 +194,7 @@ def test_a_block_keeps_signs(kernels, p, kind, rng):
 
 @native_test
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, np.inf])
-def test_twins_agree_on_signs(p, rng):
+def test_native_and_reference_kernels_agree_on_signs(p, rng):
     signs = np.array([1, -1, 0], dtype=np.int8)
     for _ in range(10):
         G, D, old = draw_block(rng, 9, 3, WITH_MISSING)
@@ -207,22 +207,22 @@ def test_twins_agree_on_signs(p, rng):
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("parameters", "message"),
     [
-        ({"monotonic_cst": {0: 1}}, "does not fit the classes"),
+        ({"monotonic_cst": {0: 1}}, "is invalid for the classes"),
         ({"monotonic_cst": {0: (7, 1)}}, r"\(7, 1\) for 'x0'"),
         ({"monotonic_cst": {0: (1, 2)}}, r"\(1, 2\) for 'x0'"),
         ({"monotonic_cst": {"y": (1, 1)}}, "names features that X does not have: .*'y'"),
         ({"monotonic_cst": {99: (1, 1)}}, r"does not have: \[99\]; it has 'x0'"),
-        ({"monotonic_cst": [1, 0]}, "does not fit 3 features"),
-        ({"monotonic_cst": [2, 0, 0]}, "does not fit 3 features"),
+        ({"monotonic_cst": [1, 0]}, "is invalid for 3 features"),
+        ({"monotonic_cst": [2, 0, 0]}, "is invalid for 3 features"),
         ({"monotonic_cst": {0: (1, 1)}, "solver": "lbfgsb", "penalty": "l1"}, "'blocks'"),
         ({"monotonic_cst": {0: (1, 1)}, "learner": "tree"}, "needs learner='stump'"),
         ({"monotonic_cst": {0: (1, 1)}, "columns_per_round": 1}, "columns_per_round='auto'"),
-        ({"monotonic_cst": {0: (1, 1)}, "categorical_features": [0]}, "levels have no order"),
+        ({"monotonic_cst": {0: (1, 1)}, "categorical_features": [0]}, "have no order: remove it"),
     ],
 )
-def test_what_is_refused(choices, said):
+def test_invalid_constraints(parameters, message):
     X = np.nan_to_num(DATA.X).round()
-    with pytest.raises(ValueError, match=said):
-        DirectBoostClassifier(**choices).fit(X, DATA.y)
+    with pytest.raises(ValueError, match=message):
+        DirectBoostClassifier(**parameters).fit(X, DATA.y)

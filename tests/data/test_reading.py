@@ -1,4 +1,4 @@
-"""Estimators on real frames: the same data give the same model, whatever library holds them."""
+"""Estimators on data frames: the model does not depend on the data-frame library."""
 
 import tracemalloc
 import warnings
@@ -37,7 +37,7 @@ from tests.frame_data import (
 
 
 def test_the_same_model_from_every_library(library, plain_model):
-    """Nulls, whole numbers with nulls, truth values and categories; y and weights as series."""
+    """Nulls, integers with nulls, booleans and categories; y and weights as series."""
     X, series = FRAMES[library], SERIES[library]
     y, weight = series(LABELS), series(WEIGHTS.astype(float))
     model = DirectBoostClassifier(nu=0.02).fit(X, y, weight)
@@ -53,8 +53,8 @@ def test_the_same_model_from_every_library(library, plain_model):
     assert model.score(X, y, sample_weight=weight) == score
 
 
-def test_the_same_model_from_objects(plain_model):
-    """Without frames: an array of objects, or lists, with the column declared."""
+def test_the_same_model_from_arrays_of_objects(plain_model):
+    """An array of objects, or lists, with a declared categorical column."""
     model = DirectBoostClassifier(nu=0.02, categorical_features=[5])
     for X in (OBJECTS, OBJECTS.tolist()):
         assert_same(model.fit(X, LABELS, WEIGHTS), plain_model)
@@ -63,7 +63,7 @@ def test_the_same_model_from_objects(plain_model):
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 def test_frames_of_floats_and_plain_arrays(library, real):
-    """Without categories too, in both precisions."""
+    """Frames without categories, in both precisions."""
     X = NUMBERS.astype(real)
     data = {f"n{f}": X[:, f] for f in range(3)}
     maker = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
@@ -79,8 +79,8 @@ METHODS = ["predict", "predict_proba", "decision_function", "explain"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_names_are_checked(library, method):
-    """In the words of scikit-learn: unseen and missing names, and another order."""
+def test_feature_names_are_checked(library, method):
+    """Unseen names, missing names and another order raise the errors of scikit-learn."""
     X = FRAMES[library]
     call = getattr(DirectBoostClassifier(nu=0.3).fit(X, LABELS), method)
     unseen = MAKERS[library](dict(zip(["m0", *NAMES[1:]], COLUMNS.values(), strict=True)))
@@ -95,7 +95,7 @@ def test_names_are_checked(library, method):
 
 
 def test_columns_named_by_numbers_have_no_names():
-    """As in scikit-learn, which keeps only strings; the columns are then x0, x1 and so on."""
+    """As in scikit-learn, which stores only string names; messages use x0, x1, ..."""
     model = DirectBoostClassifier(nu=0.05).fit(pd.DataFrame(NUMBERS), LABELS)
     assert not hasattr(model, "feature_names_in_")
     assert_same(model, DirectBoostClassifier(nu=0.05).fit(NUMBERS, LABELS))
@@ -104,7 +104,7 @@ def test_columns_named_by_numbers_have_no_names():
 
 
 def test_libraries_may_differ_between_fit_and_predict(library, plain_model):
-    """Names and levels are what counts."""
+    """Only names and levels matter."""
     model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS, WEIGHTS)
     for X in FRAMES.values():
         np.testing.assert_array_equal(model.predict(X), plain_model.predict(ENCODED))
@@ -112,7 +112,7 @@ def test_libraries_may_differ_between_fit_and_predict(library, plain_model):
         np.testing.assert_array_equal(model.predict(OBJECTS), plain_model.predict(ENCODED))
 
 
-def test_a_fit_forgets_the_names_of_the_last(library):
+def test_a_new_fit_drops_old_feature_names(library):
     model = DirectBoostClassifier(nu=0.3).fit(FRAMES[library], LABELS)
     model.fit(NUMBERS, LABELS)
     assert not hasattr(model, "feature_names_in_")
@@ -136,7 +136,7 @@ def test_paths_of_frames(library, plain_model):
 
 
 def test_validation_rows_in_frames(library):
-    """Levels of the validation rows are those of training; one of them is unknown there."""
+    """Validation rows use the training levels; one of their levels is unknown."""
     odd = {name: values[1::2] for name, values in COLUMNS.items()}
     even = {name: values[::2] for name, values in COLUMNS.items()}
     odd["letter"][3] = "z"
@@ -158,7 +158,7 @@ def test_validation_rows_in_frames(library):
 
 
 def test_cross_validation_of_frames(library):
-    """Folds know the columns by number; levels a fold lacks are missing in its other part."""
+    """Folds index columns by number; levels that a fold lacks are missing in its test part."""
     data = {**COLUMNS, "letter": ["rare", *COLUMNS["letter"][1:]]}
     array = ENCODED.copy()
     array[0, 5] = 3
@@ -186,7 +186,7 @@ def test_several_labels_in_frames(library):
 
 
 def test_one_label_each_in_frames(library):
-    """Classes given to the estimator of several labels: every method reads the frame once."""
+    """Classes passed to the multi-label estimator: every method reads the frame once."""
     model = DirectBoostMultiLabelClassifier(nu=0.02).fit(FRAMES[library], LABELS)
     plain = DirectBoostClassifier(nu=0.02, margin="one-vs-all", categorical_features=[5])
     plain.fit(ENCODED, LABELS)
@@ -195,8 +195,8 @@ def test_one_label_each_in_frames(library):
         np.testing.assert_array_equal(found, getattr(plain, method)(ENCODED))
 
 
-def test_labels_as_words(library):
-    """Strings and categories as y, of any library."""
+def test_string_labels(library):
+    """Strings and categories of any library as y."""
     words = np.array(["low", "mid", "top"])[LABELS]
     category = {
         "pandas": pd.Series(words, dtype="category"),
@@ -211,7 +211,7 @@ def test_labels_as_words(library):
         assert model.score(NUMBERS, y) == plain.score(NUMBERS, words)
 
 
-def test_missing_labels_are_refused(library):
+def test_missing_labels_are_rejected(library):
     words = ["low" if label else None for label in LABELS]
     dictionary = pa.chunked_array([words]).dictionary_encode()
     for y in (SERIES[library](words), np.array(words, dtype=object), words, dictionary):
@@ -223,17 +223,19 @@ def test_missing_labels_are_refused(library):
             DirectBoostClassifier().fit(FRAMES[library], y)
 
 
-def test_several_labels_have_an_estimator_of_their_own(library):
+def test_several_labels_need_the_multi_label_estimator(library):
     Y = np.column_stack([LABELS, LABELS])
     for y in (Y, Y.tolist(), pd.DataFrame(Y), pl.DataFrame(Y)):
         for model in (DirectBoostClassifier(), DirectBoostClassifierCV()):
-            with pytest.raises(ValueError, match=r"178, 2\); rows with.* DirectBoostMultiLabel"):
+            with pytest.raises(
+                ValueError, match=r"178, 2\); for rows with.* DirectBoostMultiLabel"
+            ):
                 model.fit(FRAMES[library], y)
 
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])
-def test_searches_on_frames(name):
-    """scikit-learn's own tools cut frames into folds, whose levels may differ."""
+def test_grid_search_on_frames(name):
+    """scikit-learn's tools split frames into folds, whose levels may differ."""
     grid = {"nu": [0.3, 0.05]}
     search = GridSearchCV(DirectBoostClassifier(), grid, cv=2).fit(FRAMES[name], LABELS)
     declared = DirectBoostClassifier(categorical_features=[5])
@@ -243,7 +245,7 @@ def test_searches_on_frames(name):
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_after_a_transformer_that_hands_on_frames(container):
+def test_pipelines_that_pass_frames(container):
     scaled = make_pipeline(StandardScaler(), DirectBoostClassifier(nu=0.05))
     scores = cross_val_score(scaled, ENCODED, LABELS, cv=2)
     scaled.set_output(transform=container).fit(ENCODED, LABELS)
@@ -252,43 +254,46 @@ def test_after_a_transformer_that_hands_on_frames(container):
 
 
 @pytest.mark.parametrize("asked", [[0], [True] + [False] * 5, ["x0"]], ids=str)
-def test_categories_in_a_sparse_matrix_are_refused(asked):
-    """By the name of the parameter; a list that names none is no harm."""
+def test_categories_in_a_sparse_matrix_are_rejected(asked):
+    """The message names the parameter; an empty list is accepted."""
     X, y = sparse.eye(6).tocsr(), [0, 1] * 3
-    with pytest.raises(ValueError, match=r"categorical_features=.* sparse X.*array or a frame"):
+    with pytest.raises(
+        ValueError,
+        match=r"categorical_features=.* is invalid for a sparse X.*array or a data frame",
+    ):
         DirectBoostClassifier(categorical_features=asked).fit(X, y)
     assert DirectBoostClassifier(categorical_features=[]).fit(X, y).categories_ == [None] * 6
 
 
-def test_a_model_of_categories_refuses_a_sparse_matrix():
-    """Its columns could not hold the levels."""
+def test_models_with_categories_reject_a_sparse_matrix():
+    """A sparse matrix cannot hold the levels."""
     model = DirectBoostClassifier(categorical_features=[0]).fit(np.eye(6), [0, 1] * 3)
-    with pytest.raises(ValueError, match="fitted to categories"):
+    with pytest.raises(ValueError, match="fitted with categorical features"):
         model.predict(sparse.eye(6).tocsr())
 
 
-def test_lazy_frames_are_refused():
-    """A frame without rows says what to give instead, in one line."""
+def test_lazy_frames_are_rejected():
+    """The message says what to pass instead, in one line."""
     X = FRAMES["polars"]
     estimators = (DirectBoostClassifier, DirectBoostClassifierCV, DirectBoostMultiLabelClassifier)
-    refused = r"X is a lazy LazyFrame, which holds no rows yet: give X.collect\(\)"
+    message = r"X is a lazy LazyFrame, which holds no rows yet: pass X.collect\(\)"
     for estimator in estimators:
-        with pytest.raises(TypeError, match=refused):
+        with pytest.raises(TypeError, match=message):
             estimator().fit(X.lazy(), LABELS)
     model = DirectBoostClassifier(nu=0.02).fit(X, LABELS)
     for method in (model.predict, model.predict_proba, model.explain):
-        with pytest.raises(TypeError, match=refused):
+        with pytest.raises(TypeError, match=message):
             method(X.lazy())
     np.testing.assert_array_equal(model.predict(X.lazy().collect()), model.predict(X))
     for estimator in estimators:
-        with pytest.raises(TypeError, match=r"give y.collect\(\)"):
+        with pytest.raises(TypeError, match=r"pass y.collect\(\)"):
             estimator().fit(X, pl.LazyFrame({"y": LABELS}))
 
 
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_plain_arrays_are_not_copied(real, order):
-    """What is read is the array of the user."""
+    """The estimator reads the user's array itself."""
     X = np.asarray(NUMBERS, dtype=real, order=order)
     model = DirectBoostClassifier()
     found, _, encoder = read_training(model, X, LABELS)
@@ -300,8 +305,8 @@ def test_plain_arrays_are_not_copied(real, order):
 
 @pytest.mark.native
 @pytest.mark.skipif(not kernels.NATIVE, reason="the compiled kernels are not installed")
-def test_single_precision_costs_no_double_copy():
-    """A fit and a prediction hold less beyond X than even a copy of X in its own precision."""
+def test_single_precision_is_not_copied_to_double():
+    """A fit and a prediction need less extra memory than a copy of X in its own precision."""
     X = np.random.default_rng(0).normal(size=(20_000, 200)).astype(np.float32)
     y = (X[:, 0] > 0).astype(int)
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Codes of sparse matrices: those of the array, at a cost that grows with the stored entries."""
+"""Binning of sparse matrices: codes equal those of the array, cost grows with stored entries."""
 
 import tracemalloc
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from directboost import DirectBoostClassifier
-from directboost.data import sparse_binning as code_lists
+from directboost.data import sparse_binning
 from directboost.data.binning import bin_features
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Stump
@@ -23,13 +23,13 @@ from tests.kernels.draws import native_test
 
 
 def assert_same_codes(found, expected):
-    """Assert that two BinnedData say the same."""
+    """Assert that two BinnedData are equal."""
     for name in ("n_bins", "kinds", "missing", "centre"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
         assert getattr(found, name).dtype == getattr(expected, name).dtype
     assert found.codes.dtype == expected.codes.dtype
     assert (found.exact, found.dictionary) == (expected.exact, expected.dictionary)
-    # Columns of one value have lists in any case: an array of codes would be all the same.
+    # Constant columns of a sparse matrix always have lists.
     assert (found.sparse is None) <= (expected.sparse is None)
     for f, thresholds in enumerate(expected.thresholds):
         np.testing.assert_array_equal(found.thresholds[f], thresholds)
@@ -45,17 +45,15 @@ def assert_same_codes(found, expected):
     "numbers", [X, GAPS, X.astype(np.float32)], ids=["whole", "gaps", "single"]
 )
 @pytest.mark.parametrize("weight", [np.ones(Y.size), WEIGHT / 4.0], ids=["plain", "weighted"])
-def test_codes_are_those_of_the_array(numbers, weight, max_bins, monkeypatch):
+def test_codes_equal_those_of_the_array(numbers, weight, max_bins, monkeypatch):
     expected = bin_features(numbers, weight, max_bins)
     assert_same_codes(bin_features(sparse.csc_array(numbers), weight, max_bins), expected)
-    monkeypatch.setattr(
-        "directboost.data.sparse_binning._CUT_COLUMNS", 30
-    )  # a few columns, or one, at a time
+    monkeypatch.setattr(sparse_binning, "_CUT_COLUMNS", 30)  # one or a few columns at a time
     assert_same_codes(bin_features(sparse.csc_array(numbers), weight, max_bins), expected)
 
 
 def test_ties_of_weights_are_ties(rng):
-    """Medians and quantiles that fall on a value do so whichever way the weights are summed."""
+    """Medians and quantiles on a value do not depend on the order of summation."""
     for _ in range(100):
         numbers = np.where(rng.random((30, 4)) < 0.6, rng.integers(-3, 12, (30, 4)), 0).astype(
             float
@@ -77,8 +75,8 @@ def test_ties_of_weights_are_ties(rng):
     ),
     max_bins=st.sampled_from([None, 2, 4, 255]),
 )
-def test_any_columns(seed, m, shares, values, max_bins):
-    """Whatever is stored, zeros of both signs among it."""
+def test_arbitrary_columns(seed, m, shares, values, max_bins):
+    """Any stored values, including zeros of both signs."""
     rng = np.random.default_rng(seed)
     stored = rng.random((m, len(shares))) < shares
     rows, columns = np.nonzero(stored)
@@ -100,7 +98,7 @@ def test_columns_without_entries_and_without_values():
 
 
 def rare_words(m, d, stored, seed=0):
-    """Return a matrix of so many entries, evenly spread over the columns."""
+    """Return a matrix with `stored` entries, evenly distributed over the columns."""
     rng = np.random.default_rng(seed)
     rows, columns = rng.integers(0, m, stored), np.arange(stored) % d
     held = sparse.coo_array((rng.integers(1, 4, stored).astype(float), (rows, columns)), (m, d))
@@ -108,13 +106,13 @@ def rare_words(m, d, stored, seed=0):
 
 
 def numbers_read(binned):
-    """Return how many numbers the sums over all features of a round read, besides those of A."""
+    """Return how many numbers the histograms of all features read, apart from A."""
     lists = binned.sparse
     return lists.rows.size + lists.starts.size + binned.codes.size
 
 
-def test_pricing_reads_what_is_stored():
-    """As many numbers as entries, and a few per feature; rows without entries cost nothing."""
+def test_pricing_reads_stored_entries_only():
+    """One number per entry, and a few per feature; rows without entries cost nothing."""
     reads = {}
     for m, d, stored in ((50_000, 500, 20_000), (100_000, 500, 20_000), (50_000, 500, 40_000)):
         binned = bin_features(rare_words(m, d, stored), np.ones(m), 255)
@@ -126,7 +124,7 @@ def test_pricing_reads_what_is_stored():
 
 
 def peak_of(function, *arguments):
-    """Return the most bytes that a call held at once."""
+    """Return the peak memory of a call in bytes."""
     tracemalloc.start()
     try:
         function(*arguments)
@@ -135,8 +133,8 @@ def peak_of(function, *arguments):
         tracemalloc.stop()
 
 
-def test_binning_holds_what_is_stored():
-    """Far less than a matrix of codes, and in proportion to the entries."""
+def test_memory_of_binning_grows_with_stored_entries():
+    """Far less than a matrix of codes, and proportional to the entries."""
     m, d = 200_000, 1000
     weight = np.ones(m)
     few, many = (peak_of(bin_features, rare_words(m, d, n), weight, 255) for n in (50_000, 100_000))
@@ -146,8 +144,8 @@ def test_binning_holds_what_is_stored():
     assert taller <= 1.5 * few
 
 
-def test_columns_of_one_value_need_no_codes():
-    """Also where all that vary are stored in most rows."""
+def test_constant_columns_need_no_codes():
+    """Even if all other columns are stored in most rows."""
     m, d = 300, 2000
     few = np.random.default_rng(0).normal(size=(m, 2))
     held = sparse.hstack([sparse.csc_array(few), sparse.csc_array((m, d))], format="csc")
@@ -163,7 +161,7 @@ def test_columns_of_one_value_need_no_codes():
 
 
 @native_test
-def test_a_fit_holds_no_matrix_of_the_size_of_the_data():
+def test_a_fit_allocates_no_dense_matrix():
     m, d = 4000, 20_000
     held = rare_words(m, d, 40_000).tocsr()
     labels = (held[:, :50].sum(axis=1) > 0).astype(int)
@@ -173,7 +171,7 @@ def test_a_fit_holds_no_matrix_of_the_size_of_the_data():
     assert peak_of(model.predict, held) <= 0.05 * m * d
 
 
-def test_prediction_makes_only_used_columns_dense():
+def test_prediction_converts_only_used_columns():
     held = rare_words(2000, 50_000, 20_000).tocsr()
     model = Ensemble([Stump(7, 0.5, 1, True), Stump(40_000, 0.5, -1, True)], np.eye(2))
     assert peak_of(model.scores, held.tocsc()) <= 2000 * 100
@@ -182,8 +180,8 @@ def test_prediction_makes_only_used_columns_dense():
 
 
 @pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0), GroupNorm(1.5)], ids=["1", "2", "1.5"])
-def test_prices_are_those_of_the_array(penalty, rng):
-    """To the bit where a kernel prices all features, else up to rounding."""
+def test_prices_equal_those_of_the_array(penalty, rng):
+    """Equal up to rounding, since not all penalties have a native kernel."""
     A, costs = rng.normal(size=(Y.size, 3)), np.linspace(0.5, 2.0, GAPS.shape[1] + 1)
     found, expected = (
         StumpOracle(bin_features(numbers, np.ones(Y.size), 255), costs).price(A, penalty)
@@ -195,11 +193,11 @@ def test_prices_are_those_of_the_array(penalty, rng):
 
 
 @pytest.mark.parametrize("numbers", [X, GAPS], ids=["whole", "gaps"])
-def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
-    """The start of a large fit sees the codes of the array, merged in the same way."""
+def test_row_samples_with_coarse_bins(numbers, rng, monkeypatch):
+    """The start of a large fit uses the codes of the array, merged in the same way."""
     monkeypatch.setattr(strategy, "_MANY_BINS", 16)
     monkeypatch.setattr(strategy, "_COARSE_BINS", 4)
-    monkeypatch.setattr(code_lists, "_SOME", 20)  # a few features at a time
+    monkeypatch.setattr(sparse_binning, "_LIST_ENTRIES", 20)  # a few features at a time
     rows = np.sort(rng.choice(Y.size, 100, replace=False))
     found = coarsened(bin_features(sparse.csc_array(numbers), np.ones(Y.size), 255), rows)
     expected = coarsened(bin_features(numbers, np.ones(Y.size), 255), rows)
@@ -208,14 +206,19 @@ def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
         np.testing.assert_array_equal(found.binned.codes_of(f), expected.binned.codes_of(f))
         np.testing.assert_array_equal(found.thresholds[f], expected.thresholds[f])
     lists = found.binned.sparse
-    listed = np.repeat(lists.usual, np.diff(lists.starts))
-    assert (lists.codes != listed).all()
+    common = np.repeat(lists.usual, np.diff(lists.starts))
+    assert (lists.codes != common).all()
 
 
 @native_test
-def test_a_large_fit_starts_with_a_part_of_the_rows(monkeypatch):
+def test_a_large_fit_starts_on_a_sample_of_the_rows(monkeypatch):
     """The model is as good as the proof says, whatever the start."""
-    for name, value in (("_ROWS", 80), ("_ENOUGH_ROWS", 200), ("_MANY_BINS", 16), ("_BINS", 8)):
+    for name, value in (
+        ("_COARSE_ROWS", 80),
+        ("_ENOUGH_ROWS", 200),
+        ("_MANY_BINS", 16),
+        ("_COARSE_BINS", 8),
+    ):
         monkeypatch.setattr(strategy, name, value)
     monkeypatch.setattr("directboost.solvers.quadratic_model._RARE", 20)
     dense, model = (
@@ -226,7 +229,7 @@ def test_a_large_fit_starts_with_a_part_of_the_rows(monkeypatch):
     np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-5)
 
 
-def test_samples_of_rows_are_read_from_lists():
+def test_row_samples_are_read_from_lists():
     binned = bin_features(sparse.csc_array(GAPS), np.ones(Y.size), 255)
     expected = bin_features(GAPS, np.ones(Y.size), 255)
     for size in (60, Y.size):

@@ -186,7 +186,7 @@ def test_a_coarse_start_and_a_budget():
         (
             {},
             lambda Y: Y + np.arange(len(Y))[:, None] % 3,
-            "column 0 of y holds 4 values.*MultiLabelBinarizer",
+            "column 0 of y has 4 distinct values.*MultiLabelBinarizer",
         ),
         ({}, lambda Y: Y + 0.5, "Unknown label type"),
         ({}, lambda Y: np.ones((len(Y), 1)), "y has one class only"),

@@ -109,7 +109,7 @@ def test_a_time_limit_holds_for_the_whole_path(wine):
         ({"nu_min": 0.0}, "nu_min=0.0"),
         ({"nu": 0.1}, "give the points as nus"),
         ({"nu_scale": "absolute"}, "list the points"),
-        ({"nu_scale": "foo"}, "nu_scale='foo' is not known"),
+        ({"nu_scale": "foo"}, "nu_scale='foo' is invalid"),
         ({"max_learners": 3}, "max_learners=3 does not fit a path"),
     ],
 )

@@ -153,6 +153,6 @@ def test_a_name_that_is_none_in_c_is_refused(name, tmp_path):
 def test_an_unknown_type_is_refused(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = DirectBoostClassifier(nu=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="dtype='int8' is not known; it takes one of 'float32'"):
+    with pytest.raises(ValueError, match="dtype='int8' is invalid: expected one of 'float32'"):
         model.to_c(tmp_path / "model.h", dtype="int8")
     assert not (tmp_path / "model.h").exists()

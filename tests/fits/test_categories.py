@@ -1,4 +1,4 @@
-"""Estimators on columns of categories: levels, weights, limits and what is refused."""
+"""Estimators on categorical columns: levels, weights, limits and invalid input."""
 
 import pickle
 
@@ -21,8 +21,8 @@ from tests.frame_data import (
 )
 
 
-def test_levels_never_seen_count_as_missing(library):
-    """The scores are those of a missing value, bit by bit."""
+def test_unknown_levels_count_as_missing(library):
+    """The scores equal those of a missing value to the bit."""
     model = DirectBoostClassifier(nu=0.01).fit(FRAMES[library], LABELS)
     unseen = MAKERS[library]({**COLUMNS, "letter": ["z"] * 178})
     missing = MAKERS[library]({**COLUMNS, "letter": [None, *["z"] * 177]})
@@ -32,8 +32,8 @@ def test_levels_never_seen_count_as_missing(library):
     np.testing.assert_array_equal(model.decision_function(unseen), plain.decision_function(array))
 
 
-def test_levels_of_rows_without_weight_do_not_count(library):
-    """A level that only such rows have is as if it had never been there."""
+def test_levels_of_rows_with_zero_weight_are_dropped(library):
+    """A level that occurs only in rows of weight zero is dropped."""
     weight = (LETTERS != "b").astype(float)
     model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS, weight)
     left = LETTERS != "b"
@@ -43,8 +43,8 @@ def test_levels_of_rows_without_weight_do_not_count(library):
     assert model.categories_[5].tolist() == ["a", "c"]
 
 
-def test_weights_are_repetitions(library):
-    """A row of weight two is the row twice."""
+def test_weights_equal_repeated_rows(library):
+    """A row of weight two equals two copies of the row."""
     twice = [place for place, weight in enumerate(WEIGHTS) for _ in range(weight)]
     repeated = MAKERS[library]({name: [c[i] for i in twice] for name, c in COLUMNS.items()})
     one = DirectBoostClassifier(nu=0.05, tol=1e-6).fit(FRAMES[library], LABELS, WEIGHTS)
@@ -55,7 +55,7 @@ def test_weights_are_repetitions(library):
     )
 
 
-def test_costs_by_the_names_of_a_frame(library):
+def test_costs_by_column_name(library):
     cheap = DirectBoostClassifier(nu=0.1, feature_costs={"n0": 100.0, "n1": 0.1})
     model = cheap.fit(FRAMES[library], LABELS)
     assert 0 not in model.features_used_
@@ -64,8 +64,8 @@ def test_costs_by_the_names_of_a_frame(library):
         clone(cheap).set_params(feature_costs={"m0": 2.0}).fit(FRAMES[library], LABELS)
 
 
-def test_columns_that_are_no_numbers_are_refused_by_name(library):
-    """In a fit and at prediction; declared, the same column serves."""
+def test_columns_that_are_not_numeric_are_rejected(library):
+    """In fit and predict; a declared column is accepted."""
     X = FRAMES[library]
     named = DirectBoostClassifier(categorical_features=["count"])
     with pytest.raises(ValueError, match=r"column 'letter' of X holds .*name it in categorical"):
@@ -98,7 +98,7 @@ def make_strings(X):
     ],
 )
 def test_too_many_levels(settings, levels, said):
-    """The message names the column, the number and the limit; as many as the limit are taken."""
+    """The message names the column, the number and the limit; the limit itself is accepted."""
     names = [f"level {i % levels}" for i in range(600)]
     X = pl.DataFrame({"n": np.arange(600.0), "c": names})
     model = DirectBoostClassifier(nu=0.3, categorical_features=["c"], **settings)
@@ -118,19 +118,19 @@ def test_too_many_levels(settings, levels, said):
         (["letter", "word"], r"does not have: .*'word'\]"),
         ([6], "the index 6, but X has 6 features"),
         ([True], "a mask of 1 values"),
-        ("letter", "categorical_features='letter' does not fit"),
-        (5, "categorical_features=5 does not fit"),
+        ("letter", "categorical_features='letter' is invalid"),
+        (5, "categorical_features=5 is invalid"),
     ],
 )
-def test_categorical_features_that_do_not_fit(library, asked, said):
-    """Refused by fit, never by the constructor; for arrays in the same words."""
+def test_invalid_categorical_features(library, asked, said):
+    """Rejected by fit, not by the constructor; the message is the same for arrays."""
     model = DirectBoostClassifier(categorical_features=asked)
     for X in (FRAMES[library], ENCODED):
         with pytest.raises(ValueError, match=said):
             model.fit(X, LABELS)
 
 
-def test_names_of_an_array_are_those_of_the_summary():
+def test_default_names_of_an_array():
     """Features without names are called x0, x1 and so on, as in `feature_costs`."""
     model = DirectBoostClassifier(nu=0.02, categorical_features=["x5"]).fit(ENCODED, LABELS)
     assert [levels is not None for levels in model.categories_] == [False] * 5 + [True]
@@ -144,7 +144,7 @@ def test_parameters_clone_and_pickle(library, plain_model):
     assert model.categories_[5].tolist() == ["a", "b", "c"]
 
 
-def test_a_refused_fit_leaves_the_old_levels_alone(library):
+def test_a_failed_fit_keeps_the_old_levels(library):
     model = DirectBoostClassifier(nu=0.02).fit(FRAMES[library], LABELS)
     before = model.predict_proba(FRAMES[library])
     other = MAKERS[library]({**COLUMNS, "letter": ["z", *COLUMNS["letter"][:-1]]})

@@ -1,4 +1,4 @@
-"""Data at the edges: it is fitted, with an honest certificate, and predicted without NaN."""
+"""Edge cases: the fit works, the certificate is valid, and predictions are finite."""
 
 import contextlib
 import time
@@ -22,7 +22,7 @@ LOSSES = [
 
 
 def sound(model, X):
-    """Assert what holds for every fitted model, and return it."""
+    """Assert the properties of every fitted model, and return the model."""
     proof = model.certificate_
     assert proof.gap >= 0.0
     assert proof.dual <= proof.primal
@@ -42,7 +42,7 @@ def fit(X, y, weight=None, **settings):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_constant_columns_only(parts):
-    """Without any stump the constant remains: the prior decides."""
+    """Without any stump only the constant remains: the prior decides."""
     y = np.array([0, 0, 0, 1, 1, 2])
     model = fit(np.ones((6, 2)), y, nu=0.01, **parts)
     assert model.certificate_.converged
@@ -54,7 +54,7 @@ def test_constant_columns_only(parts):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_constant_columns_and_equal_classes(parts):
-    """Where nothing tells the classes apart the model is empty and the prior uniform."""
+    """If nothing separates the classes the model is empty and the prior uniform."""
     X, y = np.zeros((6, 2)), np.array([0, 1, 2, 0, 1, 2])
     model = fit(X, y, **parts)
     assert model.certificate_.converged
@@ -72,7 +72,7 @@ def test_a_constant_column_is_never_used():
 
 
 def test_all_missing_column():
-    """A column of NaN holds one trivial stump and changes nothing."""
+    """A column of NaN has one trivial stump and changes nothing."""
     data = make_blobs(3)
     X = np.column_stack([data.X, np.full(40, np.nan)])
     model, plain = fit(X, data.y, tol=1e-7), fit(data.X, data.y, tol=1e-7)
@@ -80,14 +80,14 @@ def test_all_missing_column():
     model.predict(np.column_stack([data.X, np.zeros(40)]))
 
 
-def test_nothing_but_missing_values():
-    """X without a single present value: only the prior can be learnt."""
+def test_all_values_missing():
+    """If all values are missing only the prior can be learned."""
     y = np.array([1, 1, 1, 0, 0])
     model = fit(np.full((5, 2), np.nan), y, nu=0.01)
     assert (model.predict(np.full((5, 2), np.nan)) == 1).all()
 
 
-def test_missingness_alone_can_tell_the_classes():
+def test_missingness_alone_can_separate_the_classes():
     """The missing-against-present stump is in the dictionary."""
     X = np.array([[np.nan], [1.0]] * 10)
     y = np.array(["gone", "here"] * 10)
@@ -99,7 +99,7 @@ def test_missingness_alone_can_tell_the_classes():
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_one_row_per_class(parts):
-    """Each class known from one row."""
+    """Each class has one row."""
     X, y = np.arange(5.0)[:, None], np.arange(5)
     model = fit(X, y, nu=0.01, **parts)
     assert model.score(X, y) == 1.0
@@ -107,7 +107,7 @@ def test_one_row_per_class(parts):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_two_rows(parts):
-    """The smallest data set: the midpoint parts the classes."""
+    """The smallest data set: the midpoint separates the classes."""
     X, y = np.array([[0.0], [1.0]]), np.array(["no", "yes"])
     model = fit(X, y, nu=0.1, **parts)
     assert list(model.predict(X)) == ["no", "yes"]
@@ -126,8 +126,8 @@ def test_a_thousand_classes_with_one_row_each():
     assert model.certificate_.relative_gap < 1.0
 
 
-def test_fewer_rows_than_classes_in_the_labels_of_other_rows():
-    """Classes that only rows of weight zero hold are not learnt."""
+def test_classes_of_rows_with_zero_weight():
+    """Classes that occur only in rows of weight zero are dropped."""
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 2, 3, 4, 5])
     model = fit(X, y, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), nu=0.05)
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
@@ -137,7 +137,7 @@ def test_fewer_rows_than_classes_in_the_labels_of_other_rows():
 @pytest.mark.parametrize("parts", LOSSES)
 @pytest.mark.parametrize("scale", [1e300, 1e-300, 1e-320])
 def test_scale_of_the_values_does_not_matter(parts, scale):
-    """Stumps only see the order of the values."""
+    """Stumps depend only on the order of the values."""
     data = make_blobs(3, m=20)
     values = np.round(data.X * 8.0)
     small = fit(values, data.y, nu=0.05, **parts)
@@ -156,7 +156,7 @@ def test_the_largest_floats():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("value", [1.0, -1.0, 1e-30, -3e38, 0.0])
-def test_adjacent_floats_are_told_apart(dtype, value):
+def test_adjacent_floats_are_separated(dtype, value):
     """Two neighbouring floats have a threshold between them, in training and prediction."""
     low = np.asarray(value, dtype=dtype)
     high = np.nextafter(low, np.asarray(np.inf, dtype=dtype), dtype=dtype)
@@ -177,7 +177,7 @@ def test_single_and_double_precision_give_the_same_model():
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_perfectly_separable_data(parts):
-    """The penalty keeps the weights finite where the classes can be told apart."""
+    """The penalty keeps the weights finite for separable classes."""
     X = np.repeat(np.arange(3.0), 10)[:, None]
     y = np.repeat(["a", "b", "c"], 10)
     model = fit(X, y, nu=0.001, **parts)
@@ -187,7 +187,7 @@ def test_perfectly_separable_data(parts):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_identical_rows_with_different_labels(parts):
-    """Rows that contradict each other: the heavier label wins."""
+    """For contradictory rows the label with the larger weight wins."""
     X = np.ones((6, 1))
     y, weight = np.array([0, 1, 0, 1, 0, 1]), np.array([1.0, 2.0, 1.0, 2.0, 1.0, 2.0])
     model = fit(X, y, weight, nu=0.01, **parts)
@@ -218,7 +218,7 @@ def test_few_bins(max_bins):
 
 
 def test_max_bins_at_the_number_of_values_is_exact():
-    """As many bins as distinct values: the exact dictionary."""
+    """As many bins as distinct values give the exact dictionary."""
     X = np.repeat(np.arange(8.0), 4)[:, None]
     y = (np.arange(32) // 4) % 3
     assert fit(X, y, max_bins=8).certificate_.dictionary == "all stumps"
@@ -226,7 +226,7 @@ def test_max_bins_at_the_number_of_values_is_exact():
 
 
 @pytest.mark.parametrize("parts", LOSSES)
-def test_weights_that_differ_by_twelve_orders(parts):
+def test_weights_that_differ_by_twelve_orders_of_magnitude(parts):
     """A ratio of 1e12 between weights neither fails nor voids the certificate."""
     data = make_blobs(3)
     weight = np.where(np.arange(40) % 2 == 0, 1e-6, 1e6)
@@ -240,7 +240,7 @@ def test_weights_that_differ_by_twelve_orders(parts):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_weights_whose_ratio_underflows(parts):
-    """A weight that vanishes beside the largest counts as zero: no NaN, no crash."""
+    """A weight that is negligible compared with the largest counts as zero."""
     data = make_blobs(3)
     weight = np.where(np.arange(40) % 4 == 0, 1e-300, 1e300)
     model = fit(data.X, data.y, weight, nu=0.05, **parts)
@@ -251,8 +251,8 @@ def test_weights_whose_ratio_underflows(parts):
 
 
 @pytest.mark.parametrize("weight", [1e308, 1e-308])
-def test_the_scale_of_the_paper_with_extreme_weights(weight):
-    """The sum of the weights may leave the range of floats: no nu of zero is used in silence."""
+def test_nu_scale_paper_with_extreme_weights(weight):
+    """The sum of the weights may overflow or underflow; nu never becomes zero silently."""
     data = make_blobs(3)
     model = DirectBoostClassifier(loss="hinge", penalty="l1", nu=0.5, nu_scale="paper")
     with contextlib.suppress(ValueError):
@@ -262,7 +262,7 @@ def test_the_scale_of_the_paper_with_extreme_weights(weight):
 
 @pytest.mark.parametrize("parts", LOSSES)
 def test_very_small_tolerance(parts):
-    """On tiny data a gap of 1e-9 is reached, and not claimed where it is not."""
+    """On small data a gap of 1e-9 is reached."""
     data = make_blobs(3, m=18, d=2)
     model = fit(data.X, data.y, nu=0.1, tol=1e-9, **parts)
     assert model.certificate_.converged
@@ -270,8 +270,8 @@ def test_very_small_tolerance(parts):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, bool, object])
-def test_types_of_x(dtype):
-    """Whole numbers, truth values and objects are taken as numbers."""
+def test_dtypes_of_x(dtype):
+    """Integers, booleans and objects are converted to numbers."""
     data = make_blobs(3)
     X = np.clip(np.round(data.X), 0, 1 if dtype is bool else 9).astype(dtype)
     model, same = fit(X, data.y), fit(X.astype(np.float64), data.y)
@@ -279,8 +279,8 @@ def test_types_of_x(dtype):
 
 
 @pytest.mark.parametrize("order", ["C", "F", "strided", "readonly"])
-def test_layout_of_x(order):
-    """Row-major, column-major, strided or read-only: the same model."""
+def test_memory_layout_of_x(order):
+    """Row-major, column-major, strided and read-only arrays give the same model."""
     data = make_blobs(3)
     X = {
         "C": np.ascontiguousarray(data.X),
@@ -295,8 +295,8 @@ def test_layout_of_x(order):
 
 
 @pytest.mark.parametrize("parts", LOSSES)
-def test_tiny_nu_is_honest(parts):
-    """Almost no penalty: the fit converges, or warns and states the gap it reached."""
+def test_tiny_nu_converges_or_warns(parts):
+    """With almost no penalty the fit converges, or warns and reports the gap."""
     data = make_blobs(3, m=30)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -309,8 +309,8 @@ def test_tiny_nu_is_honest(parts):
 
 
 @pytest.mark.parametrize("parts", LOSSES)
-def test_relative_nu_of_one_is_the_empty_model(parts):
-    """At nu_max the prior answers."""
+def test_relative_nu_of_one_gives_the_empty_model(parts):
+    """At nu_max predictions are the prior."""
     data = make_blobs(3)
     weight = np.where(data.y == 0, 2.0, 1.0)
     model = fit(data.X, data.y, weight, nu=1.0, **parts)
@@ -324,8 +324,8 @@ def test_relative_nu_of_one_is_the_empty_model(parts):
     np.testing.assert_array_equal(model.explain(data.X), 0.0)
 
 
-def test_labels_of_many_kinds():
-    """Strings, objects, truth values and large integers come back as they were given."""
+def test_label_types():
+    """Strings, objects, booleans and large integers are returned unchanged."""
     data = make_blobs(2)
     for labels in (["b", "a"], [True, False], [10**15, -3], np.array(["x", "yy"], object)):
         y = np.asarray(labels)[data.y]

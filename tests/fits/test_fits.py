@@ -1,4 +1,4 @@
-"""Fits of many small problems with the default solver: every one ends with its proof."""
+"""Fits of many small problems with the default solver: all converge with a certificate."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ PENALTIES = (1.0, 2.0, 3.0, np.inf)
 
 
 def draw_problem(seed):
-    """Draw data, sample weights and parameters; the seed walks through losses and penalties."""
+    """Draw data, sample weights and parameters; the seed selects loss and penalty."""
     rng = np.random.default_rng(seed)
     loss, margin = COMBINATIONS[seed % len(COMBINATIONS)]
     k, d = int(rng.integers(2, 5)), int(rng.integers(1, 5))
@@ -37,7 +37,7 @@ def draw_problem(seed):
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 @pytest.mark.parametrize("seed", range(8 * len(PENALTIES)))
-def test_a_fit_is_certified_at_its_tolerance(seed, tol):
+def test_a_fit_is_certified_within_its_tolerance(seed, tol):
     X, y, weight, parameters = draw_problem(seed)
     model = DirectBoostClassifier(tol=tol, **parameters).fit(X, y, sample_weight=weight)
     assert model.certificate_.converged, (model.status_, model.certificate_)
@@ -46,8 +46,8 @@ def test_a_fit_is_certified_at_its_tolerance(seed, tol):
 
 
 @pytest.mark.parametrize("parameters", [{}, {"margin": "one-vs-all", "loss": "logistic"}])
-def test_lists_of_rare_codes_change_no_model(parameters, rng, monkeypatch):
-    """One-hot columns, one of them with missing values: the optimum is that without lists."""
+def test_sparse_codes_do_not_change_the_model(parameters, rng, monkeypatch):
+    """One-hot columns, one of them with missing values: the optimum is the same without lists."""
     kinds = rng.integers(0, 6, (300, 3))
     X = np.concatenate([np.eye(6)[kind] for kind in kinds.T] + [rng.normal(size=(300, 2))], axis=1)
     X[rng.random(300) < 0.05, 0] = np.nan
@@ -61,8 +61,8 @@ def test_lists_of_rare_codes_change_no_model(parameters, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("penalty", ["l1,2", 1.5])
-def test_cones_only_finish_what_smoothing_began(penalty, monkeypatch):
-    """From nothing they would take minutes: a few columns a round, each round slower."""
+def test_the_conic_solver_only_finishes_after_smoothing(penalty, monkeypatch):
+    """From scratch they would take minutes: a few columns per round, each round slower."""
     solved, solve = [], Conic.solve
     monkeypatch.setattr(Conic, "solve", lambda *more: solved.append(1) or solve(*more))
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The certified objective against an independent solve over the whole dictionary of stumps."""
+"""The certified objective against an independent solver over the whole dictionary of stumps."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def fit(loss, margin, penalty, data=DATA, **options):
 
 
 def objective(model, data, weight, costs=None):
-    """Return P of a fitted model, from its learners and weights alone."""
+    """Return P of a fitted model, computed from its learners and weights alone."""
     costs = np.ones(data.X.shape[1]) if costs is None else costs
     H = np.array([learner.predict(data.X) for learner in model.learners_]).T
     kappa = [1.0 if isinstance(h, Constant) else costs[h.feature] for h in model.learners_]
@@ -37,7 +37,7 @@ def objective(model, data, weight, costs=None):
 
 
 def check(model, data, weight, costs=None):
-    """Compare the certificate of a model with the optimum of the twin."""
+    """Compare the certificate of a model with the optimum of the independent solver."""
     proof = model.certificate_
     H, kappa, _ = enumerate_dictionary(data.X, costs)
     p = EXPONENTS[model.penalty]
@@ -53,7 +53,7 @@ def check(model, data, weight, costs=None):
 
 
 def quick_or_slow(loss, margin, penalty):
-    """Return a case; the odd exponents stay quick with one margin of every loss."""
+    """Return a test case; unusual exponents are fast with one margin of every loss."""
     quick = isinstance(penalty, str) or (margin == "one-vs-all") == (penalty > 2.0)
     marks = () if quick or loss == "multinomial" else pytest.mark.slow
     return pytest.param(loss, margin, penalty, marks=marks)
@@ -63,8 +63,8 @@ def quick_or_slow(loss, margin, penalty):
     ("loss", "margin", "penalty"),
     [quick_or_slow(loss, margin, penalty) for loss, margin in PAIRS for penalty in EXPONENTS],
 )
-def test_objective_is_the_optimum(loss, margin, penalty):
-    """Every loss, margin and penalty: ties, missing values and unequal weights."""
+def test_objective_is_optimal(loss, margin, penalty):
+    """Every loss, margin and penalty, with ties, missing values and unequal weights."""
     check(fit(loss, margin, penalty), DATA, DATA.s)
 
 
@@ -72,22 +72,22 @@ def test_objective_is_the_optimum(loss, margin, penalty):
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 @pytest.mark.parametrize("penalty", EXPONENTS, ids=str)
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_objective_is_the_optimum_for_more_data(loss, margin, penalty, k):
-    """The same with other numbers of classes, more rows and a smaller nu."""
+def test_objective_is_optimal_for_more_data(loss, margin, penalty, k):
+    """Other numbers of classes, more rows and a smaller nu."""
     data = make_blobs(k, m=22, d=2, missing=0.1, seed=k)
     check(fit(loss, margin, penalty, data, nu=0.03), data, data.s)
 
 
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 def test_two_classes(loss, margin):
-    """Binary data: the model has two columns of weights, and the same optimum as the twin."""
+    """A binary model has two columns of weights and the same optimum."""
     data = make_blobs(2, m=20, d=2, missing=0.125)
     check(fit(loss, margin, "l1", data), data, data.s)
 
 
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
-def test_feature_costs_enter_the_optimum(loss, margin, penalty):
+def test_feature_costs_scale_the_penalty(loss, margin, penalty):
     """A cost multiplies the penalty of every stump on the feature; the constant costs 1."""
     costs = np.array([0.5, 4.0])
     check(fit(loss, margin, penalty, feature_costs=costs), DATA, DATA.s, costs)
@@ -95,7 +95,7 @@ def test_feature_costs_enter_the_optimum(loss, margin, penalty):
 
 @pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l1"), ("logistic", "l1,2")])
 def test_class_weights_multiply_the_sample_weights(loss, penalty):
-    """class_weight is the same as sample weights times the weight of the class."""
+    """class_weight equals sample weights times the weight of the class."""
     by_class = {0: 1.0, 1: 5.0, 2: 0.5, 3: 2.0}
     weight = DATA.s * np.array([by_class[label] for label in DATA.y])
     model = fit(loss, "pairwise", penalty, class_weight=by_class)
@@ -112,14 +112,14 @@ def test_balanced_class_weights():
 
 
 def squared_hinge(**parts):
-    """Return the squared hinge as a loss of the user."""
+    """Return the squared hinge as a custom loss."""
     return SmoothLoss(
         lambda z: np.maximum(0.0, 1.0 - z) ** 2, lambda z: -2.0 * np.maximum(0.0, 1.0 - z), **parts
     )
 
 
 def logistic(**parts):
-    """Return the logistic loss as a loss of the user."""
+    """Return the logistic loss as a custom loss."""
     return SmoothLoss(lambda z: np.logaddexp(0.0, -z), lambda z: -1.0 / (1.0 + np.exp(z)), **parts)
 
 
@@ -136,8 +136,8 @@ KNOWN = {
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
 @pytest.mark.parametrize("make", [squared_hinge, logistic])
 @pytest.mark.parametrize("all_parts", [False, True], ids=["two functions", "all functions"])
-def test_a_loss_of_the_user_reaches_the_optimum_of_the_built_in(margin, penalty, make, all_parts):
-    """The same function as SmoothLoss: same optimum, same nu_max, a true bound from below."""
+def test_a_custom_loss_reaches_the_optimum_of_the_built_in_loss(margin, penalty, make, all_parts):
+    """The same function as SmoothLoss has the same optimum and nu_max, and a valid bound."""
     parts = KNOWN[make.__name__] if all_parts else {}
     own = fit(make(**parts), margin, penalty)
     built_in = fit(make.__name__, margin, penalty)
@@ -150,7 +150,7 @@ def test_a_loss_of_the_user_reaches_the_optimum_of_the_built_in(margin, penalty,
 @pytest.mark.parametrize("solver", ["lp", "conic", "lbfgsb", "prox", "blocks"])
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
 def test_every_solver_reaches_the_same_optimum(solver, margin):
-    """A solver asked for by name ends where the automatic choice ends."""
+    """A solver selected by name reaches the optimum of the automatic choice."""
     loss = "hinge" if solver == "lp" else "logistic"
     named = fit(loss, margin, "l1", solver=solver).certificate_
     other = fit(loss, margin, "l1").certificate_

@@ -1,4 +1,4 @@
-"""Invariants of the problem: what must not change the optimum, and bounds that always hold."""
+"""Invariances of the optimum, special cases, and bounds that always hold."""
 
 import itertools
 
@@ -21,7 +21,7 @@ few = settings(max_examples=max(4, settings.default.max_examples // 8))
 
 
 def penalty_of(loss):
-    """Return a group penalty, or for the hinge the fast l1."""
+    """Return a group penalty, or l1 for the hinge, which is faster."""
     return "l1" if loss == "hinge" else "l1,2"
 
 
@@ -44,7 +44,7 @@ def blobs(seed, k=3, m=24, missing=0.1):
 @few
 @given(seed=SEEDS, k=st.sampled_from([2, 3]))
 @pytest.mark.parametrize("loss", LOSS_MARGINS)
-def test_up_to_three_classes_all_penalties_agree(loss, seed, k):
+def test_penalties_agree_for_up_to_three_classes(loss, seed, k):
     """Pairwise, k <= 3: l1, l1,2 and l1,inf have the same optimum for the same nu."""
     data = blobs(seed, k)
     nu = 0.1 * fit(data.X, data.y, data.s, loss=loss, penalty="l1").nu_max_
@@ -56,8 +56,8 @@ def test_up_to_three_classes_all_penalties_agree(loss, seed, k):
 
 
 @pytest.mark.parametrize("loss", LOSS_MARGINS)
-def test_from_four_classes_on_the_penalties_differ(loss):
-    """k = 4: a larger p is cheaper, so sharing pays."""
+def test_penalties_differ_for_four_classes(loss):
+    """k = 4: a larger p is cheaper, which favours sharing."""
     data, nu = blobs(0, k=4), 0.01
     values = [
         optimum(data.X, data.y, data.s, loss=loss, penalty=p, nu=nu, nu_scale="absolute", tol=1e-6)
@@ -71,8 +71,8 @@ def test_from_four_classes_on_the_penalties_differ(loss):
     ("name", "p", "width"), [("l1", 1.001, 0.01), ("l1,2", 2.0, 1e-7), ("l1,inf", 400.0, 0.01)]
 )
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_numbers_come_close_to_the_named_penalties(loss, name, p, width):
-    """p -> 1 and p -> inf approach l1 and l1,inf; p = 2 is l1,2."""
+def test_numeric_penalties_approach_the_named_ones(loss, name, p, width):
+    """p -> 1 and p -> inf approach l1 and l1,inf; p = 2 equals l1,2."""
     data = blobs(1, k=4)
     parts = {"loss": loss, "nu": 0.01, "nu_scale": "absolute", "tol": 1e-6}
     near = optimum(data.X, data.y, penalty=p, **parts)
@@ -83,7 +83,7 @@ def test_numbers_come_close_to_the_named_penalties(loss, name, p, width):
 @pytest.mark.paper("Eq. 3")
 @few
 @given(seed=SEEDS, nu=st.floats(0.005, 0.2))
-def test_two_classes_with_hinge_are_the_soft_margin_linear_program(seed, nu):
+def test_two_classes_with_hinge_equal_the_soft_margin_linear_program(seed, nu):
     """k = 2, hinge, l1 is LPBoost: min sum of slacks + nu sum of weights."""
     data = blobs(seed, k=2)
     H, costs, _ = enumerate_dictionary(data.X)
@@ -98,7 +98,7 @@ def test_two_classes_with_hinge_are_the_soft_margin_linear_program(seed, nu):
 @pytest.mark.paper("Eq. 28")
 @few
 @given(seed=SEEDS, nu=st.floats(0.01, 0.1))
-def test_two_classes_with_logistic_loss_are_binary_logistic_regression(seed, nu):
+def test_two_classes_with_logistic_loss_equal_binary_logistic_regression(seed, nu):
     """k = 2: the pairwise optimum is log(2)/2 plus half the binary one at twice nu."""
     data = blobs(seed, k=2)
     H, _, _ = enumerate_dictionary(data.X)
@@ -126,8 +126,8 @@ def test_two_classes_with_logistic_loss_are_binary_logistic_regression(seed, nu)
 @given(seed=SEEDS)
 @pytest.mark.parametrize("max_bins", [None, 5])
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
-def test_a_weight_of_two_is_the_row_twice(loss, margin, max_bins, seed):
-    """Whole weights stand for repeated rows, zero for none, with quantile bins as well."""
+def test_weights_equal_repeated_rows(loss, margin, max_bins, seed):
+    """Integer weights equal repeated rows, zero drops the row, with quantile bins too."""
     data = blobs(seed)
     weight = np.random.default_rng(seed).integers(0, 4, data.y.size)
     weight[:3] = 1
@@ -144,7 +144,7 @@ def test_a_weight_of_two_is_the_row_twice(loss, margin, max_bins, seed):
 @given(seed=SEEDS, factor=st.floats(1e-6, 1e6))
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 def test_the_scale_of_the_weights_does_not_matter(loss, margin, seed, factor):
-    """Only the ratios of the sample weights count."""
+    """Only the ratios of the sample weights matter."""
     data = blobs(seed)
     parts = {"loss": loss, "margin": margin, "penalty": penalty_of(loss)}
     value = optimum(data.X, data.y, data.s, **parts)
@@ -156,7 +156,7 @@ def test_the_scale_of_the_weights_does_not_matter(loss, margin, seed, factor):
 @given(seed=SEEDS)
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 def test_order_of_rows_classes_and_columns_does_not_matter(loss, margin, seed):
-    """Permutations keep the optimum; so do a copy of every feature and an increasing map."""
+    """Permutations, copies of features and increasing maps do not change the optimum."""
     data, rng = blobs(seed), np.random.default_rng(seed)
     parts = {"loss": loss, "margin": margin, "penalty": penalty_of(loss)}
     value = optimum(data.X, data.y, data.s, **parts)
@@ -173,8 +173,8 @@ def test_order_of_rows_classes_and_columns_does_not_matter(loss, margin, seed):
 
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 @pytest.mark.parametrize("seed", range(3))
-def test_an_increasing_map_of_a_feature_keeps_the_training_scores(loss, margin, seed):
-    """Stumps see the order only: the same codes, so the same fit to the bit."""
+def test_increasing_maps_do_not_change_the_training_scores(loss, margin, seed):
+    """Stumps depend on the order only: equal codes give fits that are equal to the bit."""
     data = blobs(seed)
     moved = data.X.copy()
     moved[:, 0] = np.exp(moved[:, 0])
@@ -188,8 +188,8 @@ def test_an_increasing_map_of_a_feature_keeps_the_training_scores(loss, margin, 
 @few
 @given(seed=SEEDS, nu=st.floats(0.001, 0.5), k=st.integers(2, 5))
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
-def test_bounds_only_get_better(loss, margin, seed, nu, k):
-    """The best objective never rises, the best bound never falls, and the end is certified."""
+def test_bounds_are_monotone(loss, margin, seed, nu, k):
+    """The best objective never increases, the best bound never decreases, the end is certified."""
     data = blobs(seed, k)
     parts = {"loss": loss, "margin": margin, "penalty": penalty_of(loss), "tol": 1e-3, "nu": nu}
     model = fit(data.X, data.y, data.s, **parts)
@@ -208,12 +208,12 @@ def test_bounds_only_get_better(loss, margin, seed, nu, k):
 @given(seed=SEEDS, factor=st.floats(1.0, 100.0), k=st.integers(2, 5))
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf", 3.0])
-def test_from_nu_max_on_the_model_is_empty(loss, margin, penalty, seed, factor, k):
-    """nu >= nu_max: W = 0 is optimal, and proved so."""
+def test_the_model_is_empty_at_and_above_nu_max(loss, margin, penalty, seed, factor, k):
+    """nu >= nu_max: W = 0 is optimal, with a certificate."""
     data = blobs(seed, k, m=14)
     parts = {"loss": loss, "margin": margin, "penalty": penalty}
     largest = fit(data.X, data.y, data.s, nu=1.0, tol=0.5, **parts).nu_max_
-    # A hair above nu_max, so that its own rounding does not decide.
+    # Slightly above nu_max, so that its rounding error does not matter.
     nu = factor * largest * (1.0 + 1e-12)
     model = fit(data.X, data.y, data.s, nu=nu, nu_scale="absolute", **parts)
     assert model.n_learners_ == 0
@@ -223,8 +223,8 @@ def test_from_nu_max_on_the_model_is_empty(loss, margin, penalty, seed, factor, 
 
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
-def test_below_nu_max_the_model_is_not_empty(loss, margin, penalty):
-    """nu_max is sharp for smooth losses."""
+def test_the_model_is_not_empty_below_nu_max(loss, margin, penalty):
+    """nu_max is tight for smooth losses."""
     data = blobs(5)
     parts = {"loss": loss, "margin": margin, "penalty": penalty}
     assert fit(data.X, data.y, data.s, nu=0.99, **parts).n_learners_ > 0
@@ -243,7 +243,7 @@ def signed_pairs(model):
 @given(seed=SEEDS, k=st.integers(2, 5))
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
 def test_the_penalty_of_a_signed_pair(penalty, seed, k):
-    """Fact 1: at an optimum a pair h, -h costs what its net weight costs at the least."""
+    """Fact 1: at an optimum a pair h, -h has the minimal penalty of its net weight."""
     data = blobs(seed, k)
     model = fit(data.X, data.y, data.s, penalty=penalty)
     p = {"l1": 1.0, "l1,2": 2.0, "l1,inf": np.inf}[penalty]
@@ -276,7 +276,7 @@ def test_the_model_is_additive(loss, margin, seed, k):
 @given(seed=SEEDS)
 @pytest.mark.parametrize("loss", ["hinge", "exponential", "logistic", "squared_hinge"])
 def test_the_one_vs_all_penalty_is_half_the_total_variation(loss, seed):
-    """Fact 2: with l1 the weights are half the jumps of the step functions g_fr."""
+    """Fact 2: with l1 the weights are half the steps of the step functions g_fr."""
     data = blobs(seed, missing=0.0)
     model = fit(data.X, data.y, data.s, loss=loss, margin="one-vs-all", penalty="l1")
     variation = np.abs(model.intercept_).sum()
@@ -292,7 +292,7 @@ def test_the_one_vs_all_penalty_is_half_the_total_variation(loss, seed):
 @few
 @given(seed=SEEDS)
 @pytest.mark.parametrize("loss", ["hinge", "exponential", "logistic", "squared_hinge"])
-def test_one_vs_all_with_l1_falls_apart_into_classes(loss, seed):
+def test_one_vs_all_with_l1_separates_into_binary_problems(loss, seed):
     """The optimum is the mean of the optima of k binary problems, class against rest."""
     data = blobs(seed, k=3)
     parts = {"loss": loss, "margin": "one-vs-all", "penalty": "l1", "nu_scale": "absolute"}
@@ -309,7 +309,7 @@ def test_one_vs_all_with_l1_falls_apart_into_classes(loss, seed):
 @given(seed=SEEDS)
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_costly_features_are_avoided(loss, seed):
-    """Costs only raise the optimum, and a feature priced out of reach is not read."""
+    """Costs can only increase the optimum, and a feature of very high cost is not used."""
     data = blobs(seed, missing=0.0)
     parts = {"loss": loss, "penalty": penalty_of(loss), "nu": 0.02, "nu_scale": "absolute"}
     free = fit(data.X, data.y, data.s, tol=1e-7, **parts)

@@ -1,4 +1,4 @@
-"""A whole number as the weight of a row is that row, so many times: on every kind of data."""
+"""A row of integer weight n equals n copies of the row, for all kinds of data."""
 
 import numpy as np
 import pandas as pd
@@ -18,14 +18,14 @@ M = 60
 
 
 def draw(rng):
-    """Draw numbers, three classes and whole weights."""
+    """Draw numbers, three classes and integer weights."""
     X = rng.integers(0, 6, (M, 4)).astype(float)
     y = np.digitize(X[:, 0] + 2.0 * (X[:, 1] > 3) + rng.normal(size=M), [2.0, 5.0])
     return X, y, rng.integers(1, 4, M)
 
 
 def as_frame(X):
-    """Return a frame whose second column is a category."""
+    """Return a frame whose second column is categorical."""
     names = np.array(["red", "green", "blue", "grey", "black", "white"])
     frame = pd.DataFrame(X, columns=list("abcd"))
     return frame.assign(b=pd.Categorical(names[X[:, 1].astype(int)]))
@@ -37,7 +37,7 @@ def with_gaps(X):
 
 
 def pool(X):
-    """Return columns of answers -1 and +1."""
+    """Return columns of responses -1 and +1."""
     return np.where(np.hstack([X > 2.0, X > 4.0]), 1.0, -1.0)
 
 
@@ -55,13 +55,13 @@ KINDS = {
 
 
 def repeat(rows, times):
-    """Return the rows of an array, frame or sparse matrix, each so many times."""
+    """Return the rows of an array, frame or sparse matrix, each repeated `times` times."""
     index = np.repeat(np.arange(M), times)
     return rows.iloc[index] if isinstance(rows, pd.DataFrame) else rows[index]
 
 
 def assert_same_optimum(first, second):
-    """Both objectives lie between the bounds of both certificates, but for the tolerance."""
+    """Assert that two models have the same optimum and nu_max, up to the tolerance."""
     one, two = first.certificate_, second.certificate_
     assert one.converged
     assert two.converged
@@ -103,7 +103,7 @@ def test_several_labels(kind, rng):
 
 @pytest.mark.parametrize("kind", ["numbers", "categories", "sparse"])
 def test_the_path_of_a_cross_validation(kind, rng):
-    """The models of all rows; the folds are others, since repeated rows may be torn apart."""
+    """Only the models of all rows agree: the folds may separate copies of a row."""
     X, y, times = draw(rng)
     make, settings = KINDS[kind][0], {"nus": 3, "nu_min": 0.1, "cv": 2, "tol": 1e-8}
     weighted = DirectBoostClassifierCV(**settings).fit(make(X), y, times)

@@ -1,4 +1,4 @@
-"""Fits on single columns that begin in single precision end as those in double do."""
+"""Fits on single columns that start in single precision are certified in double precision."""
 
 import numpy as np
 import pytest
@@ -6,19 +6,20 @@ import pytest
 from directboost import DirectBoostClassifier
 from directboost.solvers import ColumnBlockDescent, column_blocks
 
-SIZES = {2: 2600, 3: 1700, 4: 1300}  # rows by classes: just enough scores for single precision
+#: Rows by number of classes: just enough scores for single precision.
+SIZES = {2: 2600, 3: 1700, 4: 1300}
 LOSSES = ("logistic", "multinomial", "exponential", "squared_hinge")
 
 
 def mixed(seed, k, d):
-    """Rows of k classes that overlap."""
+    """Return rows of k overlapping classes."""
     rng = np.random.default_rng(seed)
     centres, y = 0.8 * rng.normal(size=(k, d)), rng.integers(0, k, SIZES[k])
     return centres[y] + rng.normal(size=(SIZES[k], d)), y
 
 
 def apart(seed, k):
-    """Rows whose classes one feature tells apart: at a small nu the loss is nearly nothing."""
+    """Return rows of separable classes: at a small nu the loss is almost zero."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, k, SIZES[k])
     return 0.15 * rng.normal(size=(SIZES[k], 3)) + y[:, None], y
@@ -29,7 +30,7 @@ def fit(X, y, **settings):
 
 
 def assert_optimal(model, tol):
-    """What the loop took for the gap when it ended is what the proof says."""
+    """Assert that the model is optimal, and that its history and certificate agree."""
     assert model.status_ == "optimal"
     assert model.certificate_.relative_gap <= tol
     assert model.history_[-1].relative_gap == pytest.approx(
@@ -40,7 +41,7 @@ def assert_optimal(model, tol):
 @pytest.mark.parametrize(
     ("seed", "tol"), [(20, 0.05625), (31, 0.12989), *((seed, 0.1) for seed in range(4))]
 )
-def test_a_rough_gap_is_proven(seed, tol):
+def test_a_large_tolerance_is_certified(seed, tol):
     k, loss = 2 + seed % 3, LOSSES[seed % 4]
     X, y = mixed(seed, k, 6)
     assert_optimal(fit(X, y, nu=0.02, loss=loss, columns_per_round=1, tol=tol, max_bins=16), tol)
@@ -57,7 +58,7 @@ def test_a_rough_gap_is_proven(seed, tol):
         (56, "l1,inf", 0.24, 1e-7),
     ],
 )
-def test_a_tight_gap_is_reached_after_rough_rounds(seed, penalty, nu, tol):
+def test_a_small_tolerance_is_reached_after_single_precision(seed, penalty, nu, tol):
     X, y = mixed(seed, 2 + seed % 3, 3)
     settings = {"nu": nu, "loss": LOSSES[seed % 4], "penalty": penalty, "tol": tol}
     assert_optimal(fit(X, y, columns_per_round=2, max_bins=8, **settings), tol)
@@ -72,13 +73,13 @@ def test_a_tight_gap_is_reached_after_rough_rounds(seed, penalty, nu, tol):
         (48, 2, "l1", 2.3e-6, 1e-2),
     ],
 )
-def test_a_small_objective_is_not_lost_in_rounding(seed, k, penalty, nu, tol):
+def test_a_small_objective_is_not_lost_to_rounding(seed, k, penalty, nu, tol):
     X, y = apart(seed, k)
     settings = {"nu": nu, "nu_scale": "absolute", "penalty": penalty, "tol": tol}
     assert_optimal(fit(X, y, columns_per_round=2, max_bins=16, **settings), tol)
 
 
-def test_stages_belong_to_records_after_the_change_of_precision():
+def test_stages_match_the_history_after_the_change_of_precision():
     X, y = mixed(31, 3, 6)
     model = fit(X, y, nu=0.02, columns_per_round=1, tol=0.05, max_bins=16)
     staged = list(model.staged_decision_function(X))
@@ -88,9 +89,9 @@ def test_stages_belong_to_records_after_the_change_of_precision():
     np.testing.assert_allclose(staged[-1], model.decision_function(X), atol=1e-12)
 
 
-def test_a_master_is_sharpened_once(monkeypatch):
-    master = ColumnBlockDescent()
-    assert not master.switch_to_double()  # it has not begun, and will not be rough
+def test_a_solver_switches_to_double_once(monkeypatch):
+    solver = ColumnBlockDescent()
+    assert not solver.switch_to_double()  # it has not started, and does not use single precision
     X, y = mixed(0, 3, 3)
     seen = []
     switch_to_double = ColumnBlockDescent.switch_to_double
@@ -101,7 +102,7 @@ def test_a_master_is_sharpened_once(monkeypatch):
 
     monkeypatch.setattr(ColumnBlockDescent, "switch_to_double", watched)
     fit(X, y, nu=0.05, columns_per_round=1, tol=0.05, max_bins=8)
-    assert seen == [True, False]  # at its end, and when it ended again
+    assert seen == [True, False]  # after the first stop, and after the second
     monkeypatch.setattr(column_blocks, "_LARGE", 10**9)
     seen.clear()
     fit(X, y, nu=0.05, columns_per_round=1, tol=0.05, max_bins=8)

@@ -1,4 +1,4 @@
-"""Sparse matrices of scipy: the same model as on the array, at a cost of the stored entries."""
+"""Sparse matrices of scipy give the same model as the dense array."""
 
 import dataclasses
 
@@ -33,10 +33,10 @@ FORMATS = {
 
 
 def words(m=240, seed=0, missing=False):
-    """Draw counts of words with all that may occur in columns, and classes that depend on them.
+    """Draw word counts with columns of all kinds, and classes that depend on them.
 
     Columns 0 to 11 are rare words; 12 has negative numbers, 13 numbers in most rows, 14 and 15
-    are empty, 16 has another usual value than 0, 17 many values and 18 numbers in all rows.
+    are empty, the most common value of 16 is not 0, 17 has many values and 18 numbers in all rows.
     """
     rng = np.random.default_rng(seed)
     X = np.zeros((m, 19))
@@ -94,12 +94,12 @@ def test_every_format_gives_the_model_of_the_array(name):
     ids=lambda settings: "-".join(str(value) for value in settings.values()),
 )
 def test_every_problem_gives_the_model_of_the_array(settings, numbers, weight):
-    """Over losses, margins, penalties and bins; explicit NaN is a missing value."""
+    """Losses, margins, penalties and bins; explicit NaN is a missing value."""
     same(*fit_both(numbers, weight=weight, **settings))
 
 
 def test_norms_without_a_kernel():
-    """Edges of rows and of lists differ by rounding, and so does all that follows."""
+    """Edges from dense codes and from lists differ by rounding, and so do the models."""
     dense, model = fit_both(GAPS, penalty=1.5, loss="multinomial")
     np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-9)
     np.testing.assert_allclose(model.decision_function(X), dense.decision_function(X), rtol=1e-5)
@@ -113,7 +113,7 @@ def test_single_precision_and_integers():
 
 
 def test_explicit_zeros_are_zeros():
-    """A stored 0, of either sign, is the 0 that is not stored."""
+    """A stored 0 of either sign equals an entry that is not stored."""
     stored = sparse.csc_array(X)
     rng = np.random.default_rng(3)
     empty = np.argwhere(X == 0.0)
@@ -133,7 +133,7 @@ def test_explicit_zeros_are_zeros():
 
 
 def test_duplicates_are_summed_on_a_copy():
-    """The matrix of the user keeps its entries, and their order."""
+    """The entries of the user's matrix, and their order, do not change."""
     stored = sparse.csc_array(X)
     data, indices = np.repeat(stored.data / 2.0, 2), np.repeat(stored.indices, 2)
     twice = sparse.csc_array((data, indices, 2 * stored.indptr), X.shape)
@@ -165,8 +165,8 @@ def test_wide_indices_and_read_only_buffers(make):
 
 
 @pytest.mark.parametrize("place", [0, 18])
-def test_infinite_values_are_refused(place):
-    """In fit, in validation rows and at prediction, as in an array."""
+def test_infinite_values_are_rejected(place):
+    """In fit, in validation rows and in predict, as for an array."""
     wrong = sparse.csr_array(X)
     column = wrong.tocsc()
     column.data[column.indptr[place]] = -np.inf
@@ -183,8 +183,8 @@ def test_infinite_values_are_refused(place):
     [("stump", X), ("stump", GAPS), ("tree", X), ("tree", GAPS), (DecisionTreeClassifier(), X)],
     ids=["stump", "stump with gaps", "tree", "tree with gaps", "tree of scikit-learn"],
 )
-def test_arrays_and_sparse_matrices_are_predicted_alike(learner, numbers, monkeypatch):
-    """Whatever the model was fitted to; also where rows come in several parts."""
+def test_predictions_do_not_depend_on_the_format(learner, numbers, monkeypatch):
+    """For models fitted to either format, and for rows processed in several parts."""
     monkeypatch.setattr("directboost.arrays._PART", 500)
     for model in fit_both(numbers, learner=learner):
         for make in FORMATS.values():
@@ -216,7 +216,7 @@ def test_the_empty_model():
 
 
 def test_zero_weights_and_class_weights():
-    """Rows of weight zero are left out of the columns."""
+    """Rows of weight zero are dropped."""
     weight = WEIGHT * (np.arange(Y.size) % 3 > 0)
     same(*fit_both(weight=weight, class_weight="balanced"))
 
@@ -245,7 +245,7 @@ def test_cross_validation():
 
 
 def test_cross_validation_within_a_budget():
-    """The path goes on with the features of the budget alone."""
+    """The path continues with the features of the budget only."""
     model = DirectBoostClassifierCV(nus=8, cv=3, nu_min=0.01, max_features_used=3)
     dense = model.fit(X, Y)
     sparsely = DirectBoostClassifierCV(**model.get_params()).fit(sparse.csr_array(X), Y)
@@ -271,20 +271,20 @@ def test_several_labels(make):
     np.testing.assert_array_equal(model.predict_proba(make(X)), dense.predict_proba(X))
 
 
-def test_costs_and_directions():
-    """Parameters by feature, which has the names x0, x1 and so on."""
+def test_costs_and_monotone_constraints():
+    """Parameters by feature name: x0, x1, ..."""
     same(*fit_both(feature_costs={"x0": 3.0}))
     same(*fit_both(monotonic_cst={"x5": (2, 1), "x18": (2, 1)}))
 
 
-def test_pictures_read_the_columns_they_show():
+def test_plots_read_the_columns_they_show():
     model = DirectBoostClassifier(nu=0.1).fit(X, Y)
     for held in (X, sparse.csr_array(X)):
         np.testing.assert_array_equal(read_rows(model, held, [18, 5]), X[:, [18, 5]])
 
 
 def test_in_a_pipeline():
-    """What a vectorizer hands on is sparse."""
+    """A vectorizer returns a sparse matrix."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts = [("red " if label else "blue ") * (1 + i % 3) + "car" for i, label in enumerate(Y > 0)]
@@ -298,7 +298,7 @@ def test_in_a_pipeline():
     ids=["tree of scikit-learn", "regression", "tree"],
 )
 def test_other_learners(learner):
-    """What takes a sparse X gets it; trees of its columns are those of the array."""
+    """Other learners that accept a sparse X give similar models."""
     dense, model = fit_both(learner=learner)
     assert model.certificate_.converged
     held = sparse.csr_array(X)
@@ -307,7 +307,7 @@ def test_other_learners(learner):
 
 
 def test_pool_of_sparse_responses():
-    """Weak classifiers that abstain from most rows."""
+    """Weak classifiers that abstain on most rows."""
     responses = np.clip(X[:, :13], -1.0, 1.0)
     dense, model = fit_both(responses, learner=PoolOracle())
     np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-6)
@@ -317,20 +317,22 @@ def test_pool_of_sparse_responses():
         DirectBoostClassifier(learner=PoolOracle()).fit(2.0 * held, Y)
 
 
-class Stubborn(Oracle):
-    """An oracle of a user who never thought of sparse matrices."""
+class DenseOnly(Oracle):
+    """A custom oracle that does not accept sparse matrices."""
 
     def start(self, data):
-        """Never come here."""
+        """Fail: it must not be called."""
         raise AssertionError(data)
 
     def price(self, A, penalty, rule="exact"):
-        """Never come here."""
+        """Fail: it must not be called."""
         raise AssertionError(A)
 
 
-@pytest.mark.parametrize("learner", [KNeighborsClassifier(), Stubborn()], ids=["neighbours", "own"])
-def test_learners_that_need_arrays_say_so(learner, monkeypatch):
+@pytest.mark.parametrize(
+    "learner", [KNeighborsClassifier(), DenseOnly()], ids=["neighbours", "own"]
+)
+def test_learners_that_need_dense_arrays_are_rejected(learner, monkeypatch):
     if isinstance(learner, KNeighborsClassifier):
         tags = learner.__sklearn_tags__()
         tags.input_tags.sparse = False
@@ -347,7 +349,7 @@ def test_tags():
     assert DirectBoostMultiLabelClassifier(learner="tree").__sklearn_tags__().input_tags.sparse
 
 
-def test_threads_change_nothing():
+def test_threads_do_not_change_the_model():
     first, second = (
         DirectBoostClassifier(nu=0.01, n_jobs=n).fit(sparse.csr_array(X), Y) for n in (1, 2)
     )
@@ -369,8 +371,8 @@ def columns(draw):
 
 
 @given(columns(), st.sampled_from([None, 2, 3, 255]))
-def test_any_matrix_gives_the_model_of_its_array(drawn, max_bins):
-    """The codes, and with them the model and its objective."""
+def test_arbitrary_matrices_give_the_model_of_the_array(drawn, max_bins):
+    """The codes, and therefore the model and its certificate, are equal."""
     numbers, labels, weight = drawn
     dense, model = fit_both(numbers, labels, weight, max_bins=max_bins, nu=0.1)
     same(dense, model)

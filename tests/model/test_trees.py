@@ -18,7 +18,7 @@ from directboost.margins import MARGINS
 from directboost.model.ensemble import Ensemble
 from directboost.model.trees import Leaf, Tree, pruned
 from directboost.oracles import OracleData, TreeOracle
-from directboost.oracles.tree_growth import Shape, TreeGrower
+from directboost.oracles.tree_growth import TreeGrower
 from directboost.penalties import GroupNorm
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
@@ -43,7 +43,7 @@ def draw(m=200, seed=0):
 def grown(A, max_leaves=8, min_share=0.0, seed=0, rows=None):
     X, _, weight = draw(A.shape[0], seed)
     binned = bin_features(X, weight / weight.max(), 255, None, np.arange(4) == 3)
-    grower = TreeGrower(binned, weight, Shape(max_leaves, min_share))
+    grower = TreeGrower(binned, weight, max_leaves, min_share)
     rows = np.arange(A.shape[0]) if rows is None else rows
     return X, weight, binned, grower.grow(A, np.arange(4), rows)
 
@@ -283,7 +283,7 @@ def test_folds_do_not_share_random_numbers():
     ("options", "message"),
     [
         ({"max_leaves": 1}, "max_leaves=1"),
-        ({"max_leaves": 300}, "max_leaves=300 .* at most 256"),
+        ({"max_leaves": 300}, "max_leaves=300 .* from 2 to 256"),
         ({"trees_per_round": 0}, "trees_per_round=0"),
         ({"row_share": 0.0}, "row_share=0.0"),
         ({"feature_share": 1.5}, "feature_share=1.5"),

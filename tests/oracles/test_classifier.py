@@ -1,4 +1,4 @@
-"""scikit-learn classifiers as weak learners: what is found, priced, proved, kept and refused."""
+"""scikit-learn classifiers as weak learners."""
 
 import pickle
 
@@ -40,7 +40,7 @@ def fit(X=X, y=Y, weight=None, learner=TREE, **settings):
 
 
 def oracle_on(X, learner=TREE, costs=None, **options):
-    """Return an oracle at work on rows of equal weight."""
+    """Return an oracle started on rows of equal weight."""
     costs = np.ones(X.shape[1] + 1) if costs is None else np.append(costs, 1.0)
     data = OracleData(X, np.ones(len(X)), float(len(X)), costs, **options)
     return ClassifierOracle(learner).on(data)
@@ -58,8 +58,8 @@ def oracle_on(X, learner=TREE, costs=None, **options):
         ("squared_hinge", "pairwise", "l1"),
     ],
 )
-def test_the_certificate_is_that_of_the_model(loss, margin, penalty):
-    """The objective from the weak classifiers alone; a gap within tol over what was generated."""
+def test_the_certificate_matches_the_model(loss, margin, penalty):
+    """The objective follows from the weak classifiers alone; the gap is within tol."""
     data = make_blobs(4, m=60)
     model = fit(data.X, data.y, data.s, loss=loss, margin=margin, penalty=penalty)
     proof = model.certificate_
@@ -79,8 +79,8 @@ def test_the_certificate_is_that_of_the_model(loss, margin, penalty):
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
-def test_the_bound_holds_for_a_model_over_the_same_columns(penalty):
-    """No weights of the columns a fit has generated go below its bound, to 1e-6."""
+def test_the_bound_holds_for_all_weights_of_the_columns(penalty):
+    """No weights of the generated columns have an objective below the dual bound."""
     data = make_blobs(3, m=50)
     seen = []
 
@@ -102,7 +102,7 @@ def test_the_bound_holds_for_a_model_over_the_same_columns(penalty):
 
 
 def test_columns_are_priced_exactly(rng):
-    """Both signs of all columns, by the features they read."""
+    """Both signs of all columns, with the costs of the features they use."""
     data, A = make_blobs(4), rng.normal(size=(40, 4))
     costs = np.array([1.0, 3.0, 0.5])
     oracle = oracle_on(data.X, costs=costs)
@@ -122,7 +122,7 @@ def test_columns_are_priced_exactly(rng):
 
 
 def test_a_search_solves_the_weighted_problem_of_every_class(rng):
-    """A tree deep enough is right everywhere: its edge is the sum of abs(a) of its class."""
+    """A deep tree has no errors, so its edge is the sum of abs(a) of its class."""
     data, A = make_blobs(3, m=30), rng.normal(size=(30, 3))
     deep = DecisionTreeClassifier(random_state=0)
     oracle = oracle_on(data.X, deep)
@@ -131,8 +131,8 @@ def test_a_search_solves_the_weighted_problem_of_every_class(rng):
         assert oracle.source.edges(A)[:, r].max() == pytest.approx(np.abs(A[:, r]).sum())
 
 
-def test_group_penalties_get_columns_that_serve_several_classes(rng):
-    """The best column under l1,inf beats the best of the searches for single classes."""
+def test_group_penalties_find_columns_for_several_classes(rng):
+    """The best column under l1,inf beats the best column of searches for single classes."""
     data = make_blobs(4, m=60)
     better = 0
     for _ in range(10):
@@ -159,8 +159,8 @@ def test_the_same_coefficients_are_searched_once(rng):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
-def test_weights_are_repetitions(penalty, seed):
-    """A row of weight w counts as the row w times, one of weight 0 not at all."""
+def test_weights_equal_repeated_rows(penalty, seed):
+    """A row of weight w counts like w copies of the row; weight 0 drops the row."""
     rng = np.random.default_rng(seed)
     X, y = load_iris(return_X_y=True)
     weight = rng.integers(0, 4, y.size)
@@ -193,9 +193,9 @@ def test_other_classifiers(learner):
 
 
 class TestFeatures:
-    """Which features a weak classifier reads, and what that costs."""
+    """Features that a weak classifier uses, and their costs."""
 
-    def test_those_a_tree_splits_on(self):
+    def test_features_of_tree_splits(self):
         model = fit()
         for h in model.learners_:
             inner = h.learner if isinstance(h, Negated) else h
@@ -206,36 +206,36 @@ class TestFeatures:
         assert model.features_used_.tolist() == sorted(used)
         assert model.n_features_used_ == len(used)
 
-    def test_a_split_without_gain_is_read_all_the_same(self):
-        """The first split of a chess board gains nothing, so its importance is zero."""
+    def test_features_of_splits_without_gain(self):
+        """The first split of a chess board has no gain, so its importance is zero."""
         board = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
         oracle = oracle_on(board)
         oracle.price(np.array([[1.0], [-1.0], [-1.0], [1.0]]), L1())
         assert oracle.source.learner(1, 0, 1).features == (0, 1)
 
-    def test_those_with_a_coefficient(self, rng):
+    def test_features_with_a_coefficient(self, rng):
         data = make_blobs(2, m=60)
         X = np.column_stack([data.X, np.zeros(60)])
         oracle = oracle_on(X, LogisticRegression())
         oracle.price(rng.normal(size=(60, 1)), L1())
         assert oracle.source.learner(1, 0, 1).features == (0, 1, 2)
 
-    def test_all_where_it_does_not_say(self, rng):
+    def test_all_features_if_the_classifier_does_not_report_them(self, rng):
         data = make_blobs(2)
         oracle = oracle_on(data.X, GaussianNB())
         oracle.price(rng.normal(size=(40, 1)), L1())
         assert oracle.source.learner(1, 0, 1).features == (0, 1, 2)
         assert oracle.costs[1] == 3.0
 
-    def test_dear_features_carry_less_weight(self):
-        """A cost enters the price of what is found; the classifier searches without it."""
+    def test_costly_features_have_less_weight(self):
+        """Costs enter the price of a column, but not the search of the classifier."""
         costs = np.where(np.arange(13) == 12, 20.0, 1.0)
         cheap, dear = fit(), fit(feature_costs=costs)
         for model, prices_of in ((cheap, np.ones(13)), (dear, costs)):
             assert model.cost_ == pytest.approx(prices_of[model.features_used_].sum())
         assert dear.feature_importances_[12] < 0.5 * cheap.feature_importances_[12]
 
-    def test_importances_are_shared_evenly(self):
+    def test_importances_are_split_evenly(self):
         model = fit()
         expected = np.zeros(13)
         for h, weight in zip(model.learners_, model.coef_.sum(axis=1), strict=True):
@@ -245,9 +245,9 @@ class TestFeatures:
 
 
 class TestModel:
-    """What a fitted model does."""
+    """Fitted models."""
 
-    def test_scores_are_the_sum_of_the_answers(self):
+    def test_scores_are_the_sum_of_the_responses(self):
         model = fit(nu=0.01)
         F = np.column_stack([h.predict(X) for h in model.learners_]) @ model.coef_
         np.testing.assert_allclose(model.decision_function(X), F, atol=1e-12)
@@ -263,7 +263,7 @@ class TestModel:
         assert fresh.learner is not TREE
         assert fresh.get_params()["learner__max_depth"] == 2
 
-    def test_the_summary_says_what_it_is(self):
+    def test_summary(self):
         frame, y = load_wine(return_X_y=True, as_frame=True)
         text = fit(frame, y).summary()
         assert "no model over generated columns goes below" in text
@@ -271,11 +271,11 @@ class TestModel:
         assert "DecisionTreeClassifier on " in text
         assert "proline" in text
 
-    def test_explain_is_refused_where_features_are_read_together(self):
+    def test_explain_rejects_classifiers_of_several_features(self):
         with pytest.raises(ValueError, match=r"DecisionTreeClassifier on \d features at once"):
             fit().explain(X)
 
-    def test_explain_serves_where_each_reads_one(self):
+    def test_explain_accepts_classifiers_of_one_feature(self):
         model = fit(learner=DecisionTreeClassifier(max_depth=1, random_state=0))
         parts = model.explain(X)
         np.testing.assert_allclose(
@@ -299,32 +299,32 @@ class TestModel:
         assert set(model.predict(frame)) == {"a", "b", "c"}
         assert isinstance(frame, pd.DataFrame)
 
-    def test_missing_values_go_to_a_classifier_that_takes_them(self):
+    def test_missing_values_need_a_classifier_that_accepts_them(self):
         data = make_blobs(3, m=60, missing=0.1)
         model = fit(data.X, data.y)
         assert model.missing_.tolist() == [False, True, True]
         assert model.__sklearn_tags__().input_tags.allow_nan
-        refuses = DirectBoostClassifier(learner=LogisticRegression())
-        assert not refuses.__sklearn_tags__().input_tags.allow_nan
+        rejecting = DirectBoostClassifier(learner=LogisticRegression())
+        assert not rejecting.__sklearn_tags__().input_tags.allow_nan
         with pytest.raises(ValueError, match="LogisticRegression does not accept missing"):
-            refuses.fit(data.X, data.y)
+            rejecting.fit(data.X, data.y)
 
 
 class TestRuns:
-    """The loop around a search that is not exact."""
+    """Fits with a search that is not exact."""
 
     def test_the_empty_model_at_nu_max(self):
         model = fit(nu=1.0)
         assert model.n_learners_ == 0
         assert model.certificate_.converged
 
-    def test_the_objective_never_rises(self):
+    def test_the_objective_never_increases(self):
         history = fit(nu=0.01, tol=1e-3).history_
         assert (np.diff([record.primal for record in history]) <= 1e-12).all()
         assert all(record.dual <= record.primal + 1e-9 for record in history)
 
-    def test_a_bound_over_few_columns_is_dropped_when_there_are_more(self):
-        """The bound of the first columns lies above what later ones reach: kept, it were false."""
+    def test_bounds_over_fewer_columns_are_dropped(self):
+        """The bound of the first columns is above the final objective, so it must be dropped."""
         history = fit(nu=0.3, tol=1e-3).history_
         assert history[0].dual > history[-1].primal + 0.01
         assert history[-1].dual <= history[-1].primal
@@ -350,7 +350,7 @@ class TestRuns:
             if isinstance(inner, FittedClassifier):
                 assert inner.classifier.random_state == 7
 
-    def test_a_warm_start_goes_on_with_the_classifiers(self):
+    def test_a_warm_start_reuses_the_classifiers(self):
         model = fit(nu=0.2, warm_start=True)
         kept = {id(getattr(h, "learner", h)) for h in model.learners_}
         model.set_params(nu=0.1).fit(X, Y)
@@ -360,7 +360,7 @@ class TestRuns:
         model.set_params(learner="stump").fit(X, Y)
         assert model.certificate_.dictionary == "all stumps"
 
-    def test_a_warm_start_on_other_features_begins_anew(self):
+    def test_a_warm_start_on_other_features_starts_from_scratch(self):
         model = fit(nu=0.2, warm_start=True)
         model.fit(X[:, :5], Y)
         assert model.n_features_in_ == 5
@@ -388,44 +388,44 @@ class TestRuns:
         model = DirectBoostMultiLabelClassifier(learner=TREE, nu=0.1).fit(X, labels)
         assert (model.predict(X) == labels).mean() > 0.9
 
-    def test_two_classes_are_one_search(self, rng):
-        """The coefficients of the classes are opposite: one tree for both."""
+    def test_two_classes_need_one_search(self, rng):
+        """The coefficients of the two classes are opposite, so one tree is fitted."""
         data = make_blobs(2)
         oracle = oracle_on(data.X)
         a = rng.normal(size=40)
         oracle.price(np.column_stack([a, -a]), GroupNorm(2.0))
         assert len(oracle.source) == 2
 
-    def test_a_classifier_that_learns_nothing(self):
-        """It is the constant, which is there already."""
+    def test_a_constant_classifier(self):
+        """It equals the constant, which exists already."""
         model = fit(learner=DummyClassifier(), weight=np.where(Y == 0, 2.0, 1.0))
         assert all(isinstance(h, Constant) for h in model.learners_)
         assert model.certificate_.converged
 
 
-class TestRefused:
-    """Learners that cannot serve, by name."""
+class TestInvalid:
+    """Invalid learners."""
 
     @pytest.mark.parametrize(
         ("learner", "message"),
         [
-            ("forest", r"learner='forest' is not known; it takes one of 'stump', 'tree'"),
-            (None, "learner=None does not fit.*'stump'.*PoolOracle"),
-            (DecisionTreeClassifier, "does not fit: it takes 'stump'"),
-            (LinearRegression(), r"learner=LinearRegression\(\) does not fit"),
-            (KNeighborsClassifier(), "fit of KNeighborsClassifier takes no sample_weight"),
+            ("forest", r"learner='forest' is invalid: expected one of 'stump', 'tree'"),
+            (None, "learner=None is invalid.*'stump', 'tree'.*PoolOracle"),
+            (DecisionTreeClassifier, "is invalid: expected 'stump'"),
+            (LinearRegression(), r"learner=LinearRegression\(\) is invalid"),
+            (KNeighborsClassifier(), "fit of KNeighborsClassifier does not accept sample_weight"),
         ],
     )
-    def test_by_name(self, learner, message):
+    def test_invalid_learners(self, learner, message):
         with pytest.raises(ValueError, match=message):
             fit(learner=learner)
 
     @pytest.mark.parametrize("as_object", [False, True])
-    def test_a_solver_on_whole_features(self, as_object):
+    def test_solvers_on_whole_features_are_rejected(self, as_object):
         with pytest.raises(ValueError, match=r"solver='blocks' does not support.*learner ask for"):
             fit(solver=BlockDescent() if as_object else "blocks")
 
-    def test_answers_that_are_no_responses(self):
+    def test_responses_outside_the_range(self):
         class Wild(FittedClassifier):
             def predict(self, X):
                 return 2.0 * super().predict(X)

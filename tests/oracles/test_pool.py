@@ -31,7 +31,7 @@ def fit(X=POOL, y=DATA.y, weight=DATA.s, **settings):
 
 
 def slow_or_quick(loss, margin, penalty):
-    """Return a case; the odd exponent is quick with one loss only."""
+    """Return a test case; p = 3 is fast with one loss only."""
     marks = pytest.mark.slow if penalty == 3.0 and loss != "logistic" else ()
     return pytest.param(loss, margin, penalty, marks=marks)
 
@@ -41,7 +41,7 @@ def slow_or_quick(loss, margin, penalty):
     [slow_or_quick(*pair, penalty) for pair in PAIRS for penalty in EXPONENTS],
 )
 def test_the_optimum_over_the_whole_pool(loss, margin, penalty):
-    """The objective is that of an independent solve over all columns and their opposites."""
+    """The objective equals that of an independent solver over all columns and opposites."""
     model = fit(loss=loss, margin=margin, penalty=penalty, feature_costs=COSTS)
     kappa = np.concatenate([COSTS, COSTS, [1.0, 1.0]])
     best, _ = solve_twin(
@@ -57,8 +57,8 @@ def test_the_optimum_over_the_whole_pool(loss, margin, penalty):
 
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_all_stumps_as_a_pool_are_the_stump_learner(loss, penalty):
-    """The same dictionary as a matrix: the same optimum, nu_max and scores of the rows."""
+def test_a_pool_of_all_stumps_equals_the_stump_learner(loss, penalty):
+    """The same dictionary as a matrix gives the same optimum and nu_max."""
     data = make_blobs(3, m=30, missing=0.1)
     costs = np.array([1.0, 2.0, 0.5])
     H, kappa, _ = enumerate_dictionary(data.X, costs, polarities=(1,))
@@ -75,8 +75,8 @@ def test_all_stumps_as_a_pool_are_the_stump_learner(loss, penalty):
 
 
 @pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0), GroupNorm(np.inf), GroupNorm(3.0)])
-def test_prices_are_those_of_brute_force(penalty, rng):
-    """Of all columns, their opposites and the constant; best first, each at its price."""
+def test_prices_equal_brute_force(penalty, rng):
+    """Prices of all columns, their opposites and the constant, best first."""
     A = rng.normal(size=(18, 4))
     oracle = PoolOracle().on(OracleData(POOL, DATA.s, DATA.s.sum(), np.append(COSTS, 1.0)))
     pricing = oracle.price(A, penalty)
@@ -96,8 +96,8 @@ def test_prices_are_those_of_brute_force(penalty, rng):
     assert paper.proposals.price[0] == pytest.approx(prices(WITH_BOTH_SIGNS, kappa, A, 1.0).max())
 
 
-def test_predictions_read_the_columns():
-    """Scores are the responses times the weights, also of other rows, and one column at a time."""
+def test_predictions_use_the_columns():
+    """Scores are responses times weights, for other rows and for single columns too."""
     model = fit(nu=0.01, penalty="l1,2")
     other = np.random.default_rng(1).uniform(-1.0, 1.0, (9, 7))
     F = np.column_stack([h.predict(other) for h in model.learners_]) @ model.coef_
@@ -128,7 +128,7 @@ def test_the_summary_names_the_columns():
     assert "rule " in text
 
 
-def test_the_oracle_that_was_given_stays_as_it_is():
+def test_the_oracle_is_not_modified():
     oracle = PoolOracle()
     before = dict(vars(oracle))
     model = DirectBoostClassifier(learner=oracle).fit(POOL, DATA.y)
@@ -136,7 +136,7 @@ def test_the_oracle_that_was_given_stays_as_it_is():
     assert isinstance(clone(model).learner, PoolOracle)
 
 
-def test_a_warm_start_ends_where_a_cold_one_does():
+def test_a_warm_start_reaches_the_same_optimum():
     warm = DirectBoostClassifier(learner=PoolOracle(), nu=0.2, tol=1e-6, warm_start=True)
     warm.fit(POOL, DATA.y, DATA.s).set_params(nu=0.05).fit(POOL, DATA.y, DATA.s)
     cold = fit()
@@ -152,7 +152,7 @@ def test_several_labels():
 
 
 @pytest.mark.parametrize("value", [1.5, -2.0, np.nan])
-def test_responses_out_of_range_are_refused(value):
+def test_responses_outside_the_range_are_rejected(value):
     X = POOL.copy()
     X[4, 2] = value
     with pytest.raises(ValueError, match=rf"X holds {value} in column 2.*PoolOracle"):
@@ -163,12 +163,12 @@ def test_responses_out_of_range_are_refused(value):
         model.predict(X)
 
 
-def test_missing_values_are_not_welcome():
+def test_missing_values_are_rejected():
     assert not PoolOracle.takes_missing
     assert not DirectBoostClassifier(learner=PoolOracle()).__sklearn_tags__().input_tags.allow_nan
 
 
-def test_the_path_and_a_number_of_columns_per_round():
+def test_columns_per_round_and_max_learners():
     X, y = load_iris(return_X_y=True)
     pool = np.tanh(X - X.mean(axis=0))
     model = DirectBoostClassifier(learner=PoolOracle(), columns_per_round=1, nu=0.01)

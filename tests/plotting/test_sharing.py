@@ -28,7 +28,7 @@ def test_sharing_hides_zeros_and_draws_all_rules(many):
 
 @pytest.mark.parametrize("most", [0, 2.5, None])
 def test_sharing_rejects_an_invalid_number(wine, most):
-    with pytest.raises(ValueError, match=f"most={most!r} "):
+    with pytest.raises(ValueError, match=f"most={most!r} is invalid"):
         plot_sharing(wine, most=most)
 
 

@@ -1,4 +1,4 @@
-"""The two sets of columns: single responses, and whole features in bin space."""
+"""The two kinds of column sets: single response vectors, and whole features."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,12 @@ import pytest
 from directboost.data.binning import ColumnWeights, bin_features
 from directboost.model.learners import Constant, Stump
 from directboost.problem.columns import DenseColumns, Proposals
-from directboost.problem.feature_columns import FeatureColumns
+from directboost.problem.feature_columns import FeatureColumns, max_entering
 from tests.conftest import make_blobs
 
 
 def propose(*keys):
-    """Propose columns (feature, jump, polarity), prices falling."""
+    """Return proposals of columns (feature, jump, polarity) with descending prices."""
     feature, jump, polarity = (np.array(part) for part in zip(*keys, strict=True))
     return Proposals(feature, jump, polarity, np.arange(len(keys), 0, -1.0))
 
@@ -27,7 +27,7 @@ COSTS = np.array([0.5, 2.0, 3.0, 1.0])
 
 
 class TestProposals:
-    """Keeping some of the proposals."""
+    """Selection of proposals."""
 
     def test_above(self):
         kept = propose((0, 1, 1), (1, 2, -1), (2, 3, 1)).above(1.0)
@@ -42,7 +42,7 @@ class TestProposals:
 
 
 class TestDenseColumns:
-    """A column is one response vector."""
+    """Columns are single response vectors."""
 
     def test_extend_appends_new_columns_once(self, binned):
         columns = DenseColumns(binned, COSTS)
@@ -55,7 +55,7 @@ class TestDenseColumns:
             np.testing.assert_array_equal(columns.H[:, j], binned.response(*key))
         assert columns.learners() == [binned.learner(*key) for key in keys]
 
-    def test_many_columns_survive_the_growth_of_the_buffer(self, binned):
+    def test_columns_are_kept_when_the_buffer_grows(self, binned):
         columns = DenseColumns(binned, COSTS)
         keys = [(f, j, s) for f in (1, 2) for j in range(12) for s in (1, -1)]
         for key in keys:
@@ -95,8 +95,8 @@ class TestDenseColumns:
         assert len(columns) == 2
         assert columns.generation == 0
 
-    def test_forget_drops_what_stays_zero(self, binned):
-        """Six zero rounds in a row, and more than a third of all columns, are needed."""
+    def test_forget_drops_columns_that_stay_zero(self, binned):
+        """It needs six zero rounds in a row, and more than a third of all columns."""
         columns = DenseColumns(binned, COSTS, forget=True)
         columns.extend(propose((0, 1, 1), (1, 2, -1), (2, 3, 1)))
         W = np.array([[1.0, 0.0, 0.0], [0.0] * 3, [0.0] * 3])
@@ -109,9 +109,9 @@ class TestDenseColumns:
         np.testing.assert_array_equal(W, [[1.0, 0.0, 0.0]])
         np.testing.assert_array_equal(columns.H[:, 0], binned.response(0, 1, 1))
         assert columns.generation == 1
-        assert columns.extend(propose((1, 2, -1))) == 1  # it may come back
+        assert columns.extend(propose((1, 2, -1))) == 1  # it may return
 
-    def test_a_column_in_use_starts_its_patience_anew(self, binned):
+    def test_a_non_zero_round_resets_the_count(self, binned):
         columns = DenseColumns(binned, COSTS, forget=True)
         columns.extend(propose((0, 1, 1), (1, 2, -1)))
         zero, used = np.array([[1.0] * 3, [0.0] * 3]), np.ones((2, 3))
@@ -121,7 +121,7 @@ class TestDenseColumns:
         columns.prune(zero)
         assert len(columns) == 1
 
-    def test_few_dead_columns_are_not_worth_it(self, binned):
+    def test_few_zero_columns_are_kept(self, binned):
         columns = DenseColumns(binned, COSTS, forget=True)
         columns.extend(propose((0, 1, 1), (1, 2, -1), (2, 3, 1)))
         W = np.array([[1.0] * 3, [0.0] * 3, [1.0] * 3])
@@ -142,40 +142,41 @@ class TestDenseColumns:
 
 
 class TestFeatureColumns:
-    """A column is a feature with all its thresholds; weights are signed jumps."""
+    """Columns are features with all thresholds; weights are signed coefficients."""
 
     def make(self, binned, *features):
-        """Return the columns of some features, with zero jumps."""
+        """Return a working set of some features, and zero coefficients."""
         columns = FeatureColumns(binned, COSTS, 3)
         columns.extend(propose(*[(f, 0, 1) for f in features]), [])
         return columns, columns.grow([])
 
-    def test_extend_lets_every_feature_in_once(self, binned):
+    def test_extend_adds_every_feature_once(self, binned):
         columns = FeatureColumns(binned, COSTS, 3)
         columns.extend(propose((2, 5, 1), (0, 1, -1)), [])
-        assert columns.features == [0, 2]  # by number, since prices differ by rounding
+        assert columns.features == [0, 2]  # by index, since the order of prices depends on rounding
         columns.extend(propose((1, 5, 1), (0, 3, 1)), [])
         assert columns.features == [0, 2, 1]
 
-    def test_extend_says_how_many_are_new(self, binned):
+    def test_extend_returns_the_number_of_new_features(self, binned):
         columns = FeatureColumns(binned, COSTS, 3)
         assert columns.extend(propose((2, 5, 1), (0, 1, -1)), []) == 2
         assert columns.extend(propose((2, 5, 1), (3, 0, 1)), []) == 1
         assert len(columns) == 3
 
-    @pytest.mark.parametrize(("d", "active", "room"), [(40, 0, 16), (40, 12, 24), (600, 0, 64)])
-    def test_extend_keeps_the_working_set_small(self, d, active, room):
-        """At most 16 (64 of many features) or twice as many as carry weight come in at once."""
+    @pytest.mark.parametrize(("d", "active", "most"), [(40, 0, 16), (40, 12, 24), (600, 0, 64)])
+    def test_extend_limits_the_number_of_new_features(self, d, active, most):
+        """At most 16 features (64 of many), or twice the number of active ones, may enter."""
+        assert max_entering(d + 1, active) == most
         binned = bin_features(np.arange(2.0 * d).reshape(2, d), np.ones(2), None)
         columns = FeatureColumns(binned, np.ones(d + 1), 2)
         for f in range(active):
             columns.extend(propose((f, 0, 1)), [])
         W = [np.ones((1, 2)) for _ in range(active)]
         before = len(columns)
-        assert columns.extend(propose(*[(f, 0, 1) for f in range(d)]), W) == min(room, d - active)
-        assert len(columns) == before + min(room, d - active)
+        assert columns.extend(propose(*[(f, 0, 1) for f in range(d)]), W) == min(most, d - active)
+        assert len(columns) == before + min(most, d - active)
 
-    def test_grow_gives_every_jump_a_zero(self, binned):
+    def test_grow_adds_zero_coefficients(self, binned):
         columns, W = self.make(binned, 1, 3)
         assert [jumps.shape for jumps in W] == [(binned.n_jumps(1), 3), (1, 3)]
         W[0][2] = 5.0
@@ -185,8 +186,8 @@ class TestFeatureColumns:
         assert grown[0][2, 0] == 5.0
         assert not grown[2].any()
 
-    def test_scores_are_those_of_the_stumps(self, binned, rng):
-        """rows, learners, tables and scores all tell of the same model."""
+    def test_scores_equal_those_of_the_stumps(self, binned, rng):
+        """Rows, learners, tables and scores describe the same model."""
         columns, W = self.make(binned, 0, 1, 2, 3)
         for jumps in W:
             jumps[:] = rng.normal(size=jumps.shape) * (rng.random((len(jumps), 1)) < 0.4)
@@ -209,7 +210,7 @@ class TestFeatureColumns:
         )
         np.testing.assert_allclose(lookup, F, atol=1e-12)
 
-    def test_scores_come_in_the_precision_asked_for(self, binned, rng):
+    def test_scores_have_the_requested_precision(self, binned, rng):
         columns, W = self.make(binned, 1)
         W[0][:] = rng.normal(size=W[0].shape)
         F = columns.rounded_scores(W, np.float32)
@@ -235,18 +236,18 @@ class TestFeatureColumns:
         assert costs.shape == (0,)
         assert columns.learners([]) == []
 
-    def test_edges_of_single_columns_are_refused(self, binned):
+    def test_edges_of_single_columns_raise_an_error(self, binned):
         columns, _ = self.make(binned, 1)
         with pytest.raises(TypeError, match="DenseColumns"):
             columns.edges(np.ones((binned.n_rows, 3)))
 
-    def test_bins_of_the_working_set(self, binned):
+    def test_n_bins_of_the_working_set(self, binned):
         columns, _ = self.make(binned, 1, 3)
         assert columns.n_bins().tolist() == [binned.n_bins[1], 2]
         assert columns.n_bins().dtype == np.int32
 
-    def test_stumps_go_from_one_set_to_another(self, binned, rng):
-        """Both kinds of columns give the same scores and penalties for the same stumps."""
+    def test_stumps_can_move_between_column_sets(self, binned, rng):
+        """Both kinds of columns give the same scores for the same stumps."""
         costs = np.ones(binned.n_features + 1)
         features = FeatureColumns(binned, costs, 3)
         keys = [(0, 1, 1), (0, 1, -1), (1, 0, -1), (binned.n_features, 0, 1)]

@@ -608,7 +608,7 @@ class TestForgetting:
     @pytest.mark.parametrize("master", [LBFGSB, LinearProgram, ProximalGradient])
     def test_the_optimum_is_the_same(self, master, monkeypatch):
         """Masters that keep a model of the columns notice that some are gone."""
-        monkeypatch.setattr("directboost.problem.columns._PATIENCE", 1)
+        monkeypatch.setattr("directboost.problem.columns._MAX_IDLE_ROUNDS", 1)
         goal = objective("hinge" if master is LinearProgram else "logistic", nu=0.004)
         rng = np.random.default_rng(1)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints
 from ..history import RowsUnavailableError
+from ..kernels.structs import tie_width
 from ..oracles.base import Pricing, ranking
 from ..penalties import Penalty
 from ..problem.columns import Proposals
@@ -92,7 +93,7 @@ class PartialPricingStatistics(ShardedStatistics):
         return np.roll(np.arange(len(self.blocks)), -self.turn[0])
 
     def _price_block(self, place: RemoteScores, block: Ints, penalty: Penalty) -> Prices:
-        tie = 1e-12 if place.dtype == np.float64 else 1e-6
+        tie = tie_width(place)
         message = LookMessage(place.alone(), self.loss, block)
         held = self.crew.hold(passes.gradient_sums, message, self.size_of(block))
         found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))

@@ -15,14 +15,12 @@ from ..oracles.base import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
 from ..problem.columns import DenseColumns, Proposals
-from ..problem.feature_columns import FeatureColumns, StepCoefficients
+from ..problem.feature_columns import FeatureColumns, StepCoefficients, max_entering
 from ..problem.objective import Objective
 from . import passes
 from .passes import DualMessage, is_coupled
 from .shard import RemoteScores, Shard, SparseCoefficients
 from .statistics import Prices, ShardedStatistics, values_of
-
-_FEW, _FEW_OF_MANY, _MANY_FEATURES = 16, 64, 500  # features that may enter, as FeatureColumns does
 
 
 @dataclass(frozen=True)
@@ -101,11 +99,10 @@ class ShardedObjective(Objective):
     def _next_features(self, U: Any, prices: Prices) -> Any:
         """Return the features with weight, and those above nu that will be let in."""
         active = U.weights.features
-        few = _FEW_OF_MANY if prices.best.size > _MANY_FEATURES else _FEW
         order = np.argsort(-prices.best, kind="stable")
         new = order[(prices.best[order] > self.nu) & ~np.isin(order, active)]
-        room = max(few, 2 * active.size)
-        return np.union1d(active, new[:room]).astype(np.int32)
+        new = new[: max_entering(prices.best.size, active.size)]
+        return np.union1d(active, new).astype(np.int32)
 
 
 @dataclass(frozen=True)

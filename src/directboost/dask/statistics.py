@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array, Ints
 from ..data.binning import BinnedData
 from ..kernels.step_functions import apart, edges_of
+from ..kernels.structs import tie_width
 from ..losses import Loss
 from ..oracles.base import best_by_edges
 from ..penalties import Penalty
@@ -252,7 +253,7 @@ class ShardedStatistics:
         return found
 
     def _priced(self, place: RemoteScores, penalty: Penalty) -> Prices:
-        crew, tie = self.crew, 1e-12 if place.dtype == np.float64 else 1e-6
+        crew, tie = self.crew, tie_width(place)
         begun = [
             crew.begin(held, price_features, self.price_list(block, penalty, tie))
             for block, held in zip(self.blocks, self._looks(place), strict=True)

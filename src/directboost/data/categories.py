@@ -1,4 +1,4 @@
-"""From columns of any kind to numbers: the levels of categories, learnt once, used for good."""
+"""Encoding of categorical columns as numbers, with levels learned from the training data."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,15 +15,16 @@ from .frames import Table, is_missing, make_table
 
 @dataclass(frozen=True, eq=False)
 class CategoryEncoder:
-    """How the columns of X become numbers.
+    """Conversion of the columns of X to numbers.
 
-    A categorical column becomes the number of its level, 0..L-1; a level that was not seen, and a
-    missing value, NaN. Other columns hold numbers.
+    A value of a categorical column becomes the number of its level, 0..L-1. Unknown levels and
+    missing values become NaN. Other columns must be numeric.
 
     Attributes
     ----------
-    names : d names
-    categories : d arrays (L,) of levels, ascending, or None for a column of numbers
+    names : tuple of d str
+    categories : tuple of d arrays (L,) or None
+        Levels of every categorical column, ascending; None for a numeric column.
     """
 
     names: tuple[str, ...]
@@ -31,24 +32,24 @@ class CategoryEncoder:
 
     @cached_property
     def categorical(self) -> Bools:
-        """Which columns hold categories, (d,)."""
+        """Which columns are categorical, (d,)."""
         return np.array([levels is not None for levels in self.categories], dtype=bool)
 
     @property
     def n_levels(self) -> Ints:
-        """Number of levels of every column, 0 where it holds numbers, (d,)."""
+        """Number of levels of every column, 0 for numeric columns, (d,)."""
         sizes = [0 if levels is None else levels.size for levels in self.categories]
         return np.array(sizes, dtype=np.int32)
 
     def level_name(self, feature: int, level: int) -> str:
-        """Return the level of a categorical column in words."""
+        """Return the name of a level of a categorical column."""
         levels = self.categories[feature]
         if levels is None:
-            raise ValueError(f"feature {self.names[feature]!r} holds numbers: it has no levels")
+            raise ValueError(f"feature {self.names[feature]!r} is numeric: it has no levels")
         return str(levels[level])
 
     def encode(self, X: Any) -> Scores:
-        """Return a frame or an array (m, d) as numbers, (m, d), in single precision if it is."""
+        """Return a frame or an array (m, d) as numbers (m, d); single precision is kept."""
         table, categorical = make_table(X), self.categorical
         whole = None if categorical.any() else table.whole()
         if whole is not None:
@@ -64,20 +65,20 @@ class CategoryEncoder:
         levels = self.categories[feature]
         if levels is not None:
             return _codes(table.values(feature), levels)
-        # Numbers that stand for categories are no numbers, unless they are turned into such.
+        # Numeric levels of a categorical type do not count as numbers.
         numbers = None if table.categorical[feature] else table.numbers(feature)
         if numbers is None:
             raise ValueError(
                 f"column {self.names[feature]!r} of X holds {table.kind(feature)}, not numbers: "
-                "turn it into numbers, or fit with it as categories (give it a category dtype, or "
-                "name it in categorical_features)"
+                "encode it as numbers, or make it categorical (use a categorical dtype, or name it "
+                "in categorical_features)"
             )
         return numbers
 
     def restricted(self, X: Scores) -> tuple[Scores, "CategoryEncoder"]:
-        """Leave out the levels that no row of an encoded X (m, d) has.
+        """Drop the levels that do not occur in an encoded X (m, d).
 
-        Returns X with the other levels numbered anew, and the encoder that does so.
+        Return X with the remaining levels renumbered, and the encoder without unused levels.
         """
         kept = [
             None if levels is None else _seen(X[:, feature], levels.size)
@@ -94,17 +95,18 @@ class CategoryEncoder:
 
 
 def numeric_encoder(names: list[str]) -> CategoryEncoder:
-    """Return the encoder of columns that all hold numbers."""
+    """Return the encoder of a table whose columns are all numeric."""
     return CategoryEncoder(tuple(names), (None,) * len(names))
 
 
 def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> CategoryEncoder:
-    """Find the levels of the categorical columns of a frame or an array (m, d).
+    """Learn the levels of the categorical columns of a frame or an array (m, d).
 
     Parameters
     ----------
+    X : data frame or array (m, d)
     categorical_features : None, "from_dtype", mask, or list of indices or names
-    names : d names
+    names : list of d str
     """
     table = make_table(X)
     chosen = _chosen(categorical_features, names, table.categorical)
@@ -113,19 +115,19 @@ def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> Catego
 
 
 def by_dtype(categorical_features: Any) -> bool:
-    """Tell whether the types of the columns say which of them hold categories."""
+    """Return whether the column types determine which columns are categorical."""
     if isinstance(categorical_features, str):
         return categorical_features == "from_dtype"
     return categorical_features is None
 
 
 def names_categories(categorical_features: Any, names: list[str]) -> bool:
-    """Tell whether a feature is asked to hold categories, whatever the types of the columns."""
+    """Return whether the parameter declares a feature categorical, whatever the column types."""
     return bool(_chosen(categorical_features, names, np.zeros(len(names), dtype=bool)).any())
 
 
 def _chosen(categorical_features: Any, names: list[str], from_dtype: Bools) -> Bools:
-    """Return which features hold categories, (d,), or refuse by name what cannot tell."""
+    """Return which features are categorical, (d,); raise ValueError for an invalid parameter."""
     if by_dtype(categorical_features):
         return from_dtype
     given = np.asarray(categorical_features, dtype=object)
@@ -138,7 +140,7 @@ def _chosen(categorical_features: Any, names: list[str], from_dtype: Bools) -> B
     if all(isinstance(item, str) for item in items):
         return _from_names(items, names)
     raise ValueError(
-        f"categorical_features={categorical_features!r} does not fit: it takes None, "
+        f"categorical_features={categorical_features!r} is invalid: expected None, "
         "'from_dtype', a mask, or a list of indices or of names"
     )
 
@@ -147,7 +149,7 @@ def _from_mask(items: list[Any], names: list[str]) -> Bools:
     if len(items) != len(names):
         raise ValueError(
             f"categorical_features is a mask of {len(items)} values, but X has {len(names)} "
-            "features: give one each"
+            "features: pass one value per feature"
         )
     return np.array(items, dtype=bool)
 
@@ -157,7 +159,7 @@ def _from_indices(items: list[Any], names: list[str]) -> Bools:
     if outside:
         raise ValueError(
             f"categorical_features holds the index {outside[0]}, but X has {len(names)} features: "
-            f"indices go from 0 to {len(names) - 1}"
+            f"indices range from 0 to {len(names) - 1}"
         )
     return np.isin(np.arange(len(names)), items)
 
@@ -168,7 +170,7 @@ def _from_names(items: list[Any], names: list[str]) -> Bools:
 
 
 def _levels(table: Table, feature: int, name: str) -> npt.NDArray[Any]:
-    """Return the distinct values of a column, ascending, (L,): an array of numbers or objects."""
+    """Return the distinct values of a column, ascending, (L,), as numbers or objects."""
     values = table.values(feature)
     if isinstance(values, np.ndarray):
         return np.unique(values[~np.isnan(values)])
@@ -176,7 +178,7 @@ def _levels(table: Table, feature: int, name: str) -> npt.NDArray[Any]:
 
 
 def join_levels(found: list[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
-    """Return the levels that parts of a column have together, ascending, (L,)."""
+    """Return the union of the levels found in parts of a column, ascending, (L,)."""
     some = [levels for levels in found if levels.size] or found[:1]
     if all(levels.dtype != object for levels in some):
         return np.unique(np.concatenate(some))
@@ -184,13 +186,13 @@ def join_levels(found: list[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
 
 
 def _ascending(values: list[Any], name: str) -> npt.NDArray[Any]:
-    """Return the distinct ones of some objects that are not missing, ascending, (L,)."""
+    """Return the distinct objects that are not missing, ascending, (L,)."""
     try:
         found = sorted(value for value in set(values) if not is_missing(value))
     except TypeError:
         raise ValueError(
             f"column {name!r} of X holds values of several types, or lists, which have no order: "
-            "make its levels all strings or all numbers"
+            "convert them all to strings or all to numbers"
         ) from None
     levels = np.empty(len(found), dtype=object)
     levels[:] = found
@@ -199,7 +201,7 @@ def _ascending(values: list[Any], name: str) -> npt.NDArray[Any]:
 
 
 def _codes(values: list[Any] | npt.NDArray[Any], levels: npt.NDArray[Any]) -> Array:
-    """Return the number of the level of every value, NaN where there is none, (m,)."""
+    """Return the level number of every value, NaN for unknown levels, (m,)."""
     if isinstance(values, np.ndarray) and levels.dtype != object and levels.size:
         place = np.searchsorted(levels, values).clip(max=levels.size - 1)
         return np.where(levels[place] == values, place, np.nan)
@@ -214,6 +216,6 @@ def _seen(codes: Scores, count: int) -> Bools:
 
 
 def _renumbered(codes: Scores, seen: Bools) -> Array:
-    """Return the codes without the levels that do not occur."""
+    """Return the codes renumbered over the levels that occur."""
     places = np.append(np.cumsum(seen) - 1.0, np.nan)
     return places[np.where(np.isnan(codes), seen.size, codes).astype(np.intp)]

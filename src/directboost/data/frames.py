@@ -1,4 +1,4 @@
-"""Reads tables column by column: frames of every library narwhals knows, and arrays of any kind."""
+"""Column-wise access to tables: data frames of every library narwhals supports, and arrays."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,15 +12,15 @@ from ..arrays import Bools, Scores
 
 
 class Table(Protocol):
-    """Columns of any kind; what is null in a frame is missing here.
+    """A table whose columns may be of any type; nulls of a frame are missing values.
 
     Attributes
     ----------
     shape : (m, d)
     categorical : (d,) bool array
-        Which columns have a type that says they are categories.
+        Which columns have a categorical type.
     single : (d,) bool array
-        Which columns hold numbers of single precision.
+        Which columns are in single precision.
     """
 
     shape: tuple[int, int]
@@ -28,29 +28,29 @@ class Table(Protocol):
     single: Bools
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:
-        """Return a column as numbers, NaN where missing, (m,); None where it holds others."""
+        """Return a column as numbers (m,), NaN where missing; None if it is not numeric."""
 
     def values(self, feature: int) -> list[Any] | npt.NDArray[Any]:
-        """Return the m values of a column: Python objects, or an array of numbers."""
+        """Return the m values of a column as Python objects, or as an array of numbers."""
 
     def kind(self, feature: int) -> str:
-        """Return the type of a column by the name its library gives it."""
+        """Return the name of the column's type in its library."""
 
     def whole(self) -> Scores | None:
-        """Return all columns at once, (m, d), where that takes no look at each of them."""
+        """Return the whole table (m, d) as one array if no column needs separate treatment."""
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a frame: of pandas, polars, a table of pyarrow, and the like."""
+    """Return whether X is a data frame: of pandas or polars, a pyarrow table, and the like."""
     if isinstance(X, np.ndarray | Sequence):
-        return False  # plain data should not wait for the import
+        return False  # avoids the import of narwhals for plain data
     import narwhals.stable.v2 as nw
 
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
 def check_not_lazy(name: str, values: Any) -> None:
-    """Refuse a frame that is only a plan of its rows: when to run it is for the user to say."""
+    """Reject a lazy frame: the user decides when to collect it."""
     if isinstance(values, np.ndarray | Sequence):
         return
     import narwhals.stable.v2 as nw
@@ -59,7 +59,7 @@ def check_not_lazy(name: str, values: Any) -> None:
     if isinstance(frame, nw.LazyFrame):
         plan = name if frame.implementation.is_polars() else f"narwhals.from_native({name})"
         raise TypeError(
-            f"{name} is a lazy {type(values).__name__}, which holds no rows yet: give "
+            f"{name} is a lazy {type(values).__name__}, which holds no rows yet: pass "
             f"{plan}.collect()"
         )
 
@@ -72,7 +72,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def one_array(X: Any) -> npt.NDArray[Any]:
-    """Return a table as one array; numbers of several types become floats, not objects."""
+    """Return a table as one array; columns of different numeric types become floats."""
     values = np.asarray(X)
     if values.dtype != object or not is_frame(X):
         return values
@@ -88,7 +88,7 @@ def make_table(X: Any) -> Table:
 
 
 class Frame:
-    """The columns of a frame."""
+    """Data frame as a `Table`."""
 
     def __init__(self, X: Any) -> None:
         import narwhals.stable.v2 as nw
@@ -102,7 +102,7 @@ class Frame:
         self.single = np.array([t == nw.Float32 for t in types], dtype=bool)
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:
-        """Return a column as numbers, NaN where null, (m,); None where it holds others."""
+        """Return a column as numbers (m,), NaN where null; None if it is not numeric."""
         nw, column = self._nw, self._columns[feature]
         if column.dtype in (nw.Float64, nw.Float32):
             return np.asarray(column.to_numpy())
@@ -115,18 +115,18 @@ class Frame:
         return None
 
     def values(self, feature: int) -> list[Any]:
-        """Return the values of a column as Python objects, m of them."""
+        """Return the m values of a column as Python objects."""
         column = self._columns[feature]
         if self._frame.implementation.is_pyarrow():
             return _from_dictionary(column.to_native().dictionary_encode())
         return list(column.to_list())
 
     def kind(self, feature: int) -> str:
-        """Return the type of a column by the name narwhals gives it."""
+        """Return the narwhals name of the column's type."""
         return str(self._columns[feature].dtype)
 
     def whole(self) -> Scores | None:
-        """Return all columns at once, (m, d), where they are floats of one type."""
+        """Return the table (m, d) as one array if all columns are floats of one type."""
         types = {column.dtype for column in self._columns}
         if types not in ({self._nw.Float64}, {self._nw.Float32}):
             return None
@@ -134,7 +134,7 @@ class Frame:
 
 
 class Matrix:
-    """The columns of an array (m, d)."""
+    """Array (m, d) as a `Table`."""
 
     def __init__(self, X: npt.NDArray[Any]) -> None:
         self._X = X
@@ -143,35 +143,35 @@ class Matrix:
         self.single = np.full(X.shape[1], X.dtype == np.float32)
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:
-        """Return a column as numbers, (m,); None where it holds others."""
+        """Return a column as numbers (m,); None if it is not numeric."""
         return _as_numbers(self._X[:, feature])
 
     def values(self, feature: int) -> list[Any] | npt.NDArray[Any]:
-        """Return the m values of a column: Python objects, or an array of numbers."""
+        """Return the m values of a column as Python objects, or as an array of numbers."""
         column = self._X[:, feature]
         return column if column.dtype.kind in "biuf" else list(column.tolist())
 
     def kind(self, feature: int) -> str:
-        """Return the type of the array."""
+        """Return the name of the array's dtype."""
         return str(self._X.dtype)
 
     def whole(self) -> Scores | None:
-        """Return the array, (m, d), where it is one of floats."""
+        """Return the array (m, d) if its dtype is a float type."""
         return self._X if self._X.dtype in (np.float64, np.float32) else None
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN, or what a library has in their place."""
+    """Return whether a value is None, NaN, or a library's own missing value."""
     try:
-        return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone is so
-    except TypeError:  # NA of pandas is neither equal nor unequal to itself
+        return value is None or bool(value != value)  # noqa: PLR0124 - true for NaN only
+    except TypeError:  # the comparison of pandas.NA has no truth value
         return True
-    except ValueError:  # an array inside a column
+    except ValueError:  # the value is an array
         return False
 
 
 def count_missing(values: Any) -> int:
-    """Return how many values of a series, an array or a list are missing: null, None or NaN."""
+    """Return the number of missing values (null, None or NaN) of a series, array or list."""
     if not isinstance(values, np.ndarray | Sequence):
         import narwhals.stable.v2 as nw
 
@@ -187,7 +187,8 @@ def count_missing(values: Any) -> int:
 def _from_dictionary(column: Any) -> list[Any]:
     """Return the values of a dictionary column of pyarrow.
 
-    As a list it would take ten times as long, as an array it would show a level for a null.
+    pyarrow's own conversion to a list takes ten times as long, and its conversion to an array
+    shows a level in place of a null.
     """
     values: list[Any] = []
     for chunk in column.chunks:
@@ -198,7 +199,7 @@ def _from_dictionary(column: Any) -> list[Any]:
 
 
 def _as_numbers(values: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """Return an array of real numbers, or of objects that are such; None of anything else."""
+    """Return an array of real numbers, or of objects that are real numbers; otherwise None."""
     if values.dtype.kind in "biuf":
         return values
     if values.dtype.kind != "O":

@@ -1,11 +1,13 @@
-"""A look ahead at memory, so that a fit refuses instead of dying."""
+"""Estimate of the memory of a fit, checked against a limit before the fit starts."""
 
 import os
 
-#: Share of the rows up to which a feature gets a list of those without its commonest code: longer
-#: lists save little time and cost more memory than the codes.
-MOST_LISTED = 0.4
+#: Largest share of rows without the most common code for which a feature is stored sparsely, as a
+#: list of those rows. Longer lists save little time and need more memory than the codes.
+MAX_SPARSE_SHARE = 0.4
 
+#: Bytes that binning needs per stored entry, in addition to its codes, and per feature.
+_ENTRY, _FEATURE = 56, 300
 _UNITS = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
 
 
@@ -21,7 +23,7 @@ def memory_limit() -> float:
 
 
 def parse_bytes(text: str) -> float:
-    """Read a size such as '2GB', '500 MB' or '1e9'."""
+    """Return a size such as '2GB', '500 MB' or '1e9' in bytes."""
     number = text.rstrip("bBkKmMgG ")
     unit = text[len(number) :].strip().upper()
     try:
@@ -30,38 +32,35 @@ def parse_bytes(text: str) -> float:
         size = -1.0
     if not size >= 0.0:
         raise ValueError(
-            f"DIRECTBOOST_MEMORY_LIMIT={text!r} is not a size; write it like 2GB, 500MB or 1e9"
+            f"DIRECTBOOST_MEMORY_LIMIT={text!r} is invalid: expected a size such as 2GB, 500MB or "
+            "1e9"
         )
     return size
-
-
-#: Bytes that binning needs for a stored entry, besides its codes, and for a feature.
-_ENTRY, _FEATURE = 56, 300
 
 
 def check_memory(
     rows: int, features: int, k: int, code_bytes: int, dense: bool, stored: int | None = None
 ) -> None:
-    """Refuse a fit whose arrays would not fit.
+    """Raise MemoryError if the arrays of a fit would exceed the memory limit.
 
-    Counted are the codes, lists of the rows without the commonest code for all features, about
-    eight matrices (rows, k) of doubles, the histograms of a group of features and, for masters on
-    single columns, a matrix of 128 of them. Of a sparse matrix so many `stored` entries have codes,
-    twice, and columns that are nearly full a row of them.
+    The estimate counts the codes, a list of the rows without the most common code for every
+    feature, about eight matrices (rows, k) of doubles, the histograms of a group of features and,
+    if `dense`, for solvers on single columns, a matrix of 128 columns. A sparse matrix with
+    `stored` entries has two codes per entry, and nearly full columns have a dense row of codes.
     """
     bins = min(rows, 256 ** min(code_bytes, 2))
     need = 8 * 8 * rows * k + 8 * 8 * bins * k
     if stored is None:
         need += rows * (features + 1) * code_bytes
-        need += int(MOST_LISTED * rows) * features * (code_bytes + 2)
+        need += int(MAX_SPARSE_SHARE * rows) * features * (code_bytes + 2)
     else:
-        need += stored * (_ENTRY + int(2 * code_bytes + code_bytes / MOST_LISTED))
+        need += stored * (_ENTRY + int(2 * code_bytes + code_bytes / MAX_SPARSE_SHARE))
         need += features * _FEATURE
     need += 8 * 128 * rows if dense else 0
     limit = memory_limit()
     if need > limit:
         raise MemoryError(
             f"the fit needs about {need / 2**20:.3g} MB for {rows} rows, {features} features and "
-            f"{k} classes, the limit is {limit / 2**20:.3g} MB: use fewer rows, a smaller "
+            f"{k} classes, but the limit is {limit / 2**20:.3g} MB: use fewer rows or a smaller "
             "max_bins, or set DIRECTBOOST_MEMORY_LIMIT"
         )

@@ -1,4 +1,4 @@
-"""Monotone constraints: which signs the jumps of features and classes must keep."""
+"""Monotone constraints: the signs allowed for the coefficients of features and classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,13 +10,13 @@ from ..model.names import check_known
 from .validation import TrainingSet
 
 _FORM = (
-    "it takes a direction, +1 or -1, for every feature that has one: {'age': 1} with two classes, "
+    "a direction, +1 or -1, for every constrained feature: {'age': 1} with two classes, "
     "{'age': ('ill', 1)} with more"
 )
 
 
 def by_index(constraints: Any, names: list[str]) -> dict[int, Any]:
-    """Return constraints by the number of their feature; those of an array that are not 0."""
+    """Return the constraints by feature index, without those of direction 0."""
     if constraints is None:
         return {}
     if isinstance(constraints, Mapping):
@@ -25,14 +25,14 @@ def by_index(constraints: Any, names: list[str]) -> dict[int, Any]:
     values = np.asarray(constraints)
     if values.shape != (len(names),) or not np.isin(values, (-1, 0, 1)).all():
         raise ValueError(
-            f"monotonic_cst={constraints!r} does not fit {len(names)} features: {_FORM}, or an "
-            "array with -1, 0 or 1 for every feature"
+            f"monotonic_cst={constraints!r} is invalid for {len(names)} features: expected "
+            f"{_FORM}, or an array with -1, 0 or 1 for every feature"
         )
     return {int(f): int(values[f]) for f in np.flatnonzero(values)}
 
 
 def names_class(value: Any, classes: Any) -> bool:
-    """Tell whether a constraint is about one of the classes."""
+    """Return whether a constraint refers to one of the classes."""
     return not isinstance(value, tuple | list) or value[0] in classes.tolist()
 
 
@@ -46,33 +46,35 @@ def _index(key: Any, names: list[str]) -> int:
 def monotone_signs(constraints: Any, names: list[str], rows: TrainingSet) -> Ints | None:
     """Return the signs of all features, the constant included, and classes, (d + 1, k).
 
-    With direction +1 large values of a feature speak for its class and against all others: the
-    jumps of the class must not be negative, those of the others not positive.
+    With direction +1 large values of a feature are evidence for the class and against all others:
+    the threshold coefficients of the class must be >= 0, those of the other classes <= 0. Without
+    constraints the result is None.
     """
     found = by_index(constraints, names)
     if not found:
         return None
     signs = np.zeros((len(names) + 1, rows.classes.size), dtype=np.int8)
     for feature, value in found.items():
-        place, direction = _read(names[feature], value, rows.classes)
+        place, direction = _parse(names[feature], value, rows.classes)
         if rows.levels[feature]:
             raise ValueError(
-                f"monotonic_cst names {names[feature]!r}, whose levels have no order; leave it out"
+                f"monotonic_cst names the categorical feature {names[feature]!r}, whose levels "
+                "have no order: remove it from monotonic_cst"
             )
         signs[feature] = -direction
         signs[feature, place] = direction
     return signs
 
 
-def _read(name: str, value: Any, classes: Any) -> tuple[int, int]:
-    """Return the place of the class and the direction of one constraint."""
+def _parse(name: str, value: Any, classes: Any) -> tuple[int, int]:
+    """Return the index of the class and the direction of one constraint."""
     labels, pair = classes.tolist(), value
     if not isinstance(value, tuple | list):
         pair = (labels[1] if len(labels) == 2 else None, value)
     label, direction = pair if len(pair) == 2 else (None, None)
     if label not in labels or direction not in (-1, 1):
         raise ValueError(
-            f"monotonic_cst has {value!r} for {name!r}, which does not fit the classes "
-            f"{labels[:5]}: {_FORM}"
+            f"monotonic_cst has {value!r} for {name!r}, which is invalid for the classes "
+            f"{labels[:5]}: expected {_FORM}"
         )
     return labels.index(label), int(direction)

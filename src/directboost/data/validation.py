@@ -1,4 +1,4 @@
-"""Checks and encodes what users hand in, once, for all public estimators."""
+"""Validation and conversion of user input: X, y, weights, costs and parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,266 +25,10 @@ from ..model.names import check_known, feature_names
 from .categories import CategoryEncoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import check_not_lazy, count_missing, is_frame
 
-MOST_LEVELS = 255  # of a categorical feature: the codes of one byte, but for missing
-
-
-@dataclass(frozen=True)
-class TrainingSet:
-    """The rows that count: weights in (0, 1], classes coded 0..k-1.
-
-    Attributes
-    ----------
-    codes : (m,) int array
-        The class of every row; with several labels per row zeros.
-    total_weight : float
-    classes : (k,) array
-    levels : (d,) int array
-        Number of levels of every categorical feature, whose values in X are 0..levels-1 or NaN; 0
-        for a feature of numbers.
-    targets : (m, k) array of +1 and -1, or None
-        Which labels a row has, where it may have several.
-    signs : (d + 1, k) int8 array or None
-        Signs that the weights of features and classes must keep.
-    """
-
-    X: Numbers
-    codes: Ints
-    weight: Array
-    total_weight: float
-    classes: npt.NDArray[Any]
-    levels: Ints
-    targets: Ints | None = None
-    signs: Ints | None = None
-
-    @property
-    def prior(self) -> Array:
-        """Share of the rows, by weight, that have each class or label, (k,)."""
-        if self.targets is not None:
-            return np.asarray(self.weight @ (self.targets > 0) / self.weight.sum())
-        share = np.bincount(self.codes, weights=self.weight, minlength=self.classes.size)
-        return np.asarray(share / share.sum())
-
-
-def check_finite(X: Numbers, team: Team | None = None) -> None:
-    """Refuse infinite values in scikit-learn's words; missing ones are welcome.
-
-    The extremes of the columns come from one pass on all threads, several times faster than the
-    sum that scikit-learn would take first.
-    """
-    if is_sparse(X):
-        assert_all_finite(X.data, allow_nan=True, input_name="X")
-        return
-    low, high, _ = ranges(X, team)
-    if (low == -np.inf).any() or (high == np.inf).any():
-        assert_all_finite(X, allow_nan=True, input_name="X")
-
-
-def make_training_set(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingSet:
-    """Drop rows of weight zero and code the labels; refuse weights and labels that cannot serve."""
-    weight = _checked_weights(X, sample_weight)
-    name = "sample_weight"
-    if class_weight is not None:
-        weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
-    X, y, weight, largest = _weighted(X, y, weight, name)
-    classes, codes = np.unique(y, return_inverse=True)
-    check_several_classes(classes)
-    total = largest * float(weight.sum())
-    return TrainingSet(X, codes.astype(np.int32), weight, total, classes, _no_levels(X))
-
-
-def check_several_classes(classes: npt.NDArray[Any]) -> None:
-    """Refuse rows that are all of one class."""
-    if classes.size < 2:
-        raise ValueError(
-            f"y has one class only ({classes.tolist()[0]!r}) among the rows with positive weight; "
-            "a classifier needs at least two classes"
-        )
-
-
-def label_values(Y: Any) -> list[npt.NDArray[Any]]:
-    """Return the two values of every column of Y (m, k): that of rows without the label first.
-
-    0 and 1, in any case; of other values the larger one stands for the label.
-    """
-    values = []
-    for column in range(Y.shape[1]):
-        found = np.unique(Y[:, column])
-        if found.size > 2:
-            raise ValueError(
-                f"column {column} of y holds {found.size} values, {found[:3].tolist()} among them; "
-                "it takes an indicator matrix: one column per label, 1 where a row has it and 0 "
-                "where not; sklearn.preprocessing.MultiLabelBinarizer makes one of lists"
-            )
-        binary = found.dtype.kind in "biuf" and bool(np.isin(found, (0, 1)).all())
-        values.append(np.array([0, 1]) if binary else found)
-    return values
-
-
-def label_rows(
-    X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
-) -> TrainingSet:
-    """Drop rows of weight zero; code the labels of Y (m, k) as +1 and -1."""
-    X, Y, weight, largest = _weighted(X, Y, _checked_weights(X, sample_weight), "sample_weight")
-    columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
-    targets = np.where(np.column_stack(columns), 1, -1).astype(np.int8)
-    total = largest * float(weight.sum())
-    codes = np.zeros(weight.size, dtype=np.int32)
-    classes = np.arange(len(values))
-    return TrainingSet(X, codes, weight, total, classes, _no_levels(X), targets)
-
-
-def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
-    """Count the levels of encoded rows; those that no row has are left out of the encoder too."""
-    X, encoder = encoder.restricted(rows.X)
-    return replace(rows, X=X, levels=encoder.n_levels), encoder
-
-
-def check_level_counts(levels: Ints, max_bins: int | None, names: list[str]) -> None:
-    """Refuse a categorical feature with more levels than there are bins."""
-    most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
-    if max_bins is not None and max_bins < MOST_LEVELS:
-        most, limit = max_bins, f"max_bins={max_bins}"
-    if (levels > most).any():
-        feature = int(np.argmax(levels > most))
-        raise ValueError(
-            f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit}: join "
-            "rare levels, or turn it into numbers"
-        )
-
-
-def _no_levels(X: Numbers) -> Ints:
-    return np.zeros(X.shape[1], dtype=np.int32)
-
-
-def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    check_nonnegative(weight)
-    return np.asarray(weight)
-
-
-def check_nonnegative(weight: Array) -> None:
-    """Refuse negative weights of rows."""
-    if (weight < 0.0).any():
-        raise ValueError(
-            f"sample_weight has negative values (the smallest is {weight.min()}); "
-            "weights must be zero or positive"
-        )
-
-
-def _weighted(X: Numbers, y: Any, weight: Array, name: str) -> tuple[Numbers, Any, Array, float]:
-    """Return the rows with weight, their weights over the largest, and that."""
-    largest = float(weight.max())
-    weight, kept = relative_weights(weight, largest)
-    check_some_weight(kept, name)
-    if not kept.all():
-        X, y, weight = X[kept], y[kept], weight[kept]
-    return X, y, weight, largest
-
-
-def relative_weights(weight: Array, largest: float) -> tuple[Array, Bools]:
-    """Return weights over the largest, and which of them count."""
-    weight = weight / (largest if largest > 0.0 else 1.0)
-    # What is so small beside the largest weight cannot be told from zero in what follows.
-    return weight, weight > 1e-290
-
-
-def check_some_weight(kept: Bools, name: str) -> None:
-    """Refuse weights of which none counts."""
-    if not kept.any():
-        raise ValueError(f"{name} is zero for every row; at least one needs weight")
-
-
-@dataclass(frozen=True)
-class ValidationSet:
-    """Rows that are not trained on, with classes coded as in training."""
-
-    X: Numbers
-    codes: Ints
-    weight: Array
-
-
-def make_validation_set(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> ValidationSet:
-    """Code the labels of other rows by the classes of training; refuse labels it did not have."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
-    unknown = np.setdiff1d(y, classes)
-    if unknown.size:
-        raise ValueError(f"y_val has labels that y does not have: {unknown.tolist()}")
-    if not weight.sum() > 0.0:
-        raise ValueError("sample_weight_val is zero for every row; at least one needs weight")
-    kept = weight > 0.0
-    return ValidationSet(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
-
-
-def class_weights(class_weight: Any, y: Any) -> Array:
-    """Return the weight of every row by its class, or refuse weights that cannot serve."""
-    weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
-    if not (np.isfinite(weight) & (weight >= 0.0)).all():
-        raise ValueError(
-            f"class_weight={class_weight!r} does not fit: weights must be finite, zero or positive"
-        )
-    return weight
-
-
-def feature_costs(costs: Any, names: list[str]) -> Array:
-    """Return the cost of every feature and, at the end, 1 for the constant, (d + 1,)."""
-    d, given = len(names), costs
-    if costs is None:
-        return np.ones(d + 1)
-    if isinstance(costs, Mapping):
-        check_known("feature_costs", sorted(set(costs) - set(names), key=str), names)
-        costs = [costs.get(name, 1.0) for name in names]
-    try:
-        values = np.asarray(costs, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"feature_costs={given!r} does not fit: it takes numbers, one per feature"
-        ) from None
-    if values.shape != (d,):
-        raise ValueError(
-            f"feature_costs has shape {values.shape}, but X has {d} features: give one cost each"
-        )
-    wrong = ~(np.isfinite(values) & (values > 0.0))
-    if wrong.any():
-        feature = int(np.argmax(wrong))
-        raise ValueError(
-            f"feature_costs holds {values[feature]} for the feature {names[feature]!r}; costs must "
-            "be positive and finite (for a free feature use a small cost)"
-        )
-    return np.append(values, 1.0)
-
-
-def check_number(name: str, value: Any, low: float, *, strict: bool, what: str) -> float:
-    """Return a real parameter as float, or refuse it by name."""
-    fits = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not fits or float(value) < low or (strict and float(value) == low):
-        raise ValueError(f"{name}={value!r} does not fit: it takes {what}")
-    return float(value)
-
-
-def check_share(name: str, value: Any) -> float:
-    """Return a parameter in (0, 1] as float, or refuse it by name."""
-    share = check_number(name, value, 0.0, strict=True, what="(0, 1]")
-    if share > 1.0:
-        raise ValueError(f"{name}={value!r} does not fit: it takes (0, 1]")
-    return share
-
-
-def check_count(name: str, value: Any, low: int, what: str) -> int:
-    """Return an integer parameter, or refuse it by name."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
-        raise ValueError(f"{name}={value!r} does not fit: it takes {what}")
-    return int(value)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return a named choice, or refuse it with the list of names."""
-    if not isinstance(value, str) or value not in choices:
-        names = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{name}={value!r} is not known; it takes one of {names}")
-    return value
-
+#: Most levels of a categorical feature: codes of one byte, one of which stands for missing values.
+MOST_LEVELS = 255
+#: Smallest relative weight of a row. Smaller weights cannot be told from zero later on.
+_LEAST_WEIGHT = 1e-290
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}
@@ -294,15 +38,18 @@ _ANYTHING: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
 def read_training(
     estimator: Any, X: Any, y: Any, **checks: Any
 ) -> tuple[Numbers, npt.NDArray[Any], CategoryEncoder]:
-    """Return X as numbers (m, d), y, and how X became numbers.
+    """Return X as numbers (m, d), the labels y, and the encoder that converted X.
+
+    Sets `n_features_in_` and `feature_names_in_` of the estimator.
 
     Parameters
     ----------
     estimator : estimator
-        Its `categorical_features` say which columns hold categories; `n_features_in_` and
-        `feature_names_in_` are set.
+        `categorical_features` determines which columns are categorical.
+    X, y : array-like, data frame or series
+        X may also be a sparse matrix.
     **checks
-        Of `check_X_y`, for y.
+        Options of `check_X_y` for y.
     """
     check_not_lazy("X", X)
     check_not_lazy("y", y)
@@ -311,9 +58,17 @@ def read_training(
     check_no_missing_labels(y)
     categorical = estimator.categorical_features
     if is_sparse(X):
-        return _read_sparse(estimator, X, y, **checks)
+        X, y = validate_data(estimator, X, y, **_SPARSE, **checks)
+        names = feature_names(estimator)
+        if names_categories(categorical, names):
+            raise ValueError(
+                f"categorical_features={categorical!r} is invalid for a sparse X, whose columns "
+                "are numeric: pass X as an array or a data frame, or one column of 0 and 1 per "
+                "level"
+            )
+        return as_csc(X), y, numeric_encoder(names)
     if by_dtype(categorical) and not is_frame(X):
-        with _telling_words(X):
+        with _locating_text(X):
             X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
         return _aligned(X), y, numeric_encoder(feature_names(estimator))
     X = _columns(estimator, X, reset=True)
@@ -322,63 +77,54 @@ def read_training(
     return _aligned(X), y, encoder
 
 
-def _read_sparse(
-    estimator: Any, X: Any, y: Any, **checks: Any
-) -> tuple[Numbers, npt.NDArray[Any], CategoryEncoder]:
-    X, y = validate_data(estimator, X, y, **_SPARSE, **checks)
-    names, categorical = feature_names(estimator), estimator.categorical_features
-    if names_categories(categorical, names):
-        raise ValueError(
-            f"categorical_features={categorical!r} does not fit a sparse X, whose columns hold "
-            "numbers: give X as an array or a frame, or one column of 0 and 1 per level"
-        )
-    return as_csc(X), y, numeric_encoder(names)
-
-
 def read_rows(estimator: Any, X: Any, encoder: CategoryEncoder) -> Numbers:
-    """Return X as numbers (m, d), in the way it was done in training."""
+    """Return X as numbers (m, d), converted by the encoder of the training data."""
     check_not_lazy("X", X)
     if is_sparse(X):
         if encoder.categorical.any():
             raise ValueError(
-                "X is sparse, but the model was fitted to categories, which a sparse matrix "
-                "cannot hold: give X as the frame or array it was fitted to"
+                "X is sparse, but the model was fitted with categorical features, which a sparse "
+                "matrix cannot hold: pass X as a data frame or an array, as in fit"
             )
         return as_csc(validate_data(estimator, X, **_SPARSE, reset=False))
     if not encoder.categorical.any() and not is_frame(X):
-        with _telling_words(X):
+        with _locating_text(X):
             return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
     numbers = encoder.encode(_columns(estimator, X, reset=False))
     return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
 
 
 def read_part(X: Any, encoder: CategoryEncoder) -> Numbers:
-    """Return a part of the rows, a frame or an array that may be empty, as numbers (m, d)."""
+    """Return one part of the rows, a frame or an array that may be empty, as numbers (m, d)."""
     if not encoder.categorical.any() and not is_frame(X):
-        with _telling_words(X):
+        with _locating_text(X):
             return _aligned(check_array(X, input_name="X", ensure_min_samples=0, **_NUMBERS))
     numbers = encoder.encode(X)
     return _aligned(check_array(numbers, input_name="X", ensure_min_samples=0, **_NUMBERS))
 
 
+def _aligned(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.require(X, requirements="A")
+
+
 @contextmanager
-def _telling_words(X: Any) -> Iterator[None]:
-    """Say where X holds a word, when it cannot be read as numbers for that reason."""
+def _locating_text(X: Any) -> Iterator[None]:
+    """Report the position of the first text in X if the conversion to numbers fails on it."""
     try:
         yield
     except ValueError as error:
-        place = _first_word(X) if "could not convert" in str(error) else None
-        if place is None:
+        found = _first_text(X) if "could not convert" in str(error) else None
+        if found is None:
             raise
-        row, column, word = place
+        row, column, text = found
         raise ValueError(
-            f"X holds {word!r} in row {row} of column {column}, both counted from 0, which is not "
-            "a number: turn the column into numbers, or fit with it as categories (list it in "
-            "categorical_features)"
+            f"X holds {text!r} in row {row} of column {column} (both counted from 0), which is not "
+            "a number: encode the column as numbers, or make it categorical by listing it in "
+            "categorical_features"
         ) from None
 
 
-def _first_word(X: Any) -> tuple[int, int, str] | None:
+def _first_text(X: Any) -> tuple[int, int, str] | None:
     """Return row, column and value of the first string of X (m, d) that is not a number."""
     values = np.array(X, dtype=object)
     for (row, column), value in np.ndenumerate(values) if values.ndim == 2 else ():
@@ -396,19 +142,22 @@ def _is_number(text: str | bytes) -> bool:
 
 
 def _columns(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Set or check names and number of the columns; return the frame, or X as an array (m, d)."""
+    """Set or check the column names and their number; return the frame, or X as an array."""
     if is_frame(X):
-        known = _get_feature_names(X) is not None
-        named = X if known else _ColumnNames(X)
+        has_names = _get_feature_names(X) is not None
+        named = X if has_names else _ColumnNames(X)
         validate_data(estimator, named, skip_check_array=True, reset=reset)
         return X
     if isinstance(X, Sequence):
-        X = np.array(X, dtype=object)  # or NumPy would make strings of all of it
+        X = np.array(X, dtype=object)  # otherwise NumPy converts mixed values to strings
     return validate_data(estimator, X, **_ANYTHING, reset=reset)
 
 
 class _ColumnNames:
-    """The names of a frame as scikit-learn before 1.9 reads them, which knows no narwhals."""
+    """Column names of a frame in the form that scikit-learn before 1.9 reads.
+
+    Those versions do not use narwhals.
+    """
 
     def __init__(self, X: Any) -> None:
         import narwhals.stable.v2 as nw
@@ -424,8 +173,22 @@ class _ColumnNames:
         return list(self._names)
 
 
+def check_finite(X: Numbers, team: Team | None = None) -> None:
+    """Reject infinite values with scikit-learn's message; missing values are allowed.
+
+    The minimum and maximum of every column come from one pass on all threads, which is several
+    times faster than the sum that scikit-learn computes first.
+    """
+    if is_sparse(X):
+        assert_all_finite(X.data, allow_nan=True, input_name="X")
+        return
+    low, high, _ = ranges(X, team)
+    if (low == -np.inf).any() or (high == np.inf).any():
+        assert_all_finite(X, allow_nan=True, input_name="X")
+
+
 def check_no_missing_labels(y: Any) -> None:
-    """Refuse labels that are null, None or NaN."""
+    """Reject labels that are null, None or NaN."""
     missing = count_missing(y)
     if missing:
         noun = "label" if missing == 1 else "labels"
@@ -436,12 +199,12 @@ def check_no_missing_labels(y: Any) -> None:
 
 
 def check_single_labels(y: Any) -> None:
-    """Refuse labels in several columns."""
+    """Reject labels in several columns."""
     shape = _shape(y)
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
-            f"y should be a 1d array, one class per row, but has the shape {shape}; rows with "
-            "several labels go to DirectBoostMultiLabelClassifier"
+            f"y should be a 1d array with one class per row, but has shape {shape}; for rows with "
+            "several labels use DirectBoostMultiLabelClassifier"
         )
 
 
@@ -449,5 +212,274 @@ def _shape(y: Any) -> tuple[int, ...]:
     return tuple(y.shape if hasattr(y, "shape") else np.asarray(y).shape)
 
 
-def _aligned(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.require(X, requirements="A")
+def check_several_classes(classes: npt.NDArray[Any]) -> None:
+    """Reject labels that are all of one class."""
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}) among the rows with positive weight; "
+            "a classifier needs at least two classes"
+        )
+
+
+def check_level_counts(levels: Ints, max_bins: int | None, names: list[str]) -> None:
+    """Reject a categorical feature with more levels than there are bins."""
+    most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
+    if max_bins is not None and max_bins < MOST_LEVELS:
+        most, limit = max_bins, f"max_bins={max_bins}"
+    if (levels > most).any():
+        feature = int(np.argmax(levels > most))
+        raise ValueError(
+            f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit}: merge "
+            "rare levels, or encode the column as numbers"
+        )
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Training rows with positive weight; classes are coded 0..k-1.
+
+    Attributes
+    ----------
+    X : (m, d) array or csc_array
+    codes : (m,) int array
+        Class of every row; zeros if a row may have several labels.
+    weight : (m,) array
+        Weights divided by the largest one, in (0, 1].
+    total_weight : float
+        Sum of the weights in the user's unit.
+    classes : (k,) array
+    levels : (d,) int array
+        Number of levels of every categorical feature, whose values in X are 0..levels-1 or NaN; 0
+        for a numeric feature.
+    targets : (m, k) array of +1 and -1, or None
+        Labels of every row if a row may have several.
+    signs : (d + 1, k) int8 array or None
+        Sign constraints on the coefficients, by feature and class.
+    """
+
+    X: Numbers
+    codes: Ints
+    weight: Array
+    total_weight: float
+    classes: npt.NDArray[Any]
+    levels: Ints
+    targets: Ints | None = None
+    signs: Ints | None = None
+
+    @property
+    def prior(self) -> Array:
+        """Weighted share of the rows that have each class or label, (k,)."""
+        if self.targets is not None:
+            return np.asarray(self.weight @ (self.targets > 0) / self.weight.sum())
+        share = np.bincount(self.codes, weights=self.weight, minlength=self.classes.size)
+        return np.asarray(share / share.sum())
+
+
+def make_training_set(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingSet:
+    """Drop rows of weight zero and code the classes; raise ValueError for invalid input."""
+    weight = _checked_weights(X, sample_weight)
+    name = "sample_weight"
+    if class_weight is not None:
+        weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
+    X, y, weight, largest = _positive_rows(X, y, weight, name)
+    classes, codes = np.unique(y, return_inverse=True)
+    check_several_classes(classes)
+    return TrainingSet(
+        X=X,
+        codes=codes.astype(np.int32),
+        weight=weight,
+        total_weight=largest * float(weight.sum()),
+        classes=classes,
+        levels=np.zeros(X.shape[1], dtype=np.int32),
+    )
+
+
+def label_values(Y: Any) -> list[npt.NDArray[Any]]:
+    """Return the two values of every column of Y (m, k); the second one marks the label.
+
+    A column of zeros and ones always has the values 0 and 1. Otherwise the larger value marks the
+    label.
+    """
+    values = []
+    for column in range(Y.shape[1]):
+        found = np.unique(Y[:, column])
+        if found.size > 2:
+            raise ValueError(
+                f"column {column} of y has {found.size} distinct values, including "
+                f"{found[:3].tolist()}; expected an indicator matrix with one column per label, 1 "
+                "where a row has the label and 0 elsewhere; "
+                "sklearn.preprocessing.MultiLabelBinarizer converts lists of labels"
+            )
+        binary = found.dtype.kind in "biuf" and bool(np.isin(found, (0, 1)).all())
+        values.append(np.array([0, 1]) if binary else found)
+    return values
+
+
+def label_rows(
+    X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
+) -> TrainingSet:
+    """Drop rows of weight zero and code the labels of Y (m, k) as +1 and -1."""
+    weight = _checked_weights(X, sample_weight)
+    X, Y, weight, largest = _positive_rows(X, Y, weight, "sample_weight")
+    columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
+    return TrainingSet(
+        X=X,
+        codes=np.zeros(weight.size, dtype=np.int32),
+        weight=weight,
+        total_weight=largest * float(weight.sum()),
+        classes=np.arange(len(values)),
+        levels=np.zeros(X.shape[1], dtype=np.int32),
+        targets=np.where(np.column_stack(columns), 1, -1).astype(np.int8),
+    )
+
+
+def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
+    """Set the number of levels of encoded rows; drop unused levels from rows and encoder."""
+    X, encoder = encoder.restricted(rows.X)
+    return replace(rows, X=X, levels=encoder.n_levels), encoder
+
+
+@dataclass(frozen=True)
+class ValidationSet:
+    """Rows that are not used for training, with classes coded as in training.
+
+    Attributes
+    ----------
+    X : (m, d) array or csc_array
+    codes : (m,) int array
+    weight : (m,) array, > 0
+    """
+
+    X: Numbers
+    codes: Ints
+    weight: Array
+
+
+def make_validation_set(X: Numbers, y: Any, sample_weight: Any, classes: Any) -> ValidationSet:
+    """Code validation labels by the training classes; reject labels that are not among them."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"y_val has labels that y does not have: {unknown.tolist()}")
+    kept = weight > 0.0
+    check_some_weight(kept, "sample_weight_val")
+    return ValidationSet(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
+
+
+def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    check_nonnegative(weight)
+    return np.asarray(weight)
+
+
+def check_nonnegative(weight: Array) -> None:
+    """Reject negative sample weights."""
+    if (weight < 0.0).any():
+        raise ValueError(
+            f"sample_weight has negative values (the smallest is {weight.min()}); "
+            "weights must be zero or positive"
+        )
+
+
+def _positive_rows(
+    X: Numbers, y: Any, weight: Array, name: str
+) -> tuple[Numbers, Any, Array, float]:
+    """Return the rows with positive weight, their relative weights, and the largest weight."""
+    largest = float(weight.max())
+    weight, kept = relative_weights(weight, largest)
+    check_some_weight(kept, name)
+    if not kept.all():
+        X, y, weight = X[kept], y[kept], weight[kept]
+    return X, y, weight, largest
+
+
+def relative_weights(weight: Array, largest: float) -> tuple[Array, Bools]:
+    """Return the weights divided by the largest one, and which rows have positive weight."""
+    weight = weight / (largest if largest > 0.0 else 1.0)
+    return weight, weight > _LEAST_WEIGHT
+
+
+def check_some_weight(kept: Bools, name: str) -> None:
+    """Reject sample weights that are all zero."""
+    if not kept.any():
+        raise ValueError(f"{name} is zero for every row; at least one row needs a positive weight")
+
+
+def class_weights(class_weight: Any, y: Any) -> Array:
+    """Return the weight of every row by its class, (m,); raise ValueError for invalid weights."""
+    weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    if not (np.isfinite(weight) & (weight >= 0.0)).all():
+        raise ValueError(
+            f"class_weight={class_weight!r} is invalid: expected weights that are finite, zero or "
+            "positive"
+        )
+    return weight
+
+
+def feature_costs(costs: Any, names: list[str]) -> Array:
+    """Return the cost of every feature, followed by cost 1 of the constant, (d + 1,)."""
+    d, given = len(names), costs
+    if costs is None:
+        return np.ones(d + 1)
+    if isinstance(costs, Mapping):
+        check_known("feature_costs", sorted(set(costs) - set(names), key=str), names)
+        costs = [costs.get(name, 1.0) for name in names]
+    try:
+        values = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"feature_costs={given!r} is invalid: expected numbers, one per feature"
+        ) from None
+    if values.shape != (d,):
+        raise ValueError(
+            f"feature_costs has shape {values.shape}, but X has {d} features: pass one cost per "
+            "feature"
+        )
+    wrong = ~(np.isfinite(values) & (values > 0.0))
+    if wrong.any():
+        feature = int(np.argmax(wrong))
+        raise ValueError(
+            f"feature_costs holds {values[feature]} for the feature {names[feature]!r}; costs must "
+            "be positive and finite (for a free feature use a small cost)"
+        )
+    return np.append(values, 1.0)
+
+
+def check_number(name: str, value: Any, low: float, *, strict: bool, what: str) -> float:
+    """Return a parameter as float; raise ValueError unless it is finite and at least `low`.
+
+    With `strict` it must be above `low`. `what` completes the message "expected ...".
+    """
+    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not valid or float(value) < low or (strict and float(value) == low):
+        raise _invalid(name, value, what)
+    return float(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """Return a parameter in (0, 1] as float; raise ValueError for other values."""
+    what = "a number in (0, 1]"
+    share = check_number(name, value, 0.0, strict=True, what=what)
+    if share > 1.0:
+        raise _invalid(name, value, what)
+    return share
+
+
+def check_count(name: str, value: Any, low: int, what: str) -> int:
+    """Return an integer parameter; raise ValueError unless it is an integer of at least `low`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+        raise _invalid(name, value, what)
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return a string parameter; raise ValueError unless it is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise _invalid(name, value, f"one of {', '.join(repr(c) for c in choices)}")
+    return value
+
+
+def _invalid(name: str, value: Any, what: str) -> ValueError:
+    return ValueError(f"{name}={value!r} is invalid: expected {what}")

@@ -33,7 +33,7 @@ def budgets_of(estimator: Any) -> dict[str, float]:
 def _budget(name: str, value: Any) -> float:
     if name == "max_cost":
         return check_number(name, value, 0.0, strict=True, what="None or a positive number")
-    return check_count(name, value, 1, "None or a whole number >= 1")
+    return check_count(name, value, 1, "None or an integer >= 1")
 
 
 def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:

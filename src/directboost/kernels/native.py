@@ -27,6 +27,7 @@ from .structs import (
     Tables,
     Team,
     own_class_dual,
+    tie_width,
 )
 
 
@@ -71,12 +72,11 @@ def price(
     """Return the best price, jump and polarity of every feature; see `reference.price`."""
     d, m = n_bins.size, codes.shape[1]
     best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
-    tie = 1e-12 if A.dtype == np.float64 else 1e-6
     bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
     lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
                  bins.ctypes.data, kind.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
-                 costs.ctypes.data, tie, best.ctypes.data, jump.ctypes.data,
+                 costs.ctypes.data, tie_width(A), best.ctypes.data, jump.ctypes.data,
                  polarity.ctypes.data)  # fmt: skip
     return best, jump, polarity
 

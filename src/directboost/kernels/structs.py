@@ -39,6 +39,14 @@ class LossRows:
     c: Scores
 
 
+def tie_width(A: Any) -> float:
+    """Return the relative difference up to which prices at coefficients A count as equal.
+
+    It depends on the precision of A alone; A is an array, or another object with a `dtype`.
+    """
+    return 1e-12 if A.dtype == np.float64 else 1e-6
+
+
 def padded_width(k: int) -> int:
     """Return k up to a multiple of eight: rows of that width are read as whole vectors."""
     return -(-k // 8) * 8

@@ -1,19 +1,14 @@
-"""Oracles, and the weak learners that have a name."""
+"""Pricing oracles, and the registry of weak learners by name."""
 
-from collections.abc import Callable
-
-from .base import Oracle, OracleData, Pricing
+from .base import LEARNERS, Oracle, OracleData, Pricing
 from .catalogue import Catalogue
 from .classifier import ClassifierOracle
 from .pool import PoolOracle
-from .stump import BinnedOracle, StumpOracle, all_stumps
-from .tree import TreeOracle, grown_trees
+from .stump import BinnedOracle, StumpOracle
+from .tree import TreeOracle
 
-#: From the name of a weak learner, and the rows of a fit, to an oracle at work.
-LEARNERS: dict[str, Callable[[OracleData], Oracle]] = {
-    "stump": all_stumps,
-    "tree": grown_trees,
-}
+# Names that `learner` accepts; each stands for the oracle with default arguments.
+LEARNERS.update({"stump": StumpOracle, "tree": TreeOracle})
 
 __all__ = [
     "LEARNERS",

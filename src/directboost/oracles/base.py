@@ -1,4 +1,4 @@
-"""The contract of an oracle: it prices the dictionary and proposes columns."""
+"""The interface of an oracle, and what oracles share: ranking of prices and rounding bounds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,15 +11,18 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Numbers, Scores, is_sparse, sparse_ranges
 from ..data.binning import ColumnWeights
 from ..kernels import ranges
+from ..kernels.structs import tie_width
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import L1, Penalty
 from ..problem.columns import ColumnSource, Costs, Proposals
 
+_BLOCK = 4096  # rows per block of a sum, so that a block stays in the cache
+
 
 @dataclass(frozen=True)
 class Pricing:
-    """What an oracle found for coefficients A.
+    """Result of pricing a dictionary for coefficients A.
 
     Attributes
     ----------
@@ -30,8 +33,21 @@ class Pricing:
     proposals : Proposals
         Columns worth adding, best first.
     complete : bool
-        Whether the whole dictionary has been priced. Where it has not, `max_price` is infinite,
-        and pricing the same coefficients again goes on with the rest.
+        Whether the whole dictionary has been priced. If not, `max_price` is infinite, and pricing
+        the same coefficients again continues with the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.oracles import OracleData, PoolOracle
+    >>> from directboost.penalties import L1
+    >>> X = np.array([[0.5, 1.0], [-0.5, 1.0]])
+    >>> data = OracleData(X=X, weight=np.ones(2), total_weight=2.0, costs=np.ones(3))
+    >>> pricing = PoolOracle().on(data).price(np.array([[1.0], [2.0]]), L1())
+    >>> pricing.max_price, pricing.complete
+    (3.0, True)
+    >>> int(pricing.proposals.feature[0])
+    1
     """
 
     max_price: float
@@ -42,7 +58,7 @@ class Pricing:
 
 @dataclass(frozen=True)
 class OracleData:
-    """What an oracle gets to know of a fit: the rows, but no labels.
+    """Training data for an oracle: the rows and their weights, but no labels.
 
     Attributes
     ----------
@@ -50,9 +66,9 @@ class OracleData:
         Without infinite values; NaN is a missing value. Sparse only for an oracle that
         `takes_sparse`.
     weight : (m,) array, > 0
-        Weights of the rows over the largest one.
+        Weights of the rows, divided by the largest one.
     total_weight : float
-        Sum of the weights as they were given.
+        Sum of the weights in the user's unit.
     costs : (d + 1,) array
         Cost of every feature, and of the constant at the end.
     max_bins : int or None
@@ -62,11 +78,20 @@ class OracleData:
     team : Team or None
         Threads for the kernels.
     levels : (d,) int array or None
-        Number of levels of every category, whose values in X are numbers from 0 on; 0 for other
-        features.
+        Number of levels of every categorical feature, whose values in X are 0..levels-1; 0 for
+        other features.
     signs : (d + 1, k) int8 array or None
-        +1 where a rule that holds for large values may only speak for a class, -1 where only
-        against it, 0 where both are allowed.
+        +1 if rules that hold for large values may only be evidence for a class, -1 if only
+        against it, 0 if both are allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.oracles import OracleData, StumpOracle
+    >>> X = np.array([[0.0, 3.0], [1.0, 3.0], [2.0, 5.0]])
+    >>> data = OracleData(X=X, weight=np.ones(3), total_weight=3.0, costs=np.ones(3))
+    >>> StumpOracle().on(data).dictionary
+    'all stumps'
     """
 
     X: Numbers
@@ -81,49 +106,89 @@ class OracleData:
 
 
 def column_ranges(data: OracleData) -> tuple[Array, Array, Bools]:
-    """Return smallest and largest value of every column, and which have missing values, (d,).
+    """Return minimum and maximum of every column, and which have missing values, (d,) each.
 
-    Columns without a value have infinity as smallest and minus infinity as largest one.
+    For columns without any value they are infinity and minus infinity.
     """
     return sparse_ranges(data.X) if is_sparse(data.X) else ranges(data.X, data.team)
 
 
 class Oracle(ABC):
-    """Finds the columns that violate the dual constraints most.
+    """Base class of oracles, which find the columns that violate the dual constraints most.
 
-    An estimator leaves the oracle it is given as it is and works with a copy, on which it calls
-    `start` first.
+    Subclass it to use your own weak learner, and pass an instance as `learner`. An estimator does
+    not modify the instance: it works with a copy, and calls `start` on the copy first.
 
     Attributes
     ----------
     dictionary : str
-        The set of weak classifiers a certificate over this oracle speaks of.
+        Name of the set of weak classifiers that a certificate over this oracle refers to.
     source : ColumnSource
-        Responses and weak classifiers by the names, three numbers, of proposals.
+        Responses and weak classifiers of columns, by their names: the three numbers of proposals.
     costs : sequence of float
-        Penalty weight of a column, by the first number of its name.
+        Cost of a column, by the first number of its name.
     missing : (d,) bool array
-        Which features have missing values.
+        Which features have missing values. Set before `start`.
+    whole_features : bool
+        Whether the columns are stumps on binned features, so that block descent can work on whole
+        features.
+    grows : bool
+        Whether the dictionary consists of the columns that a search has found so far. A lower
+        bound then holds for the columns of its round only.
+    takes_missing : bool
+        Whether the weak classifiers accept missing values.
+    takes_sparse : bool
+        Whether X may be sparse, in `start` and in the `predict` of the weak classifiers.
+    signs : (d + 1, k) int array or None
+        Sign constraints on the weights; see `OracleData`.
+
+    Examples
+    --------
+    Products of two features, as weak classifiers:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.oracles import Catalogue, Oracle
+    >>> @dataclass(frozen=True)
+    ... class Product:
+    ...     features: tuple[int, int]
+    ...
+    ...     def predict(self, X):
+    ...         return np.tanh(X[:, list(self.features)] - 3.0).prod(axis=1)
+    ...
+    ...     def describe(self, name):
+    ...         return f"product of {name}"
+    >>> class Products(Oracle):
+    ...     dictionary = "products of neighbouring features"
+    ...
+    ...     def start(self, data):
+    ...         self.source = Catalogue(data)
+    ...         self.costs = self.source.costs
+    ...         for f in range(data.X.shape[1] - 1):
+    ...             self.source.add(Product((f, f + 1)))
+    ...
+    ...     def price(self, A, penalty, rule="exact"):
+    ...         return self.source.price(A, penalty, rule)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DirectBoostClassifier(learner=Products(), nu=0.1).fit(X, y)
+    >>> model.certificate_.dictionary, model.certificate_.converged
+    ('products of neighbouring features', True)
     """
 
     dictionary: str
     source: ColumnSource
     costs: Costs
     missing: Bools
-    #: Whether the columns are jumps on codes, so that block descent can work on whole features.
     whole_features: ClassVar[bool] = False
-    #: Whether the dictionary is what a search has found so far: a lower bound then holds for the
-    #: columns of its round, and no longer when there are more.
     grows: ClassVar[bool] = False
-    #: Whether the weak classifiers have an answer to missing values.
     takes_missing: ClassVar[bool] = True
-    #: Whether X may be sparse, in `start` and for the weak classifiers it finds.
     takes_sparse: bool = False
-    #: The signs that weights must keep, as `OracleData` has them, or None.
     signs: Ints | None = None
 
     def on(self, data: OracleData) -> "Oracle":
-        """Return a copy of the oracle at work on these rows."""
+        """Return a copy of the oracle that has been started on the training data."""
         oracle = copy(self)
         oracle.missing = column_ranges(data)[2]
         oracle.start(data)
@@ -131,39 +196,42 @@ class Oracle(ABC):
 
     @abstractmethod
     def start(self, data: OracleData) -> None:
-        """Learn the training rows of a fit; set `source` and `costs`."""
+        """Read the training data of a fit; set `source` and `costs`."""
 
     @abstractmethod
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price the dictionary for coefficients A (m, k).
 
-        With the rule "exact" the proposals are ordered by their price, with "paper" by the
-        largest edge of a single class; `max_price` is exact in both.
+        The rule "exact" orders the proposals by price, the rule "paper" by the largest edge of a
+        single class. `max_price` is exact with both.
         """
 
     def reprice(self, A: Scores, penalty: Penalty) -> Pricing:
-        """Price the dictionary as it is, without a search for more, for the final proof."""
+        """Price the current dictionary without searching for more columns.
+
+        Used for the certificate at the end of a fit.
+        """
         return self.price(A, penalty)
 
     def traffic(self) -> int:
-        """Return the bytes that have travelled since the last call, where rows are elsewhere."""
+        """Return the bytes transferred since the last call, if the rows are on other machines."""
         return 0
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
-        """Return what it knows of an earlier model, weak classifiers with weights (n, k)."""
+        """Return the columns of an earlier model, for a warm start.
+
+        `learners` are its weak classifiers and `rows` (n, k) their weights. By default the result
+        is empty.
+        """
         return ColumnWeights(np.empty((0, 3), dtype=np.int64), np.empty((0, rows.shape[1])))
 
 
-_BLOCK = 4096  # rows that are summed together, so that they stay in the cache
-
-
-def tie_width(A: Scores) -> float:
-    """Return the relative difference up to which prices at coefficients A are equal."""
-    return 1e-12 if A.dtype == np.float64 else 1e-6
+#: Oracles of the weak learners that have a name; `oracles/__init__.py` lists them.
+LEARNERS: dict[str, type[Oracle]] = {}
 
 
 def ranking(prices: Array, tie: float) -> Ints:
-    """Order places by price; runs of prices within the tie width go by place."""
+    """Return the order of descending prices; prices within the tie width are ordered by index."""
     falling = np.argsort(-prices, kind="stable")
     ordered = prices[falling]
     starts = np.append(True, ordered[1:] < ordered[:-1] * (1.0 - tie))
@@ -173,9 +241,9 @@ def ranking(prices: Array, tie: float) -> Ints:
 def best_by_edges(
     E: Array, signs: Ints | None, penalty: Penalty, tie: float
 ) -> tuple[float, int, int]:
-    """Return the best price at cost 1 among jumps with edges E (n, k), its jump and polarity.
+    """Return the best price at cost 1 of jumps with edges E (n, k), with its jump and polarity.
 
-    Weights keep the `signs` (k,), where there are some; within the tie width the first jump counts.
+    `signs` (k,), if given, constrain the weights. Of prices within the tie width the first wins.
     """
     if not E.shape[0]:
         return 0.0, 0, 1
@@ -187,11 +255,40 @@ def best_by_edges(
     return float(both.max()), first // 2, 1 if first % 2 == 0 else -1
 
 
-def rounding_of(A: Scores, penalty: Penalty, terms: int, least_cost: float) -> float:
-    """Bound the error of a price whose edges, of responses in [-1, 1], are sums of `terms`.
+def price_both_signs(
+    E: Array, costs: Costs, A: Scores, penalty: Penalty, rule: str = "exact"
+) -> Pricing:
+    """Price columns with edges E (n, k) at coefficients A (m, k), and their opposites.
 
-    In single precision, of which no proof is made, it is 0. A unit is twice the error of one
-    addition.
+    The names of the proposals are (row of E, 0, +1 or -1).
+    """
+    kappa = np.asarray(costs, dtype=np.float64)
+    prices = _prices_of_both(E, kappa, penalty)
+    max_price = float(prices.max(initial=0.0))
+    if rule == "paper":
+        prices = _prices_of_both(E, kappa, L1())
+    order = ranking(prices, tie_width(A))
+    place, polarity = order // 2, 1 - 2 * (order % 2)
+    return Pricing(
+        max_price=max_price,
+        rounding=rounding_of(A, penalty, A.shape[0] + 8, float(kappa.min())),
+        proposals=Proposals(
+            feature=place, jump=np.zeros_like(place), polarity=polarity, price=prices[order]
+        ),
+    )
+
+
+def _prices_of_both(E: Array, costs: Array, penalty: Penalty) -> Array:
+    """Return the prices of every column and its opposite, alternating, (2 n,)."""
+    both = np.stack([penalty.dual_norm(E), penalty.dual_norm(-E)], axis=1)
+    return np.asarray(both / costs[:, None]).ravel()
+
+
+def rounding_of(A: Scores, penalty: Penalty, terms: int, least_cost: float) -> float:
+    """Bound the rounding error of a price whose edges are sums of `terms` terms.
+
+    The responses are in [-1, 1]. The unit is twice the error of one addition. In single precision,
+    which is not used for certificates, the result is 0.
     """
     if A.dtype != np.float64:
         return 0.0
@@ -201,30 +298,6 @@ def rounding_of(A: Scores, penalty: Penalty, terms: int, least_cost: float) -> f
 
 
 def rounding_of_sums(sizes: Array, penalty: Penalty, terms: int, least_cost: float) -> float:
-    """Return `rounding_of` coefficients whose sizes |A| add up to `sizes` (k,)."""
+    """Return `rounding_of` for coefficients whose absolute values add up to `sizes` (k,)."""
     size = float(penalty.dual_norm(sizes[None, :])[0]) / least_cost
     return float((terms + sizes.size) * np.finfo(np.float64).eps * size)
-
-
-def price_both_signs(
-    E: Array, costs: Costs, A: Scores, penalty: Penalty, rule: str = "exact"
-) -> Pricing:
-    """Price columns with edges E (n, k), at coefficients A (m, k), and their opposites.
-
-    The names of the proposals are (place in E, 0, +1 or -1).
-    """
-    kappa = np.asarray(costs, dtype=np.float64)
-    prices = _both(E, kappa, penalty)
-    top = float(prices.max(initial=0.0))
-    if rule == "paper":
-        prices = _both(E, kappa, L1())
-    order = ranking(prices, tie_width(A))
-    place, polarity = order // 2, 1 - 2 * (order % 2)
-    proposals = Proposals(place, np.zeros_like(place), polarity, prices[order])
-    return Pricing(top, rounding_of(A, penalty, A.shape[0] + 8, float(kappa.min())), proposals)
-
-
-def _both(E: Array, costs: Array, penalty: Penalty) -> Array:
-    """Return the prices of every column and its opposite, in turn, (2 n,)."""
-    both = np.stack([penalty.dual_norm(E), penalty.dual_norm(-E)], axis=1)
-    return np.asarray(both / costs[:, None]).ravel()

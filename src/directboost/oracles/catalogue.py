@@ -1,4 +1,4 @@
-"""Weak classifiers that an oracle lists itself, with their responses to the training rows."""
+"""Numbered weak classifiers with their responses to the training rows, for custom oracles."""
 
 from hashlib import blake2b
 from typing import Any
@@ -11,21 +11,45 @@ from ..model.learners import Constant, Negated, WeakClassifier
 from ..penalties import Penalty
 from .base import OracleData, Pricing, price_both_signs
 
-_BLOCK = 256  # columns that are turned into doubles together
+_BLOCK = 256  # columns converted to double precision at a time
 
 
 class Catalogue:
-    """Numbered weak classifiers and their opposites; prices all of them exactly.
+    """Numbered weak classifiers and their opposites, with exact pricing of all of them.
 
     Conventions. Number 0 is the constant. The name of a column is (number, 0, polarity), so that a
-    catalogue serves as the `source` of an oracle, and its `costs` as those of the oracle. A weak
-    classifier costs the sum of the features it reads; one that reads none, the constant, costs 1.
+    catalogue can be the `source` of an oracle, and its `costs` the costs of the oracle. The cost
+    of a weak classifier is the sum of the costs of the features it reads; the constant, which
+    reads none, has cost 1.
 
     Parameters
     ----------
     data : OracleData
     kind : dtype, default=float64
-        How responses are kept; int8 serves where all are -1, 0 or 1.
+        Type of the stored responses; int8 is sufficient if all are -1, 0 or 1.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of training rows.
+    costs : list of float
+        Cost of every weak classifier, by number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.oracles import Catalogue, OracleData
+    >>> from directboost.penalties import L1
+    >>> from directboost.model.learners import PoolColumn
+    >>> X = np.array([[0.5, 1.0], [-0.5, 0.0]])
+    >>> data = OracleData(X=X, weight=np.ones(2), total_weight=2.0, costs=np.ones(3))
+    >>> catalogue = Catalogue(data)
+    >>> catalogue.add(PoolColumn(0))
+    (1, 1)
+    >>> len(catalogue), catalogue.costs
+    (2, [1.0, 1.0])
+    >>> catalogue.price(np.array([[1.0], [-3.0]]), L1()).max_price
+    2.0
     """
 
     def __init__(self, data: OracleData, kind: npt.DTypeLike = np.float64) -> None:
@@ -41,10 +65,10 @@ class Catalogue:
         return len(self._learners)
 
     def add(self, learner: WeakClassifier) -> tuple[int, int]:
-        """Take a weak classifier in; return the number of its column, and the sign.
+        """Add a weak classifier; return the number of its column, and its sign.
 
-        One that answers the training rows as a column does, or the opposite, is that column,
-        unless it costs less.
+        If an existing column has the same responses to the training rows, or the opposite ones,
+        and does not cost more, its number is returned instead.
         """
         response = self._checked(learner).astype(self._responses.dtype)
         cost = float(self._feature_costs[list(learner.features) or [-1]].sum())
@@ -82,8 +106,8 @@ class Catalogue:
         response = np.asarray(learner.predict(self._X), dtype=np.float64)
         if response.shape != (self.n_rows,) or not (np.abs(response) <= 1.0).all():
             raise ValueError(
-                f"the weak classifier {learner!r} does not fit: to {self.n_rows} rows it has to "
-                f"give {self.n_rows} responses in [-1, 1]"
+                f"learner={learner!r} is invalid: expected predict to return {self.n_rows} "
+                f"responses in [-1, 1] for {self.n_rows} rows"
             )
         return response
 
@@ -98,5 +122,5 @@ class Catalogue:
 
 
 def _key(response: npt.NDArray[Any]) -> bytes:
-    """Return what stands for responses; to add 0 turns -0 into 0."""
+    """Return a hash of the responses; adding 0 turns -0 into 0."""
     return blake2b((response + response.dtype.type(0)).tobytes(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier that takes sample weights, as a weak learner."""
+"""scikit-learn classifiers that accept sample weights, as weak learners."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,25 +12,26 @@ from ..arrays import Array, Scores
 from ..data.binning import ColumnWeights
 from ..model.learners import Constant, FittedClassifier, Negated, WeakClassifier
 from ..penalties import Penalty
-from .base import Oracle, OracleData, Pricing
+from .base import LEARNERS, Oracle, OracleData, Pricing
 from .catalogue import Catalogue
 
-_STEPS = 2.0**30  # in which the size of a coefficient is told, from nothing to the largest
+_STEPS = 2.0**30  # number of steps to which the size of a coefficient is rounded
 _TINY = float(np.finfo(np.float64).tiny)
-_REFINEMENTS = 2  # further searches from the best column where a penalty joins the classes
+_REFINEMENTS = 2  # further searches from the best column if the penalty couples the classes
 
 
 class ClassifierOracle(Oracle):
-    """Searches for columns by fitting a classifier to weighted rows, once for every class.
+    """Oracle that finds columns by fitting a scikit-learn classifier to weighted rows.
 
-    The edge of class r is the sum over rows of a_ir h(x_i): to make it large is to tell the rows
-    with a_ir > 0 from the others, with weights abs(a_ir). Every classifier found is a column, with
-    its opposite, from then on; all of them are priced exactly in every round. The search itself is
-    as good as the classifier, so what is proved holds for the columns that were generated.
+    The edge of class r is the sum over rows of a_ir h(x_i). Maximising it means separating the
+    rows with a_ir > 0 from the others, with weights abs(a_ir), so the search fits the classifier
+    once for every class. Every classifier found is a column from then on, and so is its opposite;
+    all columns are priced exactly in every round. The search itself is only as good as the
+    classifier, so the certificate holds for the generated columns.
 
-    Under a penalty that joins the classes a column serves several at once. From the best column,
-    with edges E, the search goes on with the coefficients A w, where w are the weights of the
-    classes by which the price of the column is a sum of edges.
+    Under a penalty that couples the classes, one column contributes to several of them. From the
+    best column, with edges E, the search continues with the coefficients A w, where w are the
+    class weights for which the price of the column is a weighted sum of its edges.
 
     Paper: Eq. 8 (best weak classifier, hinge, l1).
     Paper: Eq. 14 (best weak classifier, exponential, l1).
@@ -39,39 +40,56 @@ class ClassifierOracle(Oracle):
     Parameters
     ----------
     classifier : scikit-learn classifier
-        Its `fit` takes `sample_weight`. It is cloned for every fit.
+        Its `fit` must accept `sample_weight`. It is cloned for every fit.
+
+    Examples
+    --------
+    ``learner=classifier`` is short for ``learner=ClassifierOracle(classifier)``:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from directboost import DirectBoostClassifier
+    >>> from directboost.oracles import ClassifierOracle
+    >>> X, y = load_iris(return_X_y=True)
+    >>> oracle = ClassifierOracle(DecisionTreeClassifier(max_depth=2, random_state=0))
+    >>> clf = DirectBoostClassifier(learner=oracle, nu=0.5).fit(X, y)
+    >>> clf.certificate_.dictionary
+    'generated columns'
     """
 
     dictionary = "generated columns"
     grows: ClassVar[bool] = True
 
     def __init__(self, classifier: Any) -> None:
-        _refuse_unfit(classifier)
+        _check_classifier(classifier)
         self.classifier = classifier
         self.takes_sparse = bool(get_tags(classifier).input_tags.sparse)
 
     def start(self, data: OracleData) -> None:
-        """Begin with the constant alone."""
+        """Start with the constant as the only column."""
         self._data = data
         self._searched: Scores | None = None  # the coefficients of the last search
         self._catalogue = Catalogue(data, np.int8)
         self.source, self.costs = self._catalogue, self._catalogue.costs
-        given = data.random_state
-        self._random = None if given is None else check_random_state(given)
+        seed = data.random_state
+        self._random = None if seed is None else check_random_state(seed)
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
-        """Search for columns for coefficients A (m, k), once, and price all there are."""
+        """Search for columns for coefficients A (m, k) and price all generated columns.
+
+        Pricing the same coefficients again does not repeat the search.
+        """
         if self._searched is None or not np.array_equal(self._searched, A):
             self._search(A, penalty)
             self._searched = A.copy()
         return self._catalogue.price(A, penalty, rule)
 
     def reprice(self, A: Scores, penalty: Penalty) -> Pricing:
-        """Price the columns that were generated."""
+        """Price the generated columns without a search."""
         return self._catalogue.price(A, penalty)
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
-        """Take the classifiers of an earlier model in, where they read as many features."""
+        """Add the classifiers of an earlier model with the same number of features."""
         weights: dict[tuple[int, int, int], Array] = {}
         for learner, row in zip(learners, rows, strict=True):
             name = self._name(learner)
@@ -83,16 +101,16 @@ class ClassifierOracle(Oracle):
     def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
         inner = learner.learner if isinstance(learner, Negated) else learner
         if isinstance(inner, FittedClassifier):
-            known = inner.classifier.n_features_in_ == self._data.X.shape[1]
+            usable = inner.classifier.n_features_in_ == self._data.X.shape[1]
         else:
-            known = isinstance(inner, Constant)
-        if not known:
+            usable = isinstance(inner, Constant)
+        if not usable:
             return None
         number, sign = self._catalogue.add(learner)
         return number, 0, sign
 
     def _search(self, A: Scores, penalty: Penalty) -> None:
-        for a in _different(A):
+        for a in _distinct_columns(A):
             self._fit(a)
         for _ in range(_REFINEMENTS):
             direction = self._direction(A, penalty)
@@ -100,9 +118,12 @@ class ClassifierOracle(Oracle):
                 break
 
     def _direction(self, A: Scores, penalty: Penalty) -> Array:
-        """Return w (k,), up to its size, with price <E, w> / cost for the edges E of the best."""
+        """Return w (k,), up to scale, with price <E, w> / cost for the edges E of the best column.
+
+        It is zero if a single class determines the price: each class has had its own search.
+        """
         if penalty.p is None or penalty.p == 1.0:
-            return np.zeros(A.shape[1])  # a single class decides, and each had its search
+            return np.zeros(A.shape[1])
         best = self._catalogue.price(A, penalty).proposals.take(slice(1))
         E = self._catalogue.response(int(best.feature[0]), 0, int(best.polarity[0])) @ A
         positive = np.maximum(E, 0.0) / max(float(E.max()), _TINY)
@@ -110,39 +131,36 @@ class ClassifierOracle(Oracle):
 
     def _fit(self, a: Array) -> bool:
         """Fit a classifier to coefficients a (m,); return whether it is a new column."""
-        before, weight = len(self._catalogue), self._weights(a)
-        counts = weight > 0.0
-        labels = np.where(a > 0.0, 1, -1)[counts]
+        data, before = self._data, len(self._catalogue)
+        sample_weight = data.weight * (data.total_weight / data.weight.sum())
+        weight = stepped(a, sample_weight, data.total_weight)
+        positive = weight > 0.0
+        labels = np.where(a > 0.0, 1, -1)[positive]
         if np.unique(labels).size < 2:
             return False
-        X = self._data.X if counts.all() else self._data.X[counts]
+        X = data.X if positive.all() else data.X[positive]
         classifier = fresh(self.classifier, self._random)
-        classifier.fit(X, labels, sample_weight=weight[counts])
-        features = features_read(classifier, self._data.X.shape[1])
+        classifier.fit(X, labels, sample_weight=weight[positive])
+        features = features_read(classifier, data.X.shape[1])
         self._catalogue.add(FittedClassifier(classifier, features))
         return len(self._catalogue) > before
 
-    def _weights(self, a: Array) -> Array:
-        """Return weights in proportion to abs(a), with about the sum of those of the fit, (m,)."""
-        given = self._data.weight * (self._data.total_weight / self._data.weight.sum())
-        return stepped(a, given, self._data.total_weight)
 
+def stepped(a: Array, sample_weight: Array, total: float) -> Array:
+    """Return weights of the rows proportional to abs(a), with a sum of about `total`, (m,).
 
-def stepped(a: Array, given: Array, total: float) -> Array:
-    """Return weights of the rows in proportion to abs(a), in sum about `total`, (m,).
-
-    They are whole numbers of steps times the weights of the rows as they were given, (m,), and the
-    scale is a power of two, so that sums of them have no rounding error: what ties, ties in any
-    order of the rows, and when a row is there twice instead of weighing twice.
+    They are an integer number of steps times the user's `sample_weight` (m,), and the scale is a
+    power of two, so that their sums have no rounding error. Ties therefore do not depend on the
+    order of the rows, nor on whether a row is repeated or has twice the weight.
     """
-    size = np.abs(a) / given
-    weight = given * np.rint(size / max(float(size.max()), _TINY) * _STEPS)
+    size = np.abs(a) / sample_weight
+    weight = sample_weight * np.rint(size / max(float(size.max()), _TINY) * _STEPS)
     ratio = total / max(float(weight.sum()), _TINY)
     return np.asarray(weight * 2.0 ** np.rint(np.log2(ratio)))
 
 
 def fresh(classifier: Any, random: np.random.RandomState | None) -> Any:
-    """Return an unfitted copy of a classifier, with seeds of its own where `random` is given."""
+    """Return an unfitted copy of a classifier, with its own seeds if `random` is given."""
     copy = clone(classifier)
     if random is not None:
         names = [n for n in copy.get_params() if n.split("__")[-1] == "random_state"]
@@ -150,24 +168,23 @@ def fresh(classifier: Any, random: np.random.RandomState | None) -> Any:
     return copy
 
 
-def _refuse_unfit(classifier: Any) -> None:
-    name = type(classifier).__name__
-    known = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
-    if not known or not is_classifier(classifier):
+def _check_classifier(classifier: Any) -> None:
+    is_estimator = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
+    if not is_estimator or not is_classifier(classifier):
         raise ValueError(
-            f"learner={classifier!r} does not fit: it takes 'stump', 'tree', a scikit-learn "
-            "classifier such as DecisionTreeClassifier(max_depth=2), or an Oracle such as "
-            "PoolOracle()"
+            f"learner={classifier!r} is invalid: expected {', '.join(map(repr, LEARNERS))}, a "
+            "scikit-learn classifier such as DecisionTreeClassifier(max_depth=2), or an Oracle "
+            "such as PoolOracle()"
         )
     if not has_fit_parameter(classifier, "sample_weight"):
         raise ValueError(
-            f"learner={classifier!r} does not fit: the fit of {name} takes no sample_weight, by "
-            "which a round tells what the weak classifier should get right"
+            f"learner={classifier!r} is invalid: the fit of {type(classifier).__name__} does not "
+            "accept sample_weight, which boosting needs to weight the rows of each round"
         )
 
 
-def _different(A: Scores) -> list[Array]:
-    """Return the columns of A (m, k) but those equal, or opposite, to one before."""
+def _distinct_columns(A: Scores) -> list[Array]:
+    """Return the columns of A (m, k), without those equal or opposite to an earlier one."""
     kept: list[Array] = []
     for a in A.T:
         if not any(np.array_equal(a, b) or np.array_equal(a, -b) for b in kept):
@@ -176,7 +193,7 @@ def _different(A: Scores) -> list[Array]:
 
 
 def features_read(classifier: Any, d: int) -> tuple[int, ...]:
-    """Return the features a fitted classifier reads; all d where it does not say."""
+    """Return the features that a fitted classifier uses; all d if it does not report them."""
     if hasattr(classifier, "tree_"):
         read = np.isin(np.arange(d), classifier.tree_.feature)
     elif hasattr(classifier, "feature_importances_"):

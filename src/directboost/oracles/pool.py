@@ -1,4 +1,4 @@
-"""Exact pricing of a pool of weak classifiers that is given by its responses."""
+"""Exact pricing of a given pool of weak classifiers, whose responses are the columns of X."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,11 +13,11 @@ from .base import Oracle, OracleData, Pricing, column_ranges, price_both_signs
 
 
 class PoolOracle(Oracle):
-    """Prices every column of X, its opposite, and the constant: X holds responses in [-1, 1].
+    """Oracle of a fixed pool of weak classifiers, given by their responses.
 
-    For weak classifiers that exist already, whatever they are: X (m, n) has their answers to the
-    m rows, one column each, and `predict` takes their answers to other rows. `feature_costs` are
-    the costs of the columns.
+    X (m, n) holds the responses of n existing weak classifiers, in [-1, 1], to the m rows. Pass
+    their responses to other rows to `predict`. `feature_costs` are the costs of the columns. The
+    dictionary consists of every column of X, its opposite, and the constant.
 
     Paper: Eq. 8 (best weak classifier, hinge, l1).
 
@@ -39,12 +39,11 @@ class PoolOracle(Oracle):
     takes_sparse = True
 
     def start(self, data: OracleData) -> None:
-        """Take the columns of X as responses."""
+        """Use the columns of X as responses; raise ValueError if they are not in [-1, 1]."""
         if data.levels is not None and (data.levels > 0).any():
             raise ValueError(
                 f"column {int(np.argmax(data.levels > 0))} of X holds categories: with "
-                "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
-                "[-1, 1]"
+                "learner=PoolOracle() expected responses of weak classifiers, numbers in [-1, 1]"
             )
         low, high, gone = column_ranges(data)
         outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
@@ -52,8 +51,7 @@ class PoolOracle(Oracle):
             values = column(data.X, int(outside[0]))
             raise ValueError(
                 f"X holds {values[~(np.abs(values) <= 1.0)][0]} in column {outside[0]}: with "
-                "learner=PoolOracle() its columns are responses of weak classifiers, numbers in "
-                "[-1, 1]"
+                "learner=PoolOracle() expected responses of weak classifiers, numbers in [-1, 1]"
             )
         self._responses = data.X.astype(np.float64, copy=False)
         self.costs = data.costs
@@ -65,12 +63,12 @@ class PoolOracle(Oracle):
         return int(self._responses.shape[0])
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
-        """Price the whole pool for coefficients A (m, k): one product of matrices."""
+        """Price the whole pool for coefficients A (m, k) by one matrix product."""
         E = np.vstack([self._responses.T @ A, A.sum(axis=0)])
         return price_both_signs(E, self.costs, A, penalty, rule)
 
     def response(self, number: int, jump: int, polarity: int) -> Array:
-        """Return the responses of a column, or of the constant at the end, (m,)."""
+        """Return the responses of a column, (m,); the column after the last is the constant."""
         if number == self._responses.shape[1]:
             return np.full(self.n_rows, float(polarity))
         return polarity * np.asarray(column(self._responses, number), dtype=np.float64)
@@ -82,11 +80,11 @@ class PoolOracle(Oracle):
         return PoolColumn(column) if polarity > 0 else Negated(PoolColumn(column))
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
-        """Return the columns of an earlier model that are here too."""
+        """Return the columns of an earlier model that exist in this pool."""
         names = [self._name(learner) for learner in learners]
-        known = [name for name in names if name is not None]
+        here = [name for name in names if name is not None]
         found = np.array([name is not None for name in names], dtype=bool)
-        return ColumnWeights(np.array(known, dtype=np.int64).reshape(-1, 3), rows[found])
+        return ColumnWeights(np.array(here, dtype=np.int64).reshape(-1, 3), rows[found])
 
     def _name(self, learner: WeakClassifier) -> tuple[int, int, int] | None:
         if isinstance(learner, Constant):

@@ -1,7 +1,6 @@
-"""Growing a tree on binned data: greedily, one tree for all columns of a matrix."""
+"""Greedy growth of a decision tree on binned data, for all columns of a matrix at once."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -12,28 +11,13 @@ from ..kernels.step_functions import CATEGORICAL, WITH_MISSING
 from ..kernels.threads import Team
 from ..model.trees import Tree
 
-_TIE = 1e-7  # relative difference of gains that is none: the first split wins
-_NOTHING = 1e-6  # share of the weight that rounding may leave in an empty bin
-
-
-@dataclass(frozen=True)
-class Shape:
-    """How large a tree may grow.
-
-    Attributes
-    ----------
-    max_leaves : int
-    min_share : float
-        Least share of the weight of the rows it is grown on that a leaf holds.
-    """
-
-    max_leaves: int
-    min_share: float
+_TIE = 1e-7  # relative difference up to which gains are equal: the first split wins
+_EMPTY = 1e-6  # share of the weight that rounding errors may leave in an empty bin
 
 
 @dataclass(frozen=True)
 class _Split:
-    """A split of a node and its gain: the place of the bin in its feature, and missing's side."""
+    """A split of a node: its gain, the feature, the bin within it, and the side of missing."""
 
     gain: float
     feature: int
@@ -43,118 +27,132 @@ class _Split:
 
 @dataclass(eq=False)
 class _Node:
+    """A leaf of the unfinished tree: its rows, its histograms, and its best split.
+
+    `parent` is the number of the split above and whether the node is its right child; None for
+    the root.
+    """
+
     rows: Ints
     sums: Array
     best: _Split | None
-    #: Where the number of the split, or of the leaf, is written: a split above, and its side.
-    above: tuple[int, bool] | None = None
+    parent: tuple[int, bool] | None = None
 
 
 @dataclass
-class _Draft:
-    """The splits so far, in the order they were made."""
+class _UnfinishedTree:
+    """The splits so far, in the order of growth, and the children of every split."""
 
     splits: list[_Split] = field(default_factory=list)
     children: list[list[int]] = field(default_factory=list)
 
-    def add(self, split: _Split, above: tuple[int, bool] | None) -> int:
+    def add(self, split: _Split, parent: tuple[int, bool] | None) -> int:
         number = len(self.splits)
         self.splits.append(split)
         self.children.append([0, 0])
-        self.hang(number, above)
+        self.set_child(number, parent)
         return number
 
-    def hang(self, child: int, above: tuple[int, bool] | None) -> None:
-        if above is not None:
-            self.children[above[0]][int(above[1])] = child
+    def set_child(self, child: int, parent: tuple[int, bool] | None) -> None:
+        if parent is not None:
+            self.children[parent[0]][int(parent[1])] = child
 
 
 class TreeGrower:
-    """Grows trees on the same codes.
+    """Growth of trees on the same codes.
 
-    A leaf that answers its mean of the rows of A over their weights explains the square of its sum
-    over its weight; every split is the one of the largest gain in this.
+    A leaf predicts the sum of its rows of A over the sum of their weights. It explains the square
+    of the first sum over the second, and every split is the one with the largest gain in this
+    explained sum of squares.
 
     Parameters
     ----------
     binned : BinnedData
     weight : (m,) array
-    shape : Shape
+    max_leaves : int
+    min_share : float
+        Minimum weight of a leaf, as a share of the weight of the rows the tree is grown on.
     team : Team, optional
+        Threads for the kernels.
     """
 
     def __init__(
-        self, binned: BinnedData, weight: Array, shape: Shape, team: Team | None = None
+        self,
+        binned: BinnedData,
+        weight: Array,
+        max_leaves: int,
+        min_share: float,
+        team: Team | None = None,
     ) -> None:
-        self._binned, self._weight, self._shape, self._team = binned, weight, shape, team
+        self._binned, self._weight, self._team = binned, weight, team
+        self._max_leaves, self._min_share = max_leaves, min_share
 
     def grow(self, A: Scores, features: Ints, rows: Ints, least_gain: float = 0.0) -> Tree | None:
-        """Return a tree for the listed rows of A (m, k), on some features; None without a split.
+        """Return a tree for some rows of A (m, k) on some features; None if there is no split.
 
-        Splits gain more than `least_gain`.
+        Every split has a gain above `least_gain`.
         """
-        least = max(self._shape.min_share, _NOTHING) * float(self._weight[rows].sum())
-        search = _Search(self._binned, features, least, least_gain)
+        least_weight = max(self._min_share, _EMPTY) * float(self._weight[rows].sum())
+        search = _SplitSearch(self._binned, features, least_weight, least_gain)
         values = np.column_stack([A, self._weight]).astype(A.dtype, copy=False)
         root = _Node(rows, self._sums(values, features, rows), None)
         root.best = search.best(root.sums)
-        open_nodes, draft = [root], _Draft()
-        while len(open_nodes) < self._shape.max_leaves:
-            node = _widest(open_nodes)
+        nodes, tree = [root], _UnfinishedTree()
+        while len(nodes) < self._max_leaves:
+            gains = np.array([0.0 if node.best is None else node.best.gain for node in nodes])
+            node = nodes[int(np.argmax(gains >= (1.0 - _TIE) * gains.max()))]
             if node.best is None:
                 break
-            open_nodes.remove(node)
-            open_nodes += self._part(node, draft, values, features, search)
-        if not draft.splits:
+            nodes.remove(node)
+            nodes += self._split(node, tree, values, features, search)
+        if not tree.splits:
             return None
-        for leaf, node in enumerate(open_nodes):
-            draft.hang(~leaf, node.above)
-        return _finished(draft, self._binned)
+        for leaf, node in enumerate(nodes):
+            tree.set_child(~leaf, node.parent)
+        return _finish(tree, self._binned)
 
     def _sums(self, values: Scores, features: Ints, rows: Ints) -> Array:
-        codes, every = self._binned.codes, rows.size == self._binned.n_rows
-        if codes.shape[0] < self._binned.n_bins.size:
-            return self._sums_of_lists(values, features, rows)
-        if every:
+        """Return the histograms of the values of some rows, (bins of the features, k + 1)."""
+        binned, n_bins = self._binned, self._binned.n_bins[features]
+        if binned.codes.shape[0] < binned.n_bins.size:
+            # Some features have lists only: the other rows count as zero.
+            own = np.zeros_like(values)
+            own[rows] = values[rows]
             used = features.astype(np.int32)
-            return histograms(codes, used, self._binned.n_bins[features], values, self._team)
-        part = np.ascontiguousarray(codes[np.ix_(features, rows)])
+            return histograms(binned.codes, used, n_bins, own, self._team, binned.sparse)
+        if rows.size == binned.n_rows:
+            used = features.astype(np.int32)
+            return histograms(binned.codes, used, n_bins, values, self._team)
+        part = np.ascontiguousarray(binned.codes[np.ix_(features, rows)])
         used = np.arange(features.size, dtype=np.int32)
-        chosen = np.ascontiguousarray(values[rows])
-        return histograms(part, used, self._binned.n_bins[features], chosen, self._team)
+        return histograms(part, used, n_bins, np.ascontiguousarray(values[rows]), self._team)
 
-    def _sums_of_lists(self, values: Scores, features: Ints, rows: Ints) -> Array:
-        """Return the sums where some features have lists only: other rows count as zero."""
-        own = np.zeros_like(values)
-        own[rows] = values[rows]
-        binned, used = self._binned, features.astype(np.int32)
-        n_bins = binned.n_bins[features]
-        return histograms(binned.codes, used, n_bins, own, self._team, binned.sparse)
-
-    def _part(
-        self, node: _Node, draft: _Draft, values: Scores, features: Ints, search: "_Search"
+    def _split(
+        self,
+        node: _Node,
+        tree: _UnfinishedTree,
+        values: Scores,
+        features: Ints,
+        search: "_SplitSearch",
     ) -> list[_Node]:
-        """Split a node; the sums of the larger child are what the smaller one leaves."""
+        """Return the children of a node.
+
+        The sums of the larger child are those of the node minus those of the smaller child.
+        """
         assert node.best is not None
-        number = draft.add(node.best, node.above)
-        right = goes_right(self._binned, node.best, node.rows)
+        number = tree.add(node.best, node.parent)
+        right = _goes_right(self._binned, node.best, node.rows)
         parts = [node.rows[~right], node.rows[right]]
         small = int(parts[1].size < parts[0].size)
         sums = self._sums(values, features, parts[small])
         both = [sums, node.sums - sums] if small == 0 else [node.sums - sums, sums]
         best = [search.best(own) for own in both]
-        # What cannot be split needs no sums any more.
+        # A node that cannot be split does not need its sums any more.
         kept = [own if found else own[:0] for own, found in zip(both, best, strict=True)]
         return [_Node(parts[side], kept[side], best[side], (number, bool(side))) for side in (0, 1)]
 
 
-def _widest(nodes: list[_Node]) -> _Node:
-    """Return the first of the nodes whose split gains most."""
-    gains = np.array([0.0 if node.best is None else node.best.gain for node in nodes])
-    return nodes[int(np.argmax(gains >= (1.0 - _TIE) * gains.max()))]
-
-
-def goes_right(binned: BinnedData, split: Any, rows: Ints) -> Bools:
+def _goes_right(binned: BinnedData, split: _Split, rows: Ints) -> Bools:
     """Return which of the rows a split sends to the right."""
     codes, kind = binned.codes_of(split.feature)[rows], binned.kinds[split.feature]
     if kind == CATEGORICAL:
@@ -164,31 +162,34 @@ def goes_right(binned: BinnedData, split: Any, rows: Ints) -> Bools:
     return np.asarray(codes > split.bin)
 
 
-class _Search:
-    """Finds the best split of a node from its sums over the bins of the features."""
+class _SplitSearch:
+    """Search for the best split of a node, given its sums over the bins of the features."""
 
-    def __init__(self, binned: BinnedData, features: Ints, least: float, least_gain: float) -> None:
+    def __init__(
+        self, binned: BinnedData, features: Ints, least_weight: float, least_gain: float
+    ) -> None:
         n_bins, kinds = binned.n_bins[features], binned.kinds[features]
-        self._features, self._least, self._least_gain = features, least, least_gain
+        self._features, self._least_weight, self._least_gain = features, least_weight, least_gain
         self._first = np.concatenate([[0], np.cumsum(n_bins)])
         self._owner = np.repeat(np.arange(features.size), n_bins)
         place = np.arange(self._first[-1]) - self._first[self._owner]
         self._place, last = place, (n_bins - 1)[self._owner]
         self._levels = (kinds == CATEGORICAL)[self._owner]
-        self._gaps = (kinds == WITH_MISSING)[self._owner]
-        self._plain = np.where(self._levels, n_bins[self._owner] > 1, place < last)
-        self._other = self._gaps & (place < last - 1)
+        with_missing = (kinds == WITH_MISSING)[self._owner]
+        # Bins after which a split is possible, with missing values on the right and on the left.
+        self._missing_right = np.where(self._levels, n_bins[self._owner] > 1, place < last)
+        self._missing_left = with_missing & (place < last - 1)
 
     def best(self, sums: Array) -> _Split | None:
-        """Return the split of the largest gain, None where none gains enough."""
+        """Return the split of the largest gain; None if no gain exceeds the minimum."""
         total = sums[: self._first[1]].sum(axis=0)
         running = np.concatenate([np.zeros((1, sums.shape[1])), np.cumsum(sums, axis=0)])
         left = running[1:] - running[self._first[self._owner]]
         left = np.where(self._levels[:, None], sums, left)
-        gains = [self._gains(left, total, self._plain)]
-        if self._other.any():
+        gains = [self._gains(left, total, self._missing_right)]
+        if self._missing_left.any():
             left += sums[self._first[self._owner + 1] - 1]
-            gains.append(self._gains(left, total, self._other))
+            gains.append(self._gains(left, total, self._missing_left))
         gain = float(max(values.max() for values in gains))
         if not gain > self._least_gain:
             return None
@@ -200,28 +201,29 @@ class _Search:
 
     def _gains(self, left: Array, total: Array, allowed: Bools) -> Array:
         right = total - left
-        allowed = allowed & (left[:, -1] >= self._least) & (right[:, -1] >= self._least)
+        heavy = (left[:, -1] >= self._least_weight) & (right[:, -1] >= self._least_weight)
         with np.errstate(divide="ignore", invalid="ignore"):
             explained = sum((s[:, :-1] ** 2).sum(axis=1) / s[:, -1] for s in (left, right))
         before = float((total[:-1] ** 2).sum() / total[-1])
-        return np.where(allowed, explained - before, -np.inf)
+        return np.where(allowed & heavy, explained - before, -np.inf)
 
 
-def _finished(draft: _Draft, binned: BinnedData) -> Tree:
-    """Return the tree with thresholds and levels in the place of bins."""
-    splits = draft.splits
-    children = np.array(draft.children, dtype=np.int64)
-    levels = [s.bin < binned.levels[s.feature].size for s in splits]
-    values = [_value(binned, s) for s in splits]
+def _finish(tree: _UnfinishedTree, binned: BinnedData) -> Tree:
+    """Return the tree with thresholds and levels instead of bins."""
+    splits = tree.splits
+    children = np.array(tree.children, dtype=np.int64)
     return Tree(
-        np.array([s.feature for s in splits]), np.array(values, dtype=np.float64),
-        np.array(levels), np.array([_missing_left(binned, s) for s in splits]),
-        children[:, 0], children[:, 1],
-    )  # fmt: skip
+        feature=np.array([s.feature for s in splits]),
+        value=np.array([_value(binned, s) for s in splits], dtype=np.float64),
+        is_level=np.array([s.bin < binned.levels[s.feature].size for s in splits]),
+        missing_left=np.array([_missing_left(binned, s) for s in splits]),
+        left=children[:, 0],
+        right=children[:, 1],
+    )
 
 
 def _value(binned: BinnedData, split: _Split) -> float:
-    """Return the level or the threshold; an infinite one parts missing from present values."""
+    """Return the level or threshold; an infinite one separates missing from present values."""
     levels, thresholds = binned.levels[split.feature], binned.thresholds[split.feature]
     if levels.size:
         return float(levels[split.bin]) if split.bin < levels.size else -np.inf
@@ -229,9 +231,9 @@ def _value(binned: BinnedData, split: _Split) -> float:
 
 
 def _missing_left(binned: BinnedData, split: _Split) -> bool:
-    """Return where missing values go; where training had none, to the heavier side.
+    """Return whether missing values go left; without any in training, to the heavier side.
 
-    Those of a category are of the rest, unless the split sets them apart.
+    Missing values of a categorical feature belong to the rest, unless the split is on them.
     """
     kind = binned.kinds[split.feature]
     if kind == WITH_MISSING:

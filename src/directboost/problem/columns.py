@@ -1,4 +1,4 @@
-"""Columns as single response vectors, and what every set of columns can do."""
+"""Sets of columns of the restricted master problem, and columns as single response vectors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,16 +13,18 @@ from ..kernels.structs import SparseCodes
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 
-#: Penalty weights by the first number of the name of a column; a sequence may grow.
+#: Costs of columns, indexed by the first number of their name; a sequence may grow.
 Costs: TypeAlias = Array | Sequence[float]
+
+_MAX_IDLE_ROUNDS = 5  # rounds a column may stay at zero before `DenseColumns` drops it
 
 
 @dataclass(frozen=True)
 class Proposals:
-    """Columns an oracle proposes, best first; all arrays are (n,).
+    """Columns that an oracle proposes, best first; all arrays are (n,).
 
-    A column is named by three numbers, read by the source of the responses: for stumps the
-    feature, the jump and the polarity of `BinnedData`.
+    A column is named by three numbers, whose meaning depends on the `ColumnSource`. For stumps
+    they are the feature, jump and polarity of `BinnedData`.
     """
 
     feature: Ints
@@ -31,21 +33,21 @@ class Proposals:
     price: Array
 
     def above(self, price: float) -> "Proposals":
-        """Keep the proposals with a price above the given one."""
+        """Return the proposals with a price above the given one."""
         return self.take(self.price > price)
 
     def take(self, which: Ints | Bools | slice) -> "Proposals":
-        """Keep some of the proposals."""
+        """Return some of the proposals."""
         return Proposals(
-            self.feature[which], self.jump[which], self.polarity[which], self.price[which]
+            feature=self.feature[which],
+            jump=self.jump[which],
+            polarity=self.polarity[which],
+            price=self.price[which],
         )
 
 
-_PATIENCE = 5  # rounds a column may stay at zero
-
-
 class ColumnSource(Protocol):
-    """Where the responses of a proposed column come from."""
+    """Responses and weak classifiers of proposed columns, by the names of the columns."""
 
     @property
     def n_rows(self) -> int:
@@ -62,11 +64,11 @@ class ColumnSource(Protocol):
 
 
 class BinnedFeatures(ColumnSource, Protocol):
-    """Codes of features, whose jumps are columns: what block descent works on."""
+    """Binned features whose thresholds are columns, as block descent needs them."""
 
     @property
     def codes(self) -> Ints:
-        """Codes of the rows, (features, m), or of those features that have more than a list."""
+        """Codes of the rows, (n, m), of all features, or of the features without a list."""
         ...
 
     @property
@@ -76,17 +78,17 @@ class BinnedFeatures(ColumnSource, Protocol):
 
     @property
     def kinds(self) -> Ints:
-        """What the codes of every feature are; see `kernels.kinds`."""
+        """Kind of the codes of every feature; see `kernels.step_functions`."""
         ...
 
     @property
     def sparse(self) -> SparseCodes | None:
-        """Lists for features most of whose rows have one code."""
+        """Lists for features with one code in most rows, or None."""
         ...
 
     @property
     def constant(self) -> int:
-        """The feature that is the constant classifier."""
+        """Index of the feature that is the constant classifier."""
         ...
 
     def codes_of(self, feature: int) -> Ints:
@@ -99,13 +101,13 @@ class BinnedFeatures(ColumnSource, Protocol):
 
 
 class Columns(ABC):
-    """A growing set of columns; the weights W of its columns are kept by the caller."""
+    """A growing set of columns; the caller keeps the weights W of the columns."""
 
-    #: Changes whenever columns are removed, so that a master that keeps a model of the columns
-    #: knows when to build it anew.
+    #: Changes whenever columns are removed. A solver that caches a model of the columns rebuilds
+    #: it when this number changes.
     generation: int = 0
-    #: Whether a column is a feature with all its thresholds, so that a solve can gain although
-    #: no column is new.
+    #: Whether a column is a feature with all its thresholds, so that a solve can make progress
+    #: even if no column is new.
     whole_features: ClassVar[bool] = False
 
     @abstractmethod
@@ -114,15 +116,15 @@ class Columns(ABC):
 
     @abstractmethod
     def extend(self, proposals: Proposals, W: Any) -> int:
-        """Add columns among the proposals, best first; return how many are new."""
+        """Add columns from the proposals, best first; return the number of new columns."""
 
     @abstractmethod
     def grow(self, W: Any) -> Any:
-        """Return W with zero weights for the columns that were added since."""
+        """Return W with zero weights for the columns that have been added."""
 
     @abstractmethod
     def prune(self, W: Any) -> Any:
-        """Drop dead columns where that is worth it; return W without them."""
+        """Drop zero columns if that is worthwhile; return W without them."""
 
     def scores(self, W: Any) -> Array:
         """Return F = H W in double precision, (m, k)."""
@@ -130,7 +132,7 @@ class Columns(ABC):
 
     @abstractmethod
     def rounded_scores(self, W: Any, precision: Any) -> Scores:
-        """Return F = H W in that precision, (m, k)."""
+        """Return F = H W in the given precision, (m, k)."""
 
     @abstractmethod
     def edges(self, A: Scores) -> Array:
@@ -150,21 +152,27 @@ class Columns(ABC):
 
     @abstractmethod
     def stumps(self, W: Any) -> ColumnWeights:
-        """Return the weights of the columns that carry any, with their names."""
+        """Return the names and weights of the columns with non-zero weights."""
 
     @abstractmethod
     def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
-        """Return the weak classifiers of the stumps, in order."""
+        """Return the weak classifiers with the given names, in order."""
 
     @abstractmethod
     def adopt(self, stumps: ColumnWeights) -> Any:
-        """Take columns in, into an empty set; return their weights."""
+        """Add the given columns to an empty set; return their weights W."""
 
 
 class DenseColumns(Columns):
     """Generated columns as a matrix H (m, n) of responses in [-1, 1]; W is (n, k) >= 0.
 
-    With `forget` columns that have been zero for some rounds are dropped.
+    Parameters
+    ----------
+    source : ColumnSource
+    feature_costs : Costs
+        Costs of the columns, by the first number of their name.
+    forget : bool, default=False
+        Whether to drop columns that have been zero for some rounds.
     """
 
     def __init__(self, source: ColumnSource, feature_costs: Costs, forget: bool = False) -> None:
@@ -180,12 +188,12 @@ class DenseColumns(Columns):
 
     @property
     def source(self) -> ColumnSource:
-        """Where responses and weak classifiers come from."""
+        """Source of responses and weak classifiers."""
         return self._source
 
     @property
     def names(self) -> list[tuple[int, int, int]]:
-        """The three numbers of every column: feature, jump and polarity, for stumps."""
+        """Name of every column, three numbers; for stumps feature, jump and polarity."""
         return self._keys
 
     @property
@@ -195,7 +203,7 @@ class DenseColumns(Columns):
 
     @property
     def costs(self) -> Array:
-        """Penalty weight of every column, (n,)."""
+        """Cost of every column, (n,)."""
         return np.array([self._feature_costs[key[0]] for key in self._keys], dtype=np.float64)
 
     def rounded_scores(self, W: Array, precision: Any) -> Scores:
@@ -207,17 +215,17 @@ class DenseColumns(Columns):
         return np.asarray(self.H.T @ A)
 
     def extend(self, proposals: Proposals, W: Array | None = None) -> int:
-        """Append the proposals that are not there yet; return how many were."""
-        known, before = set(self._keys), len(self)
+        """Append the proposals that are new; return their number."""
+        present, before = set(self._keys), len(self)
         for key in zip(
             proposals.feature.tolist(),
             proposals.jump.tolist(),
             proposals.polarity.tolist(),
             strict=True,
         ):
-            if key not in known:
+            if key not in present:
                 self._append(key)
-                known.add(key)
+                present.add(key)
         return len(self) - before
 
     def _append(self, key: tuple[int, int, int]) -> None:
@@ -236,13 +244,16 @@ class DenseColumns(Columns):
         return np.vstack([W, np.zeros((len(self) - W.shape[0], W.shape[1]))])
 
     def prune(self, W: Array) -> Array:
-        """Drop columns that have been zero for `_PATIENCE` rounds, once they are a third."""
+        """Drop columns that were zero for more than `_MAX_IDLE_ROUNDS` rounds.
+
+        Columns are dropped only when they make up more than a third of all columns.
+        """
         if not self._forget:
             return W
-        dead = ~(W != 0.0).any(axis=1)
-        for key, zero in zip(self._keys, dead, strict=True):
+        is_zero = ~(W != 0.0).any(axis=1)
+        for key, zero in zip(self._keys, is_zero, strict=True):
             self._idle[key] = self._idle.get(key, 0) + 1 if zero else 0
-        stale = np.array([self._idle[key] > _PATIENCE for key in self._keys], dtype=bool)
+        stale = np.array([self._idle[key] > _MAX_IDLE_ROUNDS for key in self._keys], dtype=bool)
         if 3 * int(stale.sum()) <= len(self):
             return W
         self.keep(~stale)
@@ -266,16 +277,18 @@ class DenseColumns(Columns):
         return [self._source.learner(*key) for key in self._keys]
 
     def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
-        """Return the weak classifiers of the stumps, in order."""
+        """Return the weak classifiers with the given names, in order."""
         return [self._source.learner(*name) for name in stumps.names.tolist()]
 
     def stumps(self, W: Array) -> ColumnWeights:
-        """Return the columns that carry weight."""
-        alive = (W != 0.0).any(axis=1)
-        return ColumnWeights(np.array(self._keys, dtype=np.int64).reshape(-1, 3)[alive], W[alive])
+        """Return the names and weights of the columns with non-zero weights."""
+        active = (W != 0.0).any(axis=1)
+        return ColumnWeights(np.array(self._keys, dtype=np.int64).reshape(-1, 3)[active], W[active])
 
     def adopt(self, stumps: ColumnWeights) -> Array:
-        """Append the columns of the stumps; return their weights."""
+        """Append the given columns; return their weights."""
         feature, jump, polarity = stumps.names.T
-        self.extend(Proposals(feature, jump, polarity, np.zeros(feature.size)))
+        self.extend(
+            Proposals(feature=feature, jump=jump, polarity=polarity, price=np.zeros(feature.size))
+        )
         return stumps.rows

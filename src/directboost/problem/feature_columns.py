@@ -1,4 +1,4 @@
-"""Columns as whole features: all thresholds of a feature at once, in bin space."""
+"""Whole features as columns: a working set with all thresholds of every feature."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -15,21 +15,55 @@ from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 from .columns import BinnedFeatures, Columns, Costs, Proposals
 
-#: Per feature of the working set its signed jumps, (n_jumps, k).
+#: Signed coefficients of the thresholds ("jumps"): one array (n_jumps, k) per feature.
 StepCoefficients: TypeAlias = list[Array]
 
-_FEW = 16
-_FEW_OF_MANY = 64
+# At least this many features may enter per round, more if the data have many features.
+_LEAST_ENTERING = 16
+_LEAST_ENTERING_OF_MANY = 64
 _MANY_FEATURES = 500
 
 
-class FeatureColumns(Columns):
-    """The working set of features; the weights are signed jumps.
+def max_entering(n_features: int, n_active: int) -> int:
+    """Return the maximum number of features that enter the working set in one round.
 
-    Conventions. W is a list with one array (n_jumps, k) per feature of the working set. The jump
-    v of a threshold is the weight of its stump of polarity + minus that of polarity -; at an
-    optimum never both carry weight for one class, so nothing is lost. With the jumps of a
-    feature summed up into a table, F_ir = sum_f table_f[code_fi, r].
+    It is 16 (64 if there are more than 500 features), or twice the number of active features if
+    that is larger.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features of the data, the constant included.
+    n_active : int
+        Number of features of the working set with a non-zero coefficient.
+    """
+    least = _LEAST_ENTERING_OF_MANY if n_features > _MANY_FEATURES else _LEAST_ENTERING
+    return max(least, 2 * n_active)
+
+
+class FeatureColumns(Columns):
+    """Working set of features; the weights are signed coefficients of thresholds.
+
+    Conventions. W is a list with one array (n_jumps, k) per feature of the working set. The signed
+    coefficient ("jump") of a threshold is the weight of its stump of polarity +1 minus that of
+    polarity -1. This loses no generality: at an optimum at most one of the two is non-zero for a
+    class. The coefficients of a feature add up to a table, and F_ir = sum_f table_f[code_fi, r].
+
+    Parameters
+    ----------
+    binned : BinnedFeatures
+    feature_costs : Costs
+    k : int
+        Number of classes.
+    team : Team, optional
+        Threads for the kernels.
+    signs : (d + 1, k) int array, optional
+        Signs that the coefficients must have, by feature and class; 0 for no constraint.
+
+    Attributes
+    ----------
+    features : list of int
+        Features of the working set.
     """
 
     whole_features: ClassVar[bool] = True
@@ -46,7 +80,6 @@ class FeatureColumns(Columns):
         self._feature_costs = feature_costs
         self.features: list[int] = []
         self.team = team
-        #: The signs that jumps must keep, by feature and class, or None.
         self.signs = signs
         self._k = k
 
@@ -59,38 +92,37 @@ class FeatureColumns(Columns):
         return self._k
 
     def over(self, features: Iterable[int]) -> "FeatureColumns":
-        """Return a working set of those features, in their order."""
+        """Return a working set of the given features, in ascending order."""
         other = copy(self)
         other.features = sorted(features)
         return other
 
     @property
     def feature_costs(self) -> Array:
-        """Cost of every feature there is by now."""
+        """Current cost of every feature; an oracle may add features."""
         return np.asarray(self._feature_costs, dtype=np.float64)
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
-        """Let the worst violators in, at most twice as many as carry weight already."""
-        active = sum(has_weight(jumps) for jumps in W)
-        few = _FEW_OF_MANY if self.binned.n_bins.size > _MANY_FEATURES else _FEW
-        known = set(self.features)
-        new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in known))
-        room = max(few, 2 * active)
-        # In the order of the features, not of the prices, which differ by rounding.
-        self.features.extend(sorted(new[:room]))
-        return min(len(new), room)
+        """Add the features with the highest prices, at most `max_entering` of them."""
+        n_active = sum(has_weight(jumps) for jumps in W)
+        present = set(self.features)
+        new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in present))
+        new = new[: max_entering(self.binned.n_bins.size, n_active)]
+        # Ordered by feature, since the order of the prices depends on rounding.
+        self.features.extend(sorted(new))
+        return len(new)
 
     def grow(self, W: StepCoefficients) -> StepCoefficients:
-        """Return W with zero jumps for the features that came in."""
+        """Return W with zero coefficients for the features that have been added."""
         return W + [np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]]
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
-        """Drop the features without weight; they come back when they violate."""
-        alive = [has_weight(jumps) for jumps in W]
-        if not all(alive):
-            self.features = [f for f, a in zip(self.features, alive, strict=True) if a]
+        """Drop the features without weight; they return if their price exceeds nu again."""
+        active = [has_weight(jumps) for jumps in W]
+        if not all(active):
+            self.features = [f for f, a in zip(self.features, active, strict=True) if a]
             self.generation += 1
-        return [jumps for jumps, a in zip(W, alive, strict=True) if a]
+        return [jumps for jumps, a in zip(W, active, strict=True) if a]
 
     def n_bins(self) -> Ints:
         """Return the number of bins of the features of the working set, (n,) int32."""
@@ -101,14 +133,14 @@ class FeatureColumns(Columns):
         return tables_of(W, self.n_bins(), self.binned.kinds[self.features])
 
     def rounded_scores(self, W: StepCoefficients, precision: Any) -> Scores:
-        """Return F in that precision, (m, k)."""
+        """Return F in the given precision, (m, k)."""
         F = np.zeros((self.binned.n_rows, self._k), dtype=precision)
         features = np.array(self.features, dtype=np.int32)
         add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
         return F
 
     def means(self, W: StepCoefficients, weight: Array) -> Array:
-        """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k).
+        """Return the weighted mean contribution of every feature to F, (d + 1, k).
 
         The last row is the constant classifier.
         """
@@ -125,16 +157,16 @@ class FeatureColumns(Columns):
         return out
 
     def edges(self, A: Scores) -> Array:
-        """Refuse: a feature has as many edges as stumps, and pricing gives the best of them."""
-        raise TypeError("edges of single columns need DenseColumns")
+        """Raise TypeError: a feature has one edge per stump, and pricing returns the best one."""
+        raise TypeError("edges of single columns require DenseColumns")
 
     def rows(self, W: StepCoefficients) -> tuple[Array, Array]:
-        """Return the weights of the stumps of both polarities, non-zero rows only."""
+        """Return the non-zero weights of the stumps of both polarities, and their costs."""
         stumps = self.stumps(W)
         return stumps.rows, self.feature_costs[stumps.names[:, 0]]
 
     def penalty(self, W: StepCoefficients, penalty: Penalty) -> float:
-        """Return sum_j cost_j N(W_j:), of both polarities."""
+        """Return sum_j cost_j N(W_j:) over the stumps of both polarities."""
         if not W:
             return 0.0
         joined = np.concatenate(W)
@@ -144,15 +176,15 @@ class FeatureColumns(Columns):
         return sum(penalty.value(part, costs) for part in parts)
 
     def learners(self, W: StepCoefficients) -> list[WeakClassifier]:
-        """Return the stumps of `rows`."""
+        """Return the stumps of `rows`, in the same order."""
         return self.named(self.stumps(W))
 
     def named(self, stumps: ColumnWeights) -> list[WeakClassifier]:
-        """Return the weak classifiers of the stumps, in order."""
+        """Return the weak classifiers with the given names, in order."""
         return [self.binned.learner(*name) for name in stumps.names.tolist()]
 
     def adopt(self, stumps: ColumnWeights) -> StepCoefficients:
-        """Let the features of the stumps in; return their jumps, without those of a wrong sign."""
+        """Add the features of the stumps; return W without coefficients of a forbidden sign."""
         feature, jump, polarity = stumps.names.T
         self.features = np.unique(feature).tolist()
         W = self.grow([])
@@ -165,9 +197,9 @@ class FeatureColumns(Columns):
         return W
 
     def stumps(self, W: StepCoefficients) -> ColumnWeights:
-        """Return the stumps that carry weight.
+        """Return the names and weights of the stumps with non-zero weights.
 
-        They are sorted by feature in the order of the working set, then by polarity.
+        They are sorted by feature, in the order of the working set, and then by polarity.
         """
         if not self.features:
             return ColumnWeights(np.empty((0, 3), dtype=np.int64), np.empty((0, self._k)))

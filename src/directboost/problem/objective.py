@@ -1,4 +1,4 @@
-"""The problem that is minimised: over any scores, and restricted to generated columns."""
+"""The objective as a function of the scores, and the restricted master problem."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from ..margins import Margin, OneVsAll
 from ..penalties import Penalty
 from .columns import Columns
 
-_BLOCK = 4096  # rows of which the intermediate results of a formula stay in the cache
+_BLOCK = 4096  # rows per block, so that the intermediate results of a formula stay in the cache
 
 
 def row_blocks(m: int) -> Iterator[slice]:
-    """Yield slices of a few of m rows each: a formula goes block by block, in the cache."""
+    """Return slices of m rows, for formulas that are evaluated block by block."""
     return (slice(first, first + _BLOCK) for first in range(0, m, _BLOCK))
 
 
@@ -28,7 +28,15 @@ def row_blocks(m: int) -> Iterator[slice]:
 class Objective:
     """P(W) = L(rho(F)) + nu sum_j cost_j N(W_j:), F = H W, W >= 0, without any columns.
 
-    Conventions: F, U and A are (m, k), in double precision where nothing else is said.
+    Conventions: F, U and A are (m, k), in double precision unless stated otherwise.
+
+    Attributes
+    ----------
+    margin : Margin
+    loss : Loss
+    penalty : Penalty
+    nu : float
+    rows : SampleWeights
     """
 
     margin: Margin
@@ -61,7 +69,7 @@ class Objective:
         return U
 
     def start(self, precision: np.dtype[Any]) -> Scores:
-        """Return the weights U at W = 0 in that precision."""
+        """Return the weights U at W = 0 in the given precision."""
         U = np.empty((self.rows.c.size, self.margin.k), dtype=precision)
         for part, _, rows in self._parts():
             U[part] = self.loss.start(rows)
@@ -72,9 +80,10 @@ class Objective:
         return fsum(self.loss.start_value(rows) for _, _, rows in self._parts())
 
     def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
-        """Return L at the scores F and the wanted ones of U, A and C, in the precision of F.
+        """Return L at the scores F, and U, A and C as requested, in the precision of F.
 
-        By the fused pass where the loss has one; otherwise U is in double precision.
+        `wanted` is a string of the letters U, A and C. Losses with a fused kernel use it;
+        otherwise U is in double precision.
         """
         rows = self.pass_rows(F.dtype)
         if rows is not None:
@@ -90,7 +99,7 @@ class Objective:
         return LossValues(self.loss_value(double), **made)
 
     def coefficients(self, U: Scores) -> Scores:
-        """Return A, so that the edges of h are h @ A."""
+        """Return A, the adjoint of the margin at U, so that the edges of h are h @ A."""
         A = np.empty_like(U)
         for part in row_blocks(U.shape[0]):
             A[part] = self.margin.take(part).adjoint(U[part])
@@ -99,7 +108,7 @@ class Objective:
     def curvature(self, F: Array) -> Array:
         """Return a diagonal model (m, k) of the second derivative of L in F.
 
-        Pairwise, class r != y_i carries its own term and class y_i the sum of the others.
+        For pairwise margins class r != y_i has its own term and class y_i the sum of the others.
         """
         C = self.loss.curvature(self.margin.forward(F), self.rows)
         if self.margin.true_class is None:
@@ -119,14 +128,14 @@ class Objective:
         )
 
     def proof(self, U: Scores) -> Scores | None:
-        """Return a dual point that a proof may rest on later, None where U is no such point.
+        """Return U if it can be used for a certificate later, otherwise None.
 
-        One that was rounded to single precision is not quite in the dual domain.
+        A point that was rounded to single precision may lie slightly outside the dual domain.
         """
         return U if U.dtype == np.float64 else None
 
     def pass_rows(self, precision: np.dtype[Any]) -> LossRows | None:
-        """Return the rows as the fused kernels take them, or None where the loss has none."""
+        """Return the rows for the fused kernels, or None if the loss has no such kernel."""
         if self.loss.native is None or not self.loss.is_built_in():
             return None
         targets = self.margin.targets if isinstance(self.margin, OneVsAll) else None
@@ -134,7 +143,7 @@ class Objective:
         return LossRows(self.loss.native, self.margin.k, self.margin.true_class, targets, c)
 
     def dual_estimate(self, U: Scores, max_price: float, team: Team | None = None) -> float:
-        """Return `dual_bound` by the fused kernel where there is one, in the precision of U."""
+        """Return `dual_bound` in the precision of U, by the fused kernel if there is one."""
         rows = self.pass_rows(U.dtype)
         if rows is None:
             return self.dual_bound(U.astype(np.float64, copy=False), max_price)
@@ -142,7 +151,7 @@ class Objective:
         return kernels.dual_pass(rows, U, tau, team)
 
     def _parts(self) -> Iterator[tuple[slice, Margin, SampleWeights]]:
-        """Yield blocks of rows with their margin and weights; all rows where L is no sum."""
+        """Yield blocks of rows with margin and weights; one block if L is not additive."""
         m = self.rows.c.size
         if not self.loss.is_additive() or m <= _BLOCK:
             yield slice(None), self.margin, self.rows
@@ -157,9 +166,9 @@ class Objective:
 
 @dataclass(frozen=True)
 class RestrictedProblem:
-    """The objective over the generated columns, with their weights W.
+    """The restricted master problem: the objective over the generated columns.
 
-    What W is lies with the column set: (n, k) >= 0 for `DenseColumns`.
+    The form of the weights W depends on the column set: (n, k) >= 0 for `DenseColumns`.
     """
 
     objective: Objective
@@ -174,18 +183,18 @@ class RestrictedProblem:
         return self.objective.nu * self.columns.penalty(W, self.objective.penalty)
 
     def loss_and_gradient(self, W: Array) -> tuple[float, Array]:
-        """Return L and its gradient in W, (n, k), which is minus the edges (dense columns)."""
+        """Return L and its gradient in W (n, k), minus the edges, for dense columns."""
         F = self.columns.scores(W)
         A = self.objective.coefficients(self.objective.negative_gradient(F))
         return self.objective.loss_value(F), -self.columns.edges(A)
 
     def restricted_bound(self, W: Any, U: Array) -> float:
-        """Return a lower bound of P over the generated columns, from weights U."""
+        """Return a lower bound of P over the generated columns, from dual weights U."""
         edges = self.columns.edges(self.objective.coefficients(U))
         costs = self.columns.rows(W)[1]
         prices = self.objective.penalty.dual_norm(edges) / costs
         return self.objective.dual_bound(U, float(prices.max(initial=0.0)))
 
     def restricted_gap(self, W: Array, U: Array) -> float:
-        """Return the duality gap over the generated columns only, for weights U."""
+        """Return the duality gap over the generated columns only, for dual weights U."""
         return self.value(W) - self.restricted_bound(W, U)

@@ -139,13 +139,14 @@ def resolve_objective(loss: Any, margin: Any, penalty: Any) -> LossMarginPenalty
 def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
     """Return the function that makes an oracle, from a name, a classifier or an oracle."""
     if isinstance(learner, str):
-        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]
+        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]().on
     return learner.on if isinstance(learner, Oracle) else ClassifierOracle(learner).on
 
 
 def has_whole_features(learner: Any) -> bool:
     """Return whether block descent can work on the columns of the weak learner."""
-    return isinstance(learner, str) or (isinstance(learner, Oracle) and learner.whole_features)
+    oracle = LEARNERS[learner] if isinstance(learner, str) else learner
+    return bool(getattr(oracle, "whole_features", False))
 
 
 def takes_missing(learner: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Array, Bools, Ints, Scores
 from ..step_functions import edges_of, jump_penalty
-from ..structs import LIST_ROWS, Cuts, SparseCodes, Tables, Team, codes_of
+from ..structs import LIST_ROWS, Cuts, SparseCodes, Tables, Team, codes_of, tie_width
 from .block_descent import model_epoch, solve_block
 from .losses import dual_parts, dual_pass, loss_pass
 from .newton import model_newton
@@ -117,7 +117,7 @@ def price(
     precision) are ties: the first jump wins, then polarity +1. Features without a jump have
     price 0.
     """
-    d, tie = n_bins.size, 1e-12 if A.dtype == np.float64 else 1e-6
+    d, tie = n_bins.size, tie_width(A)
     best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
     for f in range(d):
         E = edges(codes_of(codes, sparse, f), int(n_bins[f]), int(kinds[f]), A)

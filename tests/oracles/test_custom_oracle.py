@@ -1,4 +1,4 @@
-"""An oracle of the user as weak learner, with and without a catalogue."""
+"""Custom oracles as weak learners, with and without a catalogue."""
 
 import pickle
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import pytest
 from directboost import DirectBoostClassifier
 from directboost.data.binning import bin_features
 from directboost.model.learners import Constant
-from directboost.oracles import Catalogue, Oracle, OracleData, Pricing, StumpOracle
+from directboost.oracles import LEARNERS, Catalogue, Oracle, OracleData, Pricing, StumpOracle
 from directboost.problem.columns import Proposals
 from tests.conftest import make_blobs
 from tests.reference.stumps import enumerate_dictionary
@@ -37,8 +37,8 @@ class Product:
 PAIRS = list(combinations(range(4), 2))
 
 
-class Listed(Oracle):
-    """All products, by a catalogue."""
+class WithCatalogue(Oracle):
+    """All products, in a catalogue."""
 
     dictionary = "all products"
 
@@ -52,8 +52,8 @@ class Listed(Oracle):
         return self.source.price(A, penalty, rule)
 
 
-class ByHand(Oracle):
-    """The same without it: names are (number of the pair, 7, sign), the constant comes last."""
+class WithoutCatalogue(Oracle):
+    """All products, with names (number of the pair, 7, sign); the constant is last."""
 
     dictionary = "all products, by hand"
 
@@ -89,8 +89,8 @@ def fit(oracle, **settings):
     ("loss", "penalty", "p"),
     [("logistic", "l1,2", 2.0), ("hinge", "l1", 1.0), ("exponential", "l1,inf", np.inf)],
 )
-@pytest.mark.parametrize("make", [Listed, ByHand])
-def test_the_optimum_over_its_dictionary(make, loss, penalty, p):
+@pytest.mark.parametrize("make", [WithCatalogue, WithoutCatalogue])
+def test_the_optimum_over_the_dictionary(make, loss, penalty, p):
     model = fit(make(), loss=loss, penalty=penalty)
     products = [Product(pair).predict(DATA.X) for pair in PAIRS]
     H = np.column_stack([*products, *(-h for h in products), np.ones(20), -np.ones(20)])
@@ -104,8 +104,8 @@ def test_the_optimum_over_its_dictionary(make, loss, penalty, p):
     assert proof.dual <= best + 1e-9 * abs(best)
 
 
-@pytest.mark.parametrize("make", [Listed, ByHand])
-def test_the_model_keeps_the_classifiers_of_the_user(make):
+@pytest.mark.parametrize("make", [WithCatalogue, WithoutCatalogue])
+def test_the_model_uses_the_custom_classifiers(make):
     model = fit(make(), nu=0.02)
     F = np.column_stack([h.predict(DATA.X) for h in model.learners_]) @ model.coef_
     np.testing.assert_allclose(model.decision_function(DATA.X), F, atol=1e-12)
@@ -118,16 +118,18 @@ def test_the_model_keeps_the_classifiers_of_the_user(make):
         model.explain(DATA.X)
 
 
-def test_a_warm_start_without_memory_begins_anew():
-    """An oracle that recalls nothing still gives the same optimum."""
-    model = fit(Listed(), nu=0.3, warm_start=True)
+def test_a_warm_start_without_recall_starts_from_scratch():
+    """An oracle without `recall` still reaches the same optimum."""
+    model = fit(WithCatalogue(), nu=0.3, warm_start=True)
     model.set_params(nu=0.05).fit(DATA.X, DATA.y, DATA.s)
     assert model.history_[0].columns == 0
-    assert model.certificate_.primal == pytest.approx(fit(Listed()).certificate_.primal, rel=1e-6)
+    assert model.certificate_.primal == pytest.approx(
+        fit(WithCatalogue()).certificate_.primal, rel=1e-6
+    )
 
 
-def test_the_oracle_of_stumps_is_one_too():
-    """Given as an object it prices the rows of the fit, not those it was made for."""
+def test_the_stump_oracle_as_an_object():
+    """Passed as an object it prices the rows of the fit, not those it was made with."""
     H, _, _ = enumerate_dictionary(DATA.X)
     oracle = StumpOracle(bin_features(np.ones((5, 2)), np.ones(5), None), np.ones(3))
     model = fit(oracle, max_bins=None, penalty="l1", loss="hinge", feature_costs=None)
@@ -139,8 +141,15 @@ def test_the_oracle_of_stumps_is_one_too():
     assert oracle.binned.n_rows == 5
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_name_is_its_oracle_with_default_arguments(name):
+    named, passed = fit(name), fit(LEARNERS[name]())
+    np.testing.assert_array_equal(named.coef_, passed.coef_)
+    assert named.certificate_ == passed.certificate_
+
+
 class TestCatalogue:
-    """Weak classifiers by number."""
+    """Numbered weak classifiers."""
 
     def catalogue(self, kind=np.float64):
         return Catalogue(OracleData(DATA.X, DATA.s, 1.0, np.append(COSTS, 1.0)), kind)
@@ -152,7 +161,7 @@ class TestCatalogue:
         assert catalogue.costs == [1.0]
         assert catalogue.add(Constant(-1)) == (0, -1)
 
-    def test_equal_and_opposite_answers_are_one_column(self):
+    def test_equal_and_opposite_responses_are_one_column(self):
         catalogue = self.catalogue()
         assert catalogue.add(Product((0, 1))) == (1, 1)
         assert catalogue.add(Product((1, 0))) == (1, 1)
@@ -163,7 +172,7 @@ class TestCatalogue:
         )
 
     @pytest.mark.parametrize("sign", [1, -1])
-    def test_the_cheaper_of_two_with_equal_answers_stays(self, sign):
+    def test_the_cheaper_of_equal_columns_is_kept(self, sign):
         @dataclass(frozen=True)
         class Named(Product):
             def predict(self, X):
@@ -176,15 +185,15 @@ class TestCatalogue:
         assert catalogue.add(Named((3,))) == (2, sign)
 
     def test_many_columns(self, rng):
-        """Room is made, and edges are those of the responses, block by block."""
+        """The buffer grows, and edges are computed from the responses block by block."""
 
         @dataclass(frozen=True)
         class Fixed:
             features: tuple[int, ...]
-            answers: tuple[float, ...]
+            responses: tuple[float, ...]
 
             def predict(self, X):
-                return np.array(self.answers)
+                return np.array(self.responses)
 
         catalogue, H = self.catalogue(), rng.uniform(-1.0, 1.0, (20, 300))
         for h in H.T:
