@@ -229,7 +229,7 @@ def test_the_margin_is_no_choice():
 )
 def test_lists_of_labels_are_refused_with_what_makes_columns(rows):
     X = make_labels()[0][:4]
-    with pytest.raises(ValueError, match=r"y holds a list of labels.*MultiLabelBinarizer\(\)"):
+    with pytest.raises(ValueError, match=r"y has a list of labels.*MultiLabelBinarizer\(\)"):
         DirectBoostMultiLabelClassifier().fit(X, rows)
 
 

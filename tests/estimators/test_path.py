@@ -110,7 +110,7 @@ def test_a_time_limit_holds_for_the_whole_path(wine):
         ({"nu": 0.1}, "give the points as nus"),
         ({"nu_scale": "absolute"}, "list the points"),
         ({"nu_scale": "foo"}, "nu_scale='foo' is invalid"),
-        ({"max_learners": 3}, "max_learners=3 does not fit a path"),
+        ({"max_learners": 3}, "max_learners=3 is invalid for a path"),
     ],
 )
 def test_points_that_cannot_serve_are_refused(settings, message, wine):
@@ -192,7 +192,7 @@ def test_patience_without_validation_rows_changes_nothing(wine):
 
 def test_unknown_parameters_of_a_path_are_named(wine):
     X, _, y, _ = wine
-    with pytest.raises(TypeError, match=r"directboost_path does not know \['n'\]: it takes nus"):
+    with pytest.raises(TypeError, match=r"unexpected arguments \['n'\]: expected nus"):
         directboost_path(X, y, n=10)
 
 

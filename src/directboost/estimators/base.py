@@ -38,11 +38,11 @@ class FittedModelMixin:
     _stages: list[tuple[list[WeakClassifier], Array]] | None
 
     def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
-        """Hand out threads for one public call, where there is enough to do for them."""
+        """Return the threads of one public call; a single one if there is little work."""
         return Team(effective_n_jobs(self.n_jobs) if size >= enough else 1)
 
     def _checked(self, X: Any) -> Numbers:
-        """Return X as the kernels read it; `_scores` refuses infinite values."""
+        """Return X as the kernels read it; `_scores` rejects infinite values."""
         if not hasattr(self, "ensemble_"):  # the check itself costs as much as predicting 1000 rows
             check_is_fitted(self)
         if self._is_plain(X):
@@ -50,7 +50,7 @@ class FittedModelMixin:
         return read_rows(self, X, self._encoder)
 
     def _is_plain(self, X: Any) -> bool:
-        """Tell whether X needs no conversion: the general check takes longer than 1000 rows."""
+        """Return whether X needs no conversion; the full check costs as much as 1000 rows."""
         return (
             type(X) is np.ndarray
             and X.dtype in (np.float64, np.float32)
@@ -63,7 +63,7 @@ class FittedModelMixin:
         )
 
     def _scores(self, X: Numbers, ensemble: Ensemble) -> Array:
-        """Return the scores (m, k); those of the empty model are the logs of the prior."""
+        """Return the scores (m, k); for the empty model, the logarithms of the prior."""
         if not ensemble.learners:
             check_finite(X)
             return np.tile(self._empty_scores(), (X.shape[0], 1))
@@ -97,8 +97,8 @@ class FittedModelMixin:
         """Return the probabilities of the classes, (m, k), in the order of `classes_`.
 
         softmax(F) for the logistic and multinomial losses and softmax(2 F) for the exponential
-        one: the odds these losses model. For the others softmax(F / T), with T fitted to the
-        likelihood of the training rows. The empty model gives the class frequencies.
+        loss, which model these odds; softmax(F / T) for the other losses, where T maximises the
+        likelihood of the training data. The empty model returns the class frequencies.
         """
         X = self._checked(X)
         F = self._scores(X, self.ensemble_)
@@ -112,7 +112,7 @@ class FittedModelMixin:
             return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after every round; of `DirectBoostClassifier` as of its stages."""
+        """Yield the scores after every round, as `decision_function` returns them."""
         X = self._checked(X)
         for F in self._staged_scores(X):
             yield self._decision(F)
@@ -124,14 +124,14 @@ class FittedModelMixin:
             yield self._labels_of(F)
 
     def staged_features_used(self) -> Iterator[Ints]:
-        """Yield the features the model reads after every round, ascending."""
+        """Yield the features that the model reads after every round, in ascending order."""
         check_is_fitted(self)
         for learners in self._staged_learners():
             read = {feature for learner in learners for feature in learner.features}
             yield np.array(sorted(read), dtype=np.intp)
 
     def _staged_learners(self) -> Iterator[list[WeakClassifier]]:
-        """Yield the weak classifiers with a weight after every round."""
+        """Yield the weak classifiers with a non-zero coefficient after every round."""
         for learners, W in self._kept_stages():
             yield [learner for learner, row in zip(learners, W, strict=True) if row.any()]
 
@@ -143,16 +143,16 @@ class FittedModelMixin:
     def _kept_stages(self) -> list[tuple[list[WeakClassifier], Array]]:
         if self._stages is None:
             raise ValueError(
-                "the model was fitted with columns_per_round='auto', which keeps no stages; fit "
-                "with a number, for example columns_per_round=1"
+                "columns_per_round='auto' keeps no stages: fit with an integer, for example "
+                "columns_per_round=1"
             )
         return self._stages
 
     def save(self, path: Any) -> Path:
-        """Write the fitted model to a JSON file, which `directboost.load` reads.
+        """Write the fitted model to a JSON file that `directboost.load` reads.
 
-        A file that is there is replaced at once. Models with weak classifiers of scikit-learn are
-        refused: they are kept by pickle or skops.
+        An existing file is replaced atomically. Models with scikit-learn classifiers as weak
+        classifiers cannot be saved this way; use pickle or skops for them.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class FittedModelMixin:
         Raises
         ------
         ModelFileError
-            A ValueError, where the format cannot hold the model.
+            A ValueError, if the format cannot represent the model.
         """
         from ..export.model_file import write_model
 
@@ -175,26 +175,26 @@ class FittedModelMixin:
     def to_c(
         self, path: Any, *, dtype: str = "float32", name: str | None = None, self_test: Any = None
     ) -> Path:
-        """Write the fitted model as one C99 header, without heap, libm or other files.
+        """Write the fitted model as a single C99 header that needs no heap, libm or other files.
 
-        `<name>_predict(x)` is the number of the class, in the order of `classes_`, and
-        `<name>_predict_used(x)` the same from the features that the model reads alone; the comment
-        at the top says what it costs and how exact it is. Models of several labels have
-        `<name>_predict_labels(x, has)`. Scikit-learn classifiers as weak learners, conjunctions
-        and decodings that are no sums of votes are refused.
+        `<name>_predict(x)` returns the index of the class in `classes_`, and
+        `<name>_predict_used(x)` does so from only the features that the model reads. The comment
+        at the top states size and accuracy. Multi-label models have
+        `<name>_predict_labels(x, has)`. Models with scikit-learn classifiers or conjunctions as
+        weak classifiers, and with decodings that are not sums of votes, are not supported.
 
         Parameters
         ----------
         path : str or Path
         dtype : {"float32", "float64", "int16"}, default="float32"
-            Type of the tables. "float64" adds up as Python does, to the bit, and is the fastest;
-            the others are lists of the least size. "int16" counts scores in steps of one size;
-            features and thresholds stay float32.
+            Type of the tables. "float64" gives the same scores as Python, to the bit, and is the
+            fastest; the others are smaller. "int16" stores scores as multiples of a step size;
+            features and thresholds remain float32.
         name : str, optional
-            Prefix of everything the header defines, a name in C; by default that of the file.
+            Prefix of all names in the header, a C identifier; by default, the name of the file.
         self_test : array-like (m, d), optional
-            Rows; the header then also holds a `main`, behind the macro `<NAME>_SELF_TEST`, that
-            predicts them and compares with what Python answers.
+            Rows for a self-test: the header then contains a `main`, behind the macro
+            `<NAME>_SELF_TEST`, that predicts them and compares with the predictions of Python.
 
         Returns
         -------
@@ -208,9 +208,9 @@ class FittedModelMixin:
     def to_onnx(self) -> Any:
         """Return the fitted model as an ONNX model of standard operators.
 
-        Needs the extra `onnx`. The input "X" (N, d) is float32, NaN where a value is missing; a
-        category is the number of its level in `categories_`. The outputs are "label", as `predict`
-        answers, "probabilities" (N, k), float32, and "scores" (N, k), double.
+        Requires the extra `onnx`. The input "X" (N, d) is float32, with NaN for missing values and
+        the index of the level in `categories_` for categories. The outputs are "label", as
+        returned by `predict`, "probabilities" (N, k), float32, and "scores" (N, k), double.
 
         Returns
         -------
@@ -222,20 +222,21 @@ class FittedModelMixin:
         return onnx_model(self)
 
     def report(self, path: Any, X: Any, y: Any, *, title: str | None = None) -> Path:
-        """Write one HTML page about the model and how it does on some rows; it needs no network.
+        """Write a single HTML page about the model and its quality, which needs no network.
 
-        It shows the certificate, the quality by class, what every feature adds, which classes
-        share a rule, and rows to change. It stays below 5 MB and says what it leaves out.
+        The page shows the certificate, the quality by class, the effect of every feature, the
+        classes that share a rule, and rows whose values can be changed. It is smaller than 5 MB
+        and states what it omits.
 
         Parameters
         ----------
         path : str or Path
         X : array-like, sparse matrix or frame (m, d)
-            Rows to judge the model by, best those it was not fitted to.
+            Data to evaluate the model on, preferably not the training data.
         y : array-like (m,) or (m, labels)
-            Their classes, or labels.
+            The classes, or labels.
         title : str, optional
-            Heading of the page, "Model report" by default.
+            Title of the page, "Model report" by default.
 
         Returns
         -------
@@ -270,7 +271,7 @@ def _penalty_name(penalty: Any) -> str:
 
 
 def _with_levels(X: Numbers, categories: list[Any]) -> Any:
-    """Return X (m, d) with levels in the place of their numbers; None without categories."""
+    """Return X (m, d) with levels instead of their indices; None without categories."""
     if all(levels is None for levels in categories):
         return None
     shown = X.astype(object)
@@ -295,8 +296,8 @@ class ExplainedModelMixin(FittedModelMixin):
         """Return what every feature adds to every score, (m, d, k).
 
         ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
-        empty; for two classes `decision_function` is their difference F_1 - F_0. A model with
-        weak classifiers that read several features at once is refused.
+        empty; for two classes, `decision_function` is the difference F_1 - F_0. Raises ValueError
+        if a weak classifier reads several features.
         """
         X = self._checked(X)
         check_finite(X)
@@ -305,12 +306,12 @@ class ExplainedModelMixin(FittedModelMixin):
     def shap_explanation(self, X: Any) -> Any:
         """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
 
-        `values` are what every feature adds less its mean over the training rows, (m, d, k); for
-        two classes those of F_1 - F_0, (m, d). Since the scores are sums over the features, these
-        are their Shapley values, exactly, where a feature that is not known takes the values of
-        the training rows. ``base_values + values.sum(axis=1)`` is `decision_function(X)`. Where
-        there are categories, `data` has the numbers of their levels and `display_data`, which the
-        plots show, the levels.
+        `values` are the contributions of every feature minus their mean over the training data,
+        (m, d, k); for two classes, those of F_1 - F_0, (m, d). Since the scores are sums over the
+        features, these are the exact Shapley values with the training data as background.
+        ``base_values + values.sum(axis=1)`` equals `decision_function(X)`. With categorical
+        features, `data` contains the indices of the levels and `display_data`, which the plots
+        show, the levels.
         """
         explanation = _shap_class()
         X = self._checked(X)
@@ -330,12 +331,16 @@ class ExplainedModelMixin(FittedModelMixin):
         )
 
     def summary(self, max_rules: int = 12) -> str:
-        """Return the model in words a person can check.
+        """Return a readable description of the model.
 
         Parameters
         ----------
         max_rules : int, default=12
-            How many of the strongest rules are listed.
+            Number of rules to list, the strongest first.
+
+        Returns
+        -------
+        str
         """
         check_is_fitted(self)
         return describe(self, _loss_name(self.loss), _penalty_name(self.penalty), max_rules)

@@ -1,4 +1,4 @@
-"""Budgets: how many features, weak classifiers or costs a model may have."""
+"""Budgets: the largest number of features or weak classifiers, or cost, of a model."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -14,9 +14,9 @@ from .path import ModelPath
 
 Models = Generator[DirectBoostClassifier, None, None]
 
-_FINER, _POINTS = 3, 7  # how often so many points are put where a budget ends, until one keeps it
+_REFINEMENTS, _POINTS = 3, 7  # refinements of the path where a budget ends, and their points
 
-#: By parameter: what of a path is limited, and how one and several of it are called.
+#: By parameter: the limited attribute of a path, and its unit in singular and plural.
 BUDGETS = {
     "max_features_used": ("n_features_used", "feature", "features"),
     "max_learners": ("n_learners", "weak classifier", "weak classifiers"),
@@ -24,8 +24,8 @@ BUDGETS = {
 }
 
 
-def budgets_of(estimator: Any) -> dict[str, float]:
-    """Return the budgets that were set; refuse by name what cannot serve."""
+def get_budgets(estimator: Any) -> dict[str, float]:
+    """Return the budgets of an estimator that are set; reject invalid ones."""
     values = {name: getattr(estimator, name) for name in BUDGETS}
     return {name: _budget(name, value) for name, value in values.items() if value is not None}
 
@@ -36,56 +36,58 @@ def _budget(name: str, value: Any) -> float:
     return check_count(name, value, 1, "None or an integer >= 1")
 
 
-def keep_to(path: ModelPath, budgets: dict[str, float]) -> Bools:
-    """Return which models keep to the budgets, (n,)."""
+def is_within(path: ModelPath, budgets: dict[str, float]) -> Bools:
+    """Return which models are within the budgets, (n,)."""
     allowed = np.ones(len(path), dtype=bool)
     for name, most in budgets.items():
         allowed &= getattr(path, BUDGETS[name][0]) <= most
     return allowed
 
 
-class Descent(Protocol):
-    """Gives the fitted models of falling points, of all features or of those of a model alone."""
+class FitPath(Protocol):
+    """Fits models at decreasing nus, with all features or only those of a given model."""
 
     def __call__(
         self, nus: Sequence[float], *, alone: DirectBoostClassifier | None = None
     ) -> Models:
-        """Yield a model per point."""
+        """Yield one model per nu."""
 
 
-def walk_within(
-    walk: Descent, grid: Sequence[float], budgets: dict[str, float]
+def models_within(
+    fit_path: FitPath, grid: Sequence[float], budgets: dict[str, float]
 ) -> Iterator[DirectBoostClassifier]:
-    """Yield a model per point; from where the features end on, with those of one model alone.
+    """Yield one model per point; after the budget of features ends, with fixed features.
 
-    Such a model has few features because nu is large, which also keeps its weights small: at
-    smaller nus the same features say more. Where the first model has too many, they stand. How
-    many weak classifiers there are does not matter here: no choice of features limits them.
+    The last model within the budget has few features because nu is large, which also keeps its
+    coefficients small. At smaller nus, the same features can do more. If the first model exceeds
+    the budget, its features are fixed. The number of weak classifiers is not considered here,
+    since a choice of features does not limit it.
     """
-    inside, outside = _until_outside(walk(grid), _of_features(budgets))
+    inside, outside = _until_outside(fit_path(grid), _of_features(budgets))
     yield from inside
     if outside is not None and not _ended(outside):
         fullest = _fullest(inside or [outside])
         alone = fullest if fullest.n_features_used_ else outside
-        yield from walk(grid[len(inside) :], alone=alone)
+        yield from fit_path(grid[len(inside) :], alone=alone)
 
 
-def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
-    """Return the models of a grid that keep to the budgets, and more where a budget ends.
+def path_within(fit_path: FitPath, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
+    """Return the models of a grid within the budgets, with more points where a budget ends.
 
-    First those of all features, with points between the last and the first that breaks a budget;
-    then, at smaller nus, those of the features of the fullest one alone, where features or costs
-    are limited. Where no model that reads a feature keeps to the budgets, all that were found
-    outside are there: sizes may fall again at smaller nus.
+    First come models over all features, with additional points between the last one within the
+    budgets and the first one outside. If features or costs are limited, models at smaller nus
+    follow that read only the features of the largest model so far. If no model that reads a
+    feature is within the budgets, the models outside are returned as well, since sizes may
+    decrease again at smaller nus.
     """
-    inside, outside = _until_outside(walk(grid), budgets)
+    inside, outside = _until_outside(fit_path(grid), budgets)
     seen = [outside]
-    for _ in range(_FINER):
+    for _ in range(_REFINEMENTS):
         if outside is None or not inside or _ended(inside[-1], outside):
             break
         between = np.geomspace(inside[-1].nu, outside.nu, _POINTS + 2)[1:-1].tolist()
         grid = sorted({*grid, *between}, reverse=True)
-        more, nearer = _until_outside(walk(between), budgets)
+        more, nearer = _until_outside(fit_path(between), budgets)
         inside, outside = [*inside, *more], nearer or outside
         seen.append(nearer)
         if inside[-1].n_features_used_:
@@ -99,17 +101,17 @@ def path_within(walk: Descent, grid: Sequence[float], budgets: dict[str, float])
     if not _of_features(budgets):
         return ModelPath(inside)
     rest = [nu for nu in grid if nu < inside[-1].nu]
-    refitted, _ = _until_outside(walk(rest, alone=_fullest(inside)), budgets)
+    refitted, _ = _until_outside(fit_path(rest, alone=_fullest(inside)), budgets)
     return ModelPath([*inside, *refitted])
 
 
 def _fullest(models: list[DirectBoostClassifier]) -> DirectBoostClassifier:
-    """Return the last of the models that read most features: fewer may come at a smaller nu."""
+    """Return the last of the models with the largest number of features."""
     return max(reversed(models), key=lambda model: model.n_features_used_)
 
 
 def _of_features(budgets: dict[str, float]) -> dict[str, float]:
-    """Return the budgets that a choice of features keeps."""
+    """Return the budgets that limit the choice of features."""
     return {name: most for name, most in budgets.items() if name != "max_learners"}
 
 
@@ -120,39 +122,39 @@ def _ended(*models: DirectBoostClassifier) -> bool:
 def _until_outside(
     models: Models, budgets: dict[str, float]
 ) -> tuple[list[DirectBoostClassifier], DirectBoostClassifier | None]:
-    """Return the models before the first that breaks a budget, and that one, if any."""
+    """Return the models before the first one outside a budget, and that one, if any."""
     inside: list[DirectBoostClassifier] = []
-    with closing(models):  # what is not fitted any more needs no threads
+    with closing(models):  # frees the threads of fits that are no longer needed
         for model in models:
-            if not keep_to(ModelPath([model]), budgets)[0]:
+            if not is_within(ModelPath([model]), budgets)[0]:
                 return inside, model
             inside.append(model)
     return inside, None
 
 
-def within(path: ModelPath, budgets: dict[str, float]) -> Bools:
-    """Return which models may be chosen, (n,); the empty one serves no budget.
+def selectable(path: ModelPath, budgets: dict[str, float]) -> Bools:
+    """Return which models may be selected, (n,); under a budget, empty models may not.
 
-    Refuses budgets that no model keeps to, with the size of the smallest that was found.
+    Raises ValueError if no model is within the budgets, with the size of the smallest one.
     """
     if not budgets:
         return np.ones(len(path), dtype=bool)
     filled = path.n_learners > 0
-    allowed = keep_to(path, budgets) & filled
+    allowed = is_within(path, budgets) & filled
     if allowed.any():
         return allowed
     if not filled.any():
-        raise ValueError("all models of the path are empty: give smaller nus, or a smaller nu_min")
+        raise ValueError("all models on the path are empty: use smaller nus, or a smaller nu_min")
     words = " and ".join(_missed(path, name, most, filled) for name, most in budgets.items())
     advice = "find smaller models with a smaller tol"
     if filled[0]:  # it does not start with the empty model
-        advice = f"give larger nus: the largest is {path.nus[0]:g}, and models grow from 1 down"
-    raise ValueError(f"no model of the path keeps to {words}: raise the budget, or {advice}")
+        advice = f"use larger nus: the largest is {path.nus[0]:g}, and models are empty at 1"
+    raise ValueError(f"no model on the path is within {words}: increase the budget, or {advice}")
 
 
 def _missed(path: ModelPath, name: str, most: float, filled: Bools) -> str:
-    """Return a budget in words, beside the least that a model has which is not empty."""
+    """Return a budget in words, with the size of the smallest model that is not empty."""
     attribute, one, several = BUDGETS[name]
     least = getattr(path, attribute)[filled].min()
     unit = one if least == 1 else several
-    return f"{name}={most:g} (the smallest that is not empty has {least:g} {unit})"
+    return f"{name}={most:g} (the smallest non-empty model has {least:g} {unit})"

@@ -1,4 +1,4 @@
-"""The estimator that chooses nu itself: cross-validation down the path, within a budget."""
+"""`DirectBoostClassifierCV`: nu by cross-validation along the path, within a budget."""
 
 import warnings
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ from ..data.validation import feature_costs
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
 from ..training.result import caller_level
-from .budgets import budgets_of, path_within, walk_within, within
+from .budgets import get_budgets, models_within, path_within, selectable
 from .classifier import DirectBoostClassifier
 from .path import nu_grid
 
 
 class FoldModel(ClassifierMixin, BaseEstimator):
-    """A fitted model for a scorer that expects all classes, though its fold may have lacked some.
+    """A fitted model with all classes, for scorers, even if its fold lacks some of them.
 
-    A class that was never seen has probability 0 and the lowest score.
+    A class that is not in the training rows of the fold has probability 0 and the lowest score.
     """
 
     def __init__(self, model: DirectBoostClassifier, classes: Any) -> None:
@@ -73,7 +73,7 @@ class FoldModel(ClassifierMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class FoldScoring:
-    """The rows, points and scorer of a cross-validation.
+    """The data, points and scorer of a cross-validation.
 
     Attributes
     ----------
@@ -81,12 +81,12 @@ class FoldScoring:
     y : (m,) array
     weight : (m,) array or None
     nus : (n,) array
-        The points of the path, falling.
+        The points of the path, decreasing.
     budgets : dict
-        What the features of the models of every fold keep to, as those of all rows do.
+        Budgets of the models of every fold, the same as for all rows.
     scorer : callable
     metadata : dict
-        What the scorer takes besides, by name: arrays with one entry per row, or None.
+        Further arguments of the scorer by name: arrays with one entry per row, or None.
     """
 
     X: Numbers
@@ -100,9 +100,9 @@ class FoldScoring:
     def scores(
         self, estimator: DirectBoostClassifier, train: Ints, test: Ints
     ) -> tuple[Array, ValueError | None]:
-        """Return the score of every point on the rows `test`, trained on the rows `train`, (n,).
+        """Return the scores on the rows `test` after training on the rows `train`, (n,).
 
-        It is NaN where the scorer refuses these rows; the second answer says why.
+        A score is NaN if the scorer raises ValueError, which is the second return value.
         """
         here = {
             name: value if value is None else _safe_indexing(value, test)
@@ -111,49 +111,49 @@ class FoldScoring:
         weight = None if self.weight is None else self.weight[train]
         classes = np.unique(self.y)
         X_test, y_test = self.X[test], self.y[test]
-        scores = np.full(self.nus.size, np.nan)  # where the user ended a fit there are fewer
-        refusal = None
-        walk = partial(estimator._models, self.X[train], self.y[train], weight)
-        for place, model in enumerate(walk_within(walk, self.nus.tolist(), self.budgets)):
+        scores = np.full(self.nus.size, np.nan)  # NaN remains if the user ends a fit
+        failure = None
+        fit_path = partial(estimator._models, self.X[train], self.y[train], weight)
+        for place, model in enumerate(models_within(fit_path, self.nus.tolist(), self.budgets)):
             fold = FoldModel(model, classes)
             try:
                 scores[place] = self.scorer(fold, X_test, y_test, **here)
             except ValueError as error:
-                refusal = error
-        return scores, refusal
+                failure = error
+        return scores, failure
 
 
 def check_fold_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
-    """Refuse folds that would train on rows of one class, though y (m,) has several."""
+    """Reject folds with training rows of a single class if y (m,) has several."""
     kept = np.ones(y.size, dtype=bool) if weight is None else weight > 0.0
-    several = np.unique(y[kept]).size > 1  # if not, that is said of y itself
+    several = np.unique(y[kept]).size > 1  # otherwise, the error is about y itself
     for number, (train, _) in enumerate(splits):
         classes = np.unique(y[train][kept[train]])
         if several and classes.size < 2:
-            found = f"the class {classes.tolist()[0]!r} only" if classes.size else "no row at all"
+            found = f"only the class {classes.tolist()[0]!r}" if classes.size else "no rows"
             raise ValueError(
-                f"fold {number} of cv would train on {found}: give a cv with several classes in "
-                "all folds, such as a number of them or StratifiedKFold(shuffle=True)"
+                f"fold {number} of cv has {found} to train on: use a cv with several classes in "
+                "every fold, such as an integer or StratifiedKFold(shuffle=True)"
             )
 
 
-def warn_of_refusals(
-    y: Any, splits: list[Any], refusals: list[ValueError | None], scoring: Any
+def warn_of_failed_scores(
+    y: Any, splits: list[Any], failures: list[ValueError | None], scoring: Any
 ) -> None:
-    """Say which folds a scorer has refused, with the classes that they lack, and why."""
-    for number, ((train, test), error) in enumerate(zip(splits, refusals, strict=True)):
+    """Warn about folds that the scorer cannot score, with the classes that they lack."""
+    for number, ((train, test), error) in enumerate(zip(splits, failures, strict=True)):
         if error is not None:
             trained, scored = (np.setdiff1d(y, y[rows]).tolist() for rows in (train, test))
             warnings.warn(
-                f"scoring={scoring!r} gives no number for fold {number}, which counts for nothing: "
-                f"{error} (classes without a row to train on: {trained}, to score: {scored})",
+                f"scoring={scoring!r} gives no number for fold {number}, which is ignored: {error} "
+                f"(classes without training rows: {trained}, without test rows: {scored})",
                 UserWarning,
                 stacklevel=caller_level(),
             )
 
 
 def mean_and_error(scores: Array) -> tuple[Array, Array]:
-    """Return mean and standard error of every row over the folds that gave a number, (n,)."""
+    """Return the mean and standard error of every row over the folds with a score, (n,)."""
     known = np.isfinite(scores)
     count = np.maximum(known.sum(axis=1), 1)
     mean = np.where(known, scores, 0.0).sum(axis=1) / count
@@ -163,57 +163,58 @@ def mean_and_error(scores: Array) -> tuple[Array, Array]:
 
 
 class DirectBoostClassifierCV(DirectBoostClassifier):
-    """`DirectBoostClassifier` with nu by cross-validation, and the best model within a budget.
+    """`DirectBoostClassifier` with nu selected by cross-validation, also within a budget.
 
-    All rows walk down the path of nu from the empty model, each point started from the one before,
-    so that every model of `path_`, and with it the one that is chosen, has its own certificate.
-    Where a budget ends between two points there are more between them; from there on the path goes
-    on with the features of the last model within the budget alone, and the certificates say so.
-    Every fold then walks down the same path, with features of its own. The choice is the largest
-    nu whose mean score is within one standard error of the best.
+    First, a path of models is fitted to all rows, from the empty model down, so that every model
+    of `path_`, including the selected one, has its own certificate. Where a budget ends between
+    two points, more points are added between them; after that, the path continues with only the
+    features of the last model within the budget, and the certificates say so. Then every fold
+    fits the same path, with its own choice of features. The selected nu is the largest one whose
+    mean score is within one standard error of the best.
 
     Parameters
     ----------
     nus : int or array-like, default=30
-        A number of points between nu_max and `nu_min` times it, or fractions of nu_max.
+        The number of points between nu_max and `nu_min` * nu_max, or fractions of nu_max.
     nu_min : float, default=1e-3
-        The last point, where `nus` is a number.
+        The last point, if `nus` is an integer.
     cv : int, splitter or iterable, optional
-        Five stratified folds by default.
+        The folds; five stratified folds by default.
     scoring : str or callable, optional
-        A scorer; accuracy by default. A fold that it refuses, since a class has no row there,
-        counts for nothing, with a warning.
+        A scorer; accuracy by default. A fold that cannot be scored, because a class has no rows
+        in it, is ignored with a warning.
     one_standard_error : bool, default=True
-        Whether the smallest model within one standard error of the best score is taken, or the
-        best itself.
+        Select the smallest model within one standard error of the best score, or the best one.
     max_features_used, max_learners : int, optional
+        Budgets: the largest number of features that the model may read, and of its weak
+        classifiers.
     max_cost : float, optional
-        Budgets: only models that read at most so many features, have at most so many weak
-        classifiers, or read features of at most that cost are chosen from.
+        Budget: the largest cost of the features that the model reads.
     loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
 feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         See `DirectBoostClassifier`.
     n_jobs : int, optional
-        Number of folds at once; the path on all rows has all threads.
+        Number of folds in parallel; the path on all rows uses all threads.
     verbose, callbacks
-        See `DirectBoostClassifier`; they see the path on all rows.
+        See `DirectBoostClassifier`; they apply to the path on all rows.
 
     Attributes
     ----------
     nus_ : (n,) array
-        The points, fractions of nu_max, falling.
+        The points, fractions of nu_max, decreasing.
     scores_ : (n, folds) array
         The score of every point on every fold.
     mean_scores_, standard_errors_ : (n,) arrays
+        Mean and standard error over the folds.
     best_index_ : int
-        The point of the best mean score within the budget.
+        The point with the best mean score within the budgets.
     chosen_index_ : int
-        The point of the model.
+        The point of the selected model.
     path_ : ModelPath
-        The models of all rows, those within the budgets; where the fit was ended, with the first
+        The models of all rows within the budgets; if the user ended the fit, also the first one
         outside.
 
-    All attributes of `DirectBoostClassifier` are those of the chosen model.
+    All attributes of `DirectBoostClassifier` are those of the selected model.
 
     See Also
     --------
@@ -287,22 +288,24 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Choose nu and fit.
+        """Select nu by cross-validation and fit the model.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for `DirectBoostClassifier`. The weights count in the fits and in the score.
+            As for `DirectBoostClassifier.fit`. The sample weights are used in the fits and in the
+            scores.
         **params
-            `groups` for the splitter; with metadata routing enabled, whatever the splitter and
-            the scorer ask for.
+            `groups` for the splitter; with metadata routing enabled, further arguments of the
+            splitter and the scorer.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         grid = nu_grid(self.nus, self.nu_min)
-        budgets = budgets_of(self)
+        budgets = get_budgets(self)
         checked, labels, encoder = self._read_X_y(X, y)
         routed = self._routed(sample_weight, params)
         splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
@@ -314,9 +317,9 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         bridge = [] if context is None else [round_callback(self, context)]
         with one_blas_thread():
             whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-            walk = partial(whole._models, X, y, sample_weight, callbacks=bridge)
-            self.path_ = path_within(walk, grid, budgets)
-            allowed = within(self.path_, budgets)
+            fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
+            self.path_ = path_within(fit_path, grid, budgets)
+            allowed = selectable(self.path_, budgets)
             nus, taken = self.path_.nus, routed.scorer.score
             scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
             self.scores_ = self._fold_scores(scoring, splits, encoder)
@@ -327,7 +330,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
     def _inner(
         self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
     ) -> DirectBoostClassifier:
-        """Return the estimator of one path."""
+        """Return the estimator that fits a path."""
         names = set(DirectBoostClassifier().get_params()) & set(self.get_params())
         shared = {name: getattr(self, name) for name in names - {"max_learners"}}
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
@@ -341,15 +344,15 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         for train, test in splits:
             estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
             folds.append(delayed(scoring.scores)(estimator, train, test))
-        scores, refusals = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
-        warn_of_refusals(scoring.y, splits, list(refusals), self.scoring)
+        scores, failures = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
+        warn_of_failed_scores(scoring.y, splits, list(failures), self.scoring)
         return np.column_stack(scores)
 
     def _of_fold(self, encoder: CategoryEncoder, classes: Any) -> DirectBoostClassifier:
         """Return the estimator of a fold, whose rows are numbers without names.
 
-        Without a class of its own a constraint says nothing; random numbers are drawn here, since
-        the folds go on side by side.
+        A constraint on a class that the fold lacks is dropped. Random numbers are drawn here,
+        since the folds run in parallel.
         """
         estimator = self._inner()
         names = feature_names(self)
@@ -362,7 +365,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         return estimator
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
-        """Return what goes to the splitter and to the scorer."""
+        """Return the arguments of the splitter and of the scorer."""
         if _routing_enabled():
             return process_routing(self, "fit", sample_weight=sample_weight, **params)
         unknown = sorted(set(params) - {"groups"})
@@ -375,14 +378,14 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=score))
 
     def _scorer(self) -> Any:
-        """Return the scorer; the default one takes weights without being asked to."""
+        """Return the scorer; the default one uses sample weights."""
         if self.scoring is not None:
             return check_scoring(self, self.scoring)
         scorer = get_scorer("accuracy")
         return scorer.set_score_request(sample_weight=True) if _routing_enabled() else scorer
 
     def get_metadata_routing(self) -> Any:
-        """Return who takes what: weights the fit and the scorer, groups the splitter."""
+        """Return the routing: weights to the fit and the scorer, groups to the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
         scoring = MethodMapping().add(caller="fit", callee="score")
         return (
@@ -393,14 +396,14 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         )
 
     def _choose(self, allowed: Bools) -> None:
-        """Take the model of the best score within the budgets, or the smallest nearly as good."""
+        """Select the model with the best score within the budgets, or by one standard error."""
         self.nus_ = self.path_.nus
         self.mean_scores_, self.standard_errors_ = mean_and_error(self.scores_)
         scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
         if not np.isfinite(scores).any():
             raise ValueError(
-                f"scoring={self.scoring!r} gave no number for any model: some fold cannot be "
-                "scored by it (one class only?); choose other folds by cv, or another scorer"
+                f"scoring={self.scoring!r} gave no number for any model: no fold can be scored "
+                "(a single class?); use other folds (cv) or another scorer"
             )
         best = self.best_index_ = int(np.argmax(scores))
         enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)

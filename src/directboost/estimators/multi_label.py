@@ -1,4 +1,4 @@
-"""Rows with several labels: one certified model for all of them, which share stumps."""
+"""`DirectBoostMultiLabelClassifier`: one certified model for all labels, which share stumps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +18,14 @@ from ..losses import LOSSES
 from ..margins import OneVsAll
 from ..training.result import FitResult
 from ..training.settings import FitSettings, resolve_objective
-from .classifier import DirectBoostClassifier
+from .classifier import DirectBoostClassifier, with_registered_names
 
-_LISTS = (list, tuple, set, frozenset, np.ndarray)  # what may hold the labels of a row
-_RANGE = (-6.0, 6.0)  # of the logarithm of the factor on the scores
+_LISTS = (list, tuple, set, frozenset, np.ndarray)  # types of a list of labels per row
+_RANGE = (-6.0, 6.0)  # range of the logarithm of the factor on the scores
 
 
 def _without_lists(y: Any) -> npt.NDArray[Any]:
-    """Return y as an array; refuse a list of labels per row, which no array can hold."""
+    """Return y as an array; reject lists of labels per row."""
     try:
         values = one_array(y)
     except ValueError:  # rows of several lengths
@@ -36,29 +36,34 @@ def _without_lists(y: Any) -> npt.NDArray[Any]:
     if not any(lists):
         return values
     raise ValueError(
-        f"y holds a list of labels per row, {values[lists.index(True)]!r} for one of them: it "
-        "takes one column per label, 1 where a row has it and 0 where not; "
-        "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes them"
+        f"y has a list of labels per row, such as {values[lists.index(True)]!r}: expected one "
+        "column per label, with 1 where a row has the label and 0 otherwise; "
+        "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y) makes these columns"
     )
 
 
+@with_registered_names
 class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     """Multi-label boosting of decision stumps, solved to a certified optimum.
 
     The problem is that of `DirectBoostClassifier` with one-vs-all margins t_il F_il, where
-    t_il = 1 if row i has label l and -1 if not; a mixed-norm penalty makes labels share stumps.
-    `fit` takes y (m, labels), an array, a sparse matrix or a frame, with 1 where a row has a label
-    and 0 where not; a label that all rows have, or none, is allowed beside others. `predict`,
-    `predict_proba` and `decision_function` are (m, labels) then; `predict` answers in kind, with
-    the labels of a positive score. Classes (m,), one per row, are taken too: the model is then that
-    of `DirectBoostClassifier` with one-vs-all margins, and so is what it predicts. A single column
-    (m, 1) is read as scikit-learn reads it, as two classes, without the label and with it:
-    `decision_function` is (m,), `predict_proba` (m, 2), and `predict` (m, 1), in kind.
+    t_il = 1 if row i has label l and -1 otherwise. With a mixed-norm penalty, labels share stumps.
+
+    The shape of y decides how `fit` reads it:
+
+    - (m, labels), an array, a sparse matrix or a data frame: 1 where a row has a label and 0
+      where it does not. A label that all rows have, or none, is allowed among others. `predict`,
+      `predict_proba` and `decision_function` have the shape (m, labels); `predict` returns the
+      labels with a positive score, in the values of y.
+    - (m,), one class per row: the model is that of `DirectBoostClassifier` with one-vs-all
+      margins, and so are its predictions.
+    - (m, 1), as in scikit-learn: two classes, without and with the label. `decision_function` has
+      the shape (m,), `predict_proba` (m, 2) and `predict` (m, 1).
 
     Parameters
     ----------
     loss : str or Loss, default="logistic"
-        "hinge", "exponential", "logistic", "squared_hinge" or a loss object.
+        One of {LOSSES} except "multinomial", or a loss object.
     penalty, nu, nu_scale, learner, solver, pricing, columns_per_round, max_learners, tol, \
 max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
@@ -66,9 +71,10 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     Attributes
     ----------
     classes_ : (labels,) array
-        The numbers of the labels; of a single column its two values.
+        The indices of the labels; for a single column, its two values.
     label_names_ : (labels,) array of str
-        Where y was a frame of several columns: their names, which summaries and pictures use.
+        The column names of y, if it is a data frame of several columns. Summaries and plots show
+        them.
 
     All other attributes are those of `DirectBoostClassifier`.
 
@@ -134,7 +140,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
 
     @property
     def margin(self) -> str:  # type: ignore[override]
-        """The only margin that fits several labels per row; it is no parameter."""
+        """The margin of multi-label models, which is not a parameter."""
         return OneVsAll.name
 
     def _make_settings(self, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
@@ -164,7 +170,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
 
     def _name_labels(self, names: list[str] | None) -> None:
-        """Keep the names of the labels; those of an earlier fit go."""
+        """Store the names of the labels; remove those of an earlier fit."""
         if names is not None:
             self.label_names_ = np.array(names, dtype=object)
         elif hasattr(self, "label_names_"):
@@ -204,10 +210,10 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         return np.column_stack([pair[np.minimum(has, pair.size - 1)] for pair, has in pairs])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of every label, (m, labels); of a single one both ways, (m, 2).
+        """Return the probability of every label, (m, labels); for a single label, (m, 2).
 
-        The logistic function of F for the logistic loss and of 2 F for the exponential one; for
-        the others of F / T, with T fitted to the likelihood of the training rows.
+        The logistic function of F for the logistic loss, of 2 F for the exponential loss, and of
+        F / T for the other losses, where T maximises the likelihood of the training data.
         """
         check_is_fitted(self)
         if not self._several:
@@ -216,7 +222,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         return np.asarray(expit(self._factor * F if self.learners_ else F))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that rows may have several labels."""
+        """Return the tags: rows may have several labels."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True

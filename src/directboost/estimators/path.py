@@ -1,4 +1,4 @@
-"""Certified models down a path of nu, each started from the one before."""
+"""`directboost_path`: certified models along a path of nu."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,20 @@ from .classifier import DirectBoostClassifier
 
 @dataclass(frozen=True)
 class ModelPath:
-    """Fitted models, from the largest nu to the smallest.
+    """The fitted models of a regularization path, from the largest nu to the smallest.
 
     Attributes
     ----------
     models : list of DirectBoostClassifier
-        Each is a fitted estimator of its own.
+        Fitted estimators.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import directboost_path
+    >>> path = directboost_path(*load_iris(return_X_y=True), nus=4, nu_min=0.03)
+    >>> [model.n_learners_ for model in path]
+    [0, 2, 4, 6]
     """
 
     models: list[DirectBoostClassifier]
@@ -31,7 +39,7 @@ class ModelPath:
         return len(self.models)
 
     def __repr__(self) -> str:
-        """Return how many models there are, and from where to where they go."""
+        """Return the number of models, and the ranges of nu and of their sizes."""
         return f"<ModelPath: {describe_path(self.models)}>"
 
     def __getitem__(self, place: int) -> DirectBoostClassifier:
@@ -42,17 +50,17 @@ class ModelPath:
 
     @property
     def nus(self) -> Array:
-        """The penalties as they were asked for, (n,): by default fractions of nu_max."""
+        """The nu of every model, in the scale of `nu_scale` (by default, of nu_max), (n,)."""
         return np.array([model.nu for model in self.models])
 
     @property
     def certificates(self) -> list[Certificate]:
-        """The proof of every point."""
+        """The certificate of every model."""
         return [model.certificate_ for model in self.models]
 
     @property
     def n_features_used(self) -> Ints:
-        """Number of features every model reads, (n,)."""
+        """Number of features that every model reads, (n,)."""
         return np.array([model.n_features_used_ for model in self.models])
 
     @property
@@ -62,32 +70,34 @@ class ModelPath:
 
     @property
     def costs(self) -> Array:
-        """Cost of the features every model reads, (n,)."""
+        """Cost of the features that every model reads, (n,)."""
         return np.array([model.cost_ for model in self.models])
 
     def scores(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Return the accuracy of every model on some rows, (n,)."""
+        """Return the accuracy of every model on the given data, (n,)."""
         return np.array([model.score(X, y, sample_weight) for model in self.models])
 
 
 def directboost_path(
     X: Any, y: Any, *, nus: Any = 30, nu_min: float = 1e-3, sample_weight: Any = None, **params: Any
 ) -> ModelPath:
-    """Fit the models of a path of nu, from nu_max (the empty model) down.
+    """Fit models along a path of decreasing nu, starting from nu_max (the empty model).
 
     Parameters
     ----------
     X, y : array-like (m, d), (m,)
+        Training data, as for `DirectBoostClassifier.fit`.
     nus : int or array-like, default=30
-        A number of points between nu_max and `nu_min` times it, evenly by ratio; or the points
-        themselves, in the scale of `nu_scale`.
+        The number of points between nu_max and `nu_min` * nu_max, evenly spaced by ratio; or the
+        points themselves, in the scale of `nu_scale`.
     nu_min : float, default=1e-3
-        The last point as a fraction of nu_max, where `nus` is a number.
+        The last point as a fraction of nu_max, if `nus` is an integer.
     sample_weight : array-like (m,), optional
+        Sample weights.
     **params
-        Parameters of `DirectBoostClassifier`. A true answer of one of the `callbacks`, at whatever
-        record, ends the path: nothing more is solved for. Models between points that are solved
-        follow as far as they are within the tolerance, the last one has the status of the end.
+        Parameters of `DirectBoostClassifier`. If one of the `callbacks` returns a true value at
+        any record, the path ends: no further point is solved. Interpolated models follow as long
+        as they are within the tolerance; the last model has the status of the stop.
 
     Returns
     -------
@@ -108,17 +118,17 @@ def directboost_path(
     True
     """
     if "nu" in params:
-        raise ValueError(f"nu={params['nu']!r} does not fit a path: give the points as nus")
+        raise ValueError(f"nu={params['nu']!r} is invalid for a path: pass the points as nus")
     if params.get("max_learners") is not None and not params.get("columns_per_round"):
         raise ValueError(
-            f"max_learners={params['max_learners']!r} does not fit a path: choose among its models "
-            "by n_learners, or use DirectBoostClassifierCV"
+            f"max_learners={params['max_learners']!r} is invalid for a path: select a model by "
+            "n_learners, or use DirectBoostClassifierCV"
         )
     unknown = params.keys() - DirectBoostClassifier().get_params()
     if unknown:
         raise TypeError(
-            f"directboost_path does not know {sorted(unknown)}: it takes nus, nu_min, "
-            "sample_weight and the parameters of DirectBoostClassifier"
+            f"directboost_path got unexpected arguments {sorted(unknown)}: expected nus, nu_min, "
+            "sample_weight and parameters of DirectBoostClassifier"
         )
     estimator = DirectBoostClassifier(**params)
     grid = nu_grid(nus, nu_min, estimator.nu_scale)
@@ -128,24 +138,22 @@ def directboost_path(
 
 
 def nu_grid(nus: Any, nu_min: Any, scale: str = "relative") -> Sequence[float]:
-    """Return the points of a path, falling; refuse by name what cannot serve."""
+    """Return the points of a path in decreasing order; reject invalid parameters."""
     check_choice("nu_scale", scale, ("relative", "absolute", "paper"))
     if np.ndim(nus) == 0:
         count = check_count("nus", nus, 1, "a number of points or a list of them")
         if scale != "relative":
             raise ValueError(
-                f"nus={nus!r} is a number of points, fractions of nu_max: with "
-                f"nu_scale={scale!r} list the points themselves"
+                f"nus={nus!r} is invalid with nu_scale={scale!r}: expected a list of points, since "
+                "an integer asks for fractions of nu_max"
             )
-        low = check_number("nu_min", nu_min, 0.0, strict=True, what="a number above 0, below 1")
+        low = check_number("nu_min", nu_min, 0.0, strict=True, what="a number in (0, 1)")
         if low >= 1.0:
-            raise ValueError(f"nu_min={nu_min!r} does not fit: it takes a number above 0, below 1")
+            raise ValueError(f"nu_min={nu_min!r} is invalid: expected a number in (0, 1)")
         return [float(nu) for nu in relative_grid(count, low)] if count > 1 else [low]
     points = [check_number("nus", nu, 0.0, strict=True, what="positive numbers") for nu in nus]
     if not points:
-        raise ValueError(f"nus={nus!r} holds no point: give at least one")
+        raise ValueError(f"nus={nus!r} is empty: pass at least one point")
     if scale == "relative" and max(points) > 1.0:
-        raise ValueError(
-            f"nus={nus!r} does not fit: it takes fractions of nu_max, above 0 and at most 1"
-        )
+        raise ValueError(f"nus={nus!r} is invalid: expected fractions of nu_max in (0, 1]")
     return sorted(set(points), reverse=True)
