@@ -144,8 +144,8 @@ def make_thresholds(model: CModel, kind: type[Any]) -> Thresholds:
     for stump, row in model.parts.stumps:
         votes = stump.polarity * row
         base = base - votes
-        for threshold, takes, sign in _crossings(stump):
-            places.append((stump.feature, threshold, takes))
+        for value, takes, sign in _crossings(stump):
+            places.append((stump.feature, value, takes))
             jumps.append(2.0 * sign * votes)
     table = np.array(places, dtype=np.float64).reshape(-1, 3)
     slot, threshold, takes_missing = model.slots(table[:, 0]), table[:, 1], table[:, 2] > 0.0

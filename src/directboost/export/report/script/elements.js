@@ -1,10 +1,10 @@
-// Elements of the page. Text is always set as text, never read as HTML.
+// Elements of the page. Text is always inserted as text, never parsed as HTML.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes)) {
-        const word = name.startsWith("aria-"); // true and false are words there
+        const word = name.startsWith("aria-"); // true and false are strings there
         if (value === null || value === undefined || (value === false && !word)) continue;
         if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
         else node.setAttribute(name, value === true && !word ? "" : String(value));
@@ -37,7 +37,7 @@ function selectOf(options, chosen, change) {
     return node;
 }
 
-/** Some buttons of which one is pressed; `options` are [value, words]. */
+/** A group of buttons, one of them pressed; `options` are [value, text]. */
 function choice(name, options, chosen, change) {
     const box = html("div", { class: "choice", role: "group", "aria-label": name });
     for (const [value, words] of options) {
@@ -51,7 +51,7 @@ function choice(name, options, chosen, change) {
     return box;
 }
 
-/** A section with a heading and an entry in the navigation. */
+/** A section with a heading. */
 function section(id, heading, ...children) {
     const node = html(
         "section",
@@ -71,12 +71,12 @@ function note(words, attributes = {}) {
     return html("p", { class: "note", ...attributes }, words);
 }
 
-/** A line that tells what is pointed at. */
+/** A line of text about the element under the pointer. */
 function readout(words) {
     return html("p", { class: "readout", "aria-live": "polite" }, words);
 }
 
-/** Draw into a box again whenever its width changes; returns a function that redraws. */
+/** Redraw a box whenever its width changes; returns a function that redraws it. */
 function drawn(box, draw) {
     let width = 0;
     const again = () => {
@@ -91,7 +91,7 @@ function drawn(box, draw) {
     return again;
 }
 
-/** A name that, where there is too little room, loses its middle: both ends tell names apart. */
+/** A name that loses its middle if space is scarce, since both ends identify it. */
 function nameOf(words, end = "") {
     const tail = words.length > 14 ? 7 : 0;
     const cut = words.length - tail;
@@ -102,17 +102,17 @@ function nameOf(words, end = "") {
 }
 
 function moreWords(left, step) {
-    return left > step ? `Show ${step} more of ${left}` : `Show the other ${left}`;
+    return left > step ? `Show ${step} more of ${left}` : `Show ${left} more`;
 }
 
-/** How wide a column of names is to be, in the style of what holds the lines. */
+/** Set the width of a column of names in the style of its container. */
 function nameWidth(node, names, most) {
     const longest = Math.max(...names.map((name) => name.length));
     node.style.setProperty("--name", `${Math.min(longest + 1, most)}ch`);
     return node;
 }
 
-/** A list of which the first so many are shown, and a button for more. */
+/** A list that shows its first `count` items, with a button for more. */
 function growing(box, count, items, make) {
     let shown = Math.min(count, items.length);
     const more = button("", () => {

@@ -1,7 +1,7 @@
-// Puts the page together.
+// Assembles the page.
 
 const SECTION_WORDS = {
-    overview: "Overview", proof: "Proof", quality: "Quality", features: "Features",
+    overview: "Overview", proof: "Certificate", quality: "Quality", features: "Features",
     sharing: "Sharing", "what-if": "What if",
 };
 
@@ -43,7 +43,8 @@ function watchTheme() {
 }
 
 function showFooter() {
-    const maker = `Written by directboost ${data.version}. The page is one file and loads nothing.`;
+    const maker = `Written by directboost ${data.version}. The page is a single file and loads no ` +
+        "other resources.";
     document.getElementById("footer").append(html("p", {}, data.setting), html("p", {}, maker));
 }
 
