@@ -87,9 +87,9 @@ def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
     parts = split_ensemble(ensemble)
     for learner in parts.unsupported:
         count = len(learner.features)
-        words = learner.describe("1 feature" if count == 1 else f"{count} features")
+        rule = learner.describe("1 feature" if count == 1 else f"{count} features")
         raise ValueError(
-            f"to_onnx does not support the weak classifier {words} ({type(learner).__name__}): "
+            f"to_onnx does not support the weak classifier {rule} ({type(learner).__name__}): "
             "expected stumps, trees, conjunctions or columns of a pool; fit with learner='stump' "
             "or learner='tree'"
         )

@@ -229,8 +229,8 @@ def _accuracy_facts(model: CModel, layout: Layout) -> list[tuple[str, str]]:
     else:
         where, error = "the best score leads by at least {}", layout.margin_error
         key = "classes"
-    words = f"identical to Python for {kind} rows in which {where.format(f'{1.01 * error:.3g}')}"
-    return [("thresholds", f"{layout.n_merged} merged by rounding to {kind}"), (key, words)]
+    same = f"identical to Python for {kind} rows in which {where.format(f'{1.01 * error:.3g}')}"
+    return [("thresholds", f"{layout.n_merged} merged by rounding to {kind}"), (key, same)]
 
 
 # --- Types, tables and functions -------------------------------------------------------------

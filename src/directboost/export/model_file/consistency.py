@@ -48,8 +48,8 @@ def _check_columns(plain: JSONObject, place: str) -> int:
     """Check that all columns have the same length, and return it."""
     first = next(iter(plain))
     for key, values in plain.items():
-        words = f"its length {len(values)} differs from the length {len(plain[first])} of {first}"
-        require(len(values) == len(plain[first]), f"{place}.{key}", words)
+        reason = f"its length {len(values)} differs from the length {len(plain[first])} of {first}"
+        require(len(values) == len(plain[first]), f"{place}.{key}", reason)
     return len(plain[first])
 
 
@@ -57,16 +57,16 @@ def _check_ascending(values: list[int], place: str, below: int) -> None:
     """Check that indices are strictly ascending and below a limit."""
     previous = -1
     for number, value in enumerate(values):
-        words = f"{value} is invalid: expected an index above {previous} and below {below}"
-        require(previous < value < below, f"{place}[{number}]", words)
+        reason = f"{value} is invalid: expected an index above {previous} and below {below}"
+        require(previous < value < below, f"{place}[{number}]", reason)
         previous = value
 
 
 def _check_below(values: list[int], place: str, below: int) -> None:
     """Check that indices are below a limit."""
     for number, value in enumerate(values):
-        words = f"{value} is invalid: expected an index below {below}"
-        require(value < below, f"{place}[{number}]", words)
+        reason = f"{value} is invalid: expected an index below {below}"
+        require(value < below, f"{place}[{number}]", reason)
 
 
 # --- Parts of all models ---------------------------------------------------------------------
@@ -99,8 +99,8 @@ def _check_learners(learners: JSONObject, n_levels: list[int]) -> None:
     items = learners["items"]
     expected = sum((learners["conjunction"] or {"items": []})["items"])
     found = 0 if items is None else _check_groups(items, "learners.items", n_levels)
-    words = f"{found} rules are invalid: the conjunctions have {expected}"
-    require(found == expected, "learners.items", words)
+    reason = f"{found} rules are invalid: the conjunctions have {expected}"
+    require(found == expected, "learners.items", reason)
     _check_groups(learners, "learners", n_levels)
     leaf = learners["leaf"] or {"tree": [], "leaf": []}
     for number, (tree, own) in enumerate(zip(leaf["tree"], leaf["leaf"], strict=True)):
@@ -129,8 +129,8 @@ def _check_groups(plain: JSONObject, place: str, n_levels: list[int]) -> int:
     for name in GROUPS:
         group = plain.get(name)
         found = 0 if group is None else _check_columns(group, f"{place}.{name}")
-        words = f"it has length {found}: expected {expected[name]}, the sum in {place}.order"
-        require(found == expected[name], f"{place}.{name}", words)
+        reason = f"it has length {found}: expected {expected[name]}, the sum in {place}.order"
+        require(found == expected[name], f"{place}.{name}", reason)
         if group is not None and "feature" in group:
             _check_below(group["feature"], f"{place}.{name}.feature", len(n_levels))
     level = plain["level"] or {"feature": [], "level": []}
@@ -141,8 +141,8 @@ def _check_groups(plain: JSONObject, place: str, n_levels: list[int]) -> int:
 
 
 def _check_parameters(parameters: JSONObject) -> None:
-    words = "0 is invalid: expected None or an integer other than 0"
-    require(parameters.get("n_jobs") != 0, "parameters.n_jobs", words)
+    reason = "0 is invalid: expected null or an integer other than 0"
+    require(parameters.get("n_jobs") != 0, "parameters.n_jobs", reason)
     penalty = parameters.get("penalty", "l1")
     if isinstance(penalty, NotStored):
         return
@@ -163,8 +163,8 @@ def _check_memory(document: JSONObject, k: int) -> None:
     }
     most = _MAX_SIZE // outputs
     for place, count in rows.items():
-        words = f"{count} is too large: expected at most {most} for {outputs} scores"
-        require(count <= most, place, words)
+        reason = f"{count} is too large: expected at most {most} for {outputs} scores"
+        require(count <= most, place, reason)
 
 
 def _check_weights(weights: JSONObject, n: int, factor: float) -> None:
@@ -187,14 +187,14 @@ def _check_prior(document: JSONObject, k: int) -> None:
     prior = document["probabilities"]["prior"]
     _check_length(prior, "probabilities.prior", k)
     several = document.get("labels", {}).get("several", False)
-    words = "all class frequencies are zero: expected at least one positive one"
-    require(several or any(prior), "probabilities.prior", words)
+    reason = "all class frequencies are zero: expected at least one positive one"
+    require(several or any(prior), "probabilities.prior", reason)
 
 
 def _check_outputs(document: JSONObject, outputs: int) -> None:
     found = document["weights"]["outputs"]
-    words = f"{found} is invalid: expected {outputs}, the number of scores"
-    require(found == outputs, "weights.outputs", words)
+    reason = f"{found} is invalid: expected {outputs}, the number of scores"
+    require(found == outputs, "weights.outputs", reason)
 
 
 # --- Parts of single kinds of models ---------------------------------------------------------
@@ -216,12 +216,12 @@ def _check_direct(document: JSONObject, k: int) -> None:
 
 def _check_labels(labels: JSONObject, k: int) -> None:
     several, values, names = labels["several"], labels["values"], labels["names"]
-    words = "true is invalid: expected false, since labels.several is true"
-    require(not (several and labels["single"]), "labels.single", words)
-    words = "it must be null if and only if labels.several is false"
-    require(several == (values is not None), "labels.values", words)
-    words = "expected null, since labels.several is false"
-    require(several or names is None, "labels.names", words)
+    reason = "true is invalid: expected false, since labels.several is true"
+    require(not (several and labels["single"]), "labels.single", reason)
+    reason = "it must be null if and only if labels.several is false"
+    require(several == (values is not None), "labels.values", reason)
+    reason = "expected null, since labels.several is false"
+    require(several or names is None, "labels.names", reason)
     if names is not None:
         _check_length(names, "labels.names", k)
     if values is not None:
@@ -236,8 +236,8 @@ def _check_baseline(document: JSONObject, k: int) -> None:
     kind, code = document["kind"], document["code"]
     outputs, coded = k, kind == "AdaBoostMO"
     for key in ("code", "decoding"):
-        words = "it must be null if and only if the kind is not AdaBoostMO"
-        require((document[key] is not None) == coded, key, words)
+        reason = "it must be null if and only if the kind is not AdaBoostMO"
+        require((document[key] is not None) == coded, key, reason)
     if code is not None:
         _check_length(code, "code", k)
         outputs = len(code[0])
@@ -247,7 +247,7 @@ def _check_baseline(document: JSONObject, k: int) -> None:
     empty = not document["learners"]["order"]["count"]
     _check_length(document["common"], "common", 0 if empty else outputs)
     for key, owner in (("totals", "OneVsAllBoost"), ("lam_max", "GradBoost")):
-        words = f"expected null, since the kind is not {owner}"
-        require(document[key] is None or kind == owner, key, words)
+        reason = f"expected null, since the kind is not {owner}"
+        require(document[key] is None or kind == owner, key, reason)
     if document["totals"] is not None:
         _check_length(document["totals"], "totals", k)

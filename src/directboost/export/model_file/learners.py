@@ -106,8 +106,8 @@ def check_tree(plain: JSONObject, place: str) -> None:
     for split in splits:
         for side, child in (("left", left[split]), ("right", right[split])):
             later = child < 0 or split < child < len(left)
-            words = f"{child} is invalid: expected a leaf, or a split after {split}"
-            require(later, f"{place}.{side}[{split}]", words)
+            reason = f"{child} is invalid: expected a leaf, or a split after {split}"
+            require(later, f"{place}.{side}[{split}]", reason)
     found = sorted([*left, *right])
     every = [*(~leaf for leaf in reversed(range(len(left) + 1))), *splits[1:]]
     require(found == every, place, "not a tree: every split and leaf needs exactly one parent")

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 JSONObject = dict[str, Any]
 Schema = JSONObject
 
-_NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+#: Strings that stand for the numbers that JSON cannot represent.
+NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _MAX_LENGTH = 10_000  # characters of a string
 
 
@@ -146,7 +147,7 @@ class Number:
     def read(self, value: Any) -> float:
         """Return the value as a float; integers are converted."""
         if type(value) is str and value in self.spelled:
-            return _NON_FINITE[value]
+            return NON_FINITE[value]
         number = _finite(value)
         if number is None or number < self.low or (self.strict and number == self.low):
             words = "a finite number"

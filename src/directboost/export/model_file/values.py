@@ -14,6 +14,7 @@ from ...arrays import Array
 from ...losses import LOSSES, Loss
 from ...penalties import L1, GroupNorm
 from .schema_types import (
+    NON_FINITE,
     Boolean,
     Choice,
     Integer,
@@ -41,7 +42,6 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 _DTYPES = tuple(_PYTHON_TYPES)
 _MAX_SIDE = 2**27  # rows or columns of an array
 _MAX_DEPTH = 4  # nested lists and objects of a parameter
-_NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _SCALAR_SCHEMA = {"type": ["null", "boolean", "number", "string"]}
 
 #: Objects of the package that can be parameters, by class name, with their own parameters.
@@ -128,22 +128,18 @@ def _array_from_json(plain: JSONObject) -> npt.NDArray[Any]:
     """Return an array parameter."""
     array, shape = _flat_array(plain), plain["shape"]
     fits = len(shape) <= 2 and int(np.prod(shape, dtype=object)) == array.size
-    words = f"{shape} is invalid: expected the shape of an array of {array.size} values, 1D or 2D"
-    require(fits, "shape", words)
+    reason = f"it does not match the {array.size} values: expected a 1D or 2D shape"
+    require(fits, "shape", reason)
     return array.reshape(shape)
 
 
 def _flat_array(plain: JSONObject) -> npt.NDArray[Any]:
     """Return the values as a 1D array, or raise an error for one that its dtype cannot hold."""
     dtype, values = plain["dtype"], plain["values"]
-    types: tuple[type, ...] = {
-        "bool": (bool,),
-        "str": (str,),
-        "object": (bool, int, float, str),
-    }.get(dtype, (int,) if dtype in _INTEGERS else (float,))
+    types = _PYTHON_TYPES[dtype]
     for number, value in enumerate(values):
-        fits = type(value) in types and _is_in_range(value, dtype)
-        require(fits, f"values[{number}]", f"{value!r} is invalid: expected a value of {dtype}")
+        if type(value) not in types or not _is_in_range(value, dtype):
+            raise invalid(value, f"a value of dtype {dtype}").inside(f"values[{number}]")
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array if dtype == "object" else array.astype(np.str_ if dtype == "str" else dtype)
@@ -253,7 +249,7 @@ class Parameter:
 
     def _read_form(self, form: str, value: Any) -> Any:
         readers: dict[str, Callable[[Any], Any]] = {
-            "number": lambda value: _NON_FINITE[Choice(tuple(_NON_FINITE)).read(value)],
+            "number": lambda value: NON_FINITE[Choice(tuple(NON_FINITE)).read(value)],
             "tuple": lambda value: tuple(self._list.read(value)),
             "dict": lambda value: _to_dict(self._list.read(value)),
             "array": lambda value: _array_from_json(ARRAY.read(value)),
@@ -278,7 +274,7 @@ class Parameter:
         own = self.schema()
         pair = {"type": "array", "prefixItems": [_SCALAR_SCHEMA, own], "minItems": 2, "maxItems": 2}
         forms = {
-            "number": {"enum": list(_NON_FINITE)},
+            "number": {"enum": list(NON_FINITE)},
             "tuple": {"type": "array", "items": own},
             "dict": {"type": "array", "items": pair},
             "array": ARRAY.schema(),

@@ -83,9 +83,9 @@ function drawCell(node, [i, j, n], { layout, state, output, most }) {
     const depth = state.shares ? share : n / most;
     const x = left + j * cell;
     const y = MATRIX_TOP + i * cell;
-    const words = `${count(n, ["row", "rows"])} of ${data.classes[i]} predicted as ` +
+    const text = `${count(n, ["row", "rows"])} of ${data.classes[i]} predicted as ` +
         `${data.classes[j]}: ${percent(share)} of this class`;
-    node.append(heatCell({ x, y, width: cell, height: cell }, i === j, depth, words, output));
+    node.append(heatCell({ x, y, width: cell, height: cell }, i === j, depth, text, output));
     if (compact) return;
     const shown = state.shares ? (100 * share).toFixed(share < 0.095 ? 1 : 0) : String(n);
     const style = depth > 0.3 ? "cell on" : "cell";

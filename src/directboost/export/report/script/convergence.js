@@ -22,8 +22,8 @@ function certificateCard() {
         ["Valid for models over", c.dictionary],
         ["Tolerance reached", c.converged ? "yes" : "no"],
     ];
-    const rowOf = ([words, value]) =>
-        html("tr", {}, html("th", { scope: "row" }, words), html("td", {}, value));
+    const rowOf = ([text, value]) =>
+        html("tr", {}, html("th", { scope: "row" }, text), html("td", {}, value));
     return card(
         "Certificate",
         html("table", { class: "plain" }, html("tbody", {}, lines.map(rowOf))),

@@ -21,18 +21,18 @@ function svg(tag, attributes = {}, ...children) {
     return fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 }
 
-function button(words, press, attributes = {}) {
-    return html("button", { type: "button", onclick: press, ...attributes }, words);
+function button(text, press, attributes = {}) {
+    return html("button", { type: "button", onclick: press, ...attributes }, text);
 }
 
-function labelled(words, control, attributes = {}) {
-    return html("label", attributes, html("span", {}, words), control);
+function labelled(text, control, attributes = {}) {
+    return html("label", attributes, html("span", {}, text), control);
 }
 
 function selectOf(options, chosen, change) {
     const node = html("select", { onchange: () => change(node.value) });
-    for (const [value, words] of options) {
-        node.append(html("option", { value, selected: String(value) === String(chosen) }, words));
+    for (const [value, text] of options) {
+        node.append(html("option", { value, selected: String(value) === String(chosen) }, text));
     }
     return node;
 }
@@ -40,12 +40,12 @@ function selectOf(options, chosen, change) {
 /** A group of buttons, one of them pressed; `options` are [value, text]. */
 function choice(name, options, chosen, change) {
     const box = html("div", { class: "choice", role: "group", "aria-label": name });
-    for (const [value, words] of options) {
+    for (const [value, text] of options) {
         const press = () => {
             for (const other of box.children) other.setAttribute("aria-pressed", other === own);
             change(value);
         };
-        const own = button(words, press, { "aria-pressed": value === chosen });
+        const own = button(text, press, { "aria-pressed": value === chosen });
         box.append(own);
     }
     return box;
@@ -67,13 +67,13 @@ function card(heading, ...children) {
     return html("div", { class: "card" }, heading ? html("h3", {}, heading) : null, ...children);
 }
 
-function note(words, attributes = {}) {
-    return html("p", { class: "note", ...attributes }, words);
+function note(text, attributes = {}) {
+    return html("p", { class: "note", ...attributes }, text);
 }
 
 /** A line of text about the element under the pointer. */
-function readout(words) {
-    return html("p", { class: "readout", "aria-live": "polite" }, words);
+function readout(text) {
+    return html("p", { class: "readout", "aria-live": "polite" }, text);
 }
 
 /** Redraw a box whenever its width changes; returns a function that redraws it. */
@@ -92,16 +92,16 @@ function drawn(box, draw) {
 }
 
 /** A name that loses its middle if space is scarce, since both ends identify it. */
-function nameOf(words, end = "") {
-    const tail = words.length > 14 ? 7 : 0;
-    const cut = words.length - tail;
+function nameOf(text, end = "") {
+    const tail = text.length > 14 ? 7 : 0;
+    const cut = text.length - tail;
     return [
-        html("span", { class: "head" }, words.slice(0, cut)),
-        html("span", { class: "tail" }, words.slice(cut) + end),
+        html("span", { class: "head" }, text.slice(0, cut)),
+        html("span", { class: "tail" }, text.slice(cut) + end),
     ];
 }
 
-function moreWords(left, step) {
+function moreText(left, step) {
     return left > step ? `Show ${step} more of ${left}` : `Show ${left} more`;
 }
 
@@ -121,7 +121,7 @@ function growing(box, count, items, make) {
     }, { class: "quiet more" });
     const draw = () => {
         const left = items.length - shown;
-        more.textContent = moreWords(left, 10 * count);
+        more.textContent = moreText(left, 10 * count);
         box.replaceChildren(make(items.slice(0, shown)), ...(left > 0 ? [more] : []));
     };
     draw();

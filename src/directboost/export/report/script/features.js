@@ -1,7 +1,7 @@
 // The features: importances and contributions to the scores.
 
 const FIRST_CLASSES = 5;
-const FIRST_WORDS = {
+const FIRST_HINTS = {
     steps: "Point at the chart, or use the arrow keys, to read a step.",
     levels: "Each dot is the contribution of a level to the score of a class.",
 };
@@ -37,7 +37,7 @@ function stepsCard() {
         : levelChart(width, state.feature, state.chosen)));
     const show = () => {
         classChips(chips, state, show);
-        output.textContent = FIRST_WORDS[state.feature.levels === null ? "steps" : "levels"];
+        output.textContent = FIRST_HINTS[state.feature.levels === null ? "steps" : "levels"];
         redraw();
     };
     const choose = (place) => {
@@ -58,8 +58,8 @@ function stepsCard() {
 
 function tablesNote() {
     if (data.tablesLeftOut === 0) return null;
-    const words = ["less important feature has", "less important features have"];
-    return note(`${count(data.tablesLeftOut, words)} no table on this page, to limit its size.`);
+    const text = ["less important feature has", "less important features have"];
+    return note(`${count(data.tablesLeftOut, text)} no table on this page, to limit its size.`);
 }
 
 function intoView(node) {
@@ -80,7 +80,7 @@ function featureFilter(picker, choose) {
     field.addEventListener("input", () => {
         const found = featureOptions(field.value.toLowerCase());
         const now = Number(picker.value);
-        picker.replaceChildren(...found.map(([value, words]) => html("option", { value }, words)));
+        picker.replaceChildren(...found.map(([value, text]) => html("option", { value }, text)));
         if (found.some(([value]) => value === now)) picker.value = now;
         else if (found.length > 0) choose(found[0][0]);
     });
@@ -92,7 +92,7 @@ function classChips(box, state, show) {
         state.chosen = chosen;
         show();
     };
-    const tool = (words, chosen) => button(words, set(chosen), { class: "quiet" });
+    const tool = (text, chosen) => button(text, set(chosen), { class: "quiet" });
     const chips = range(classCount).map((r) => classChip(box, state, r, show));
     box.replaceChildren(
         html("div", { class: "chip-list" }, chips),

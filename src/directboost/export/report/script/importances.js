@@ -7,19 +7,19 @@ function importancesCard(choose) {
     growing(box, 20, data.importances, (some) => nameWidth(
         html("ol", { class: "bars" }, some.map((one) => importanceLine(one, choose))),
         some.map((one) => one.name), 22));
-    const words = count(left, ["less important feature is", "less important features are"]);
+    const text = count(left, ["less important feature is", "less important features are"]);
     const press = choose ? " Select a name to see its step functions." : "";
     return card("Importance",
         note(`Share of a feature in the sum of all weights.${press}`), box,
-        left > 0 ? note(`${words} not listed.`) : null);
+        left > 0 ? note(`${text} not listed.`) : null);
 }
 
 function importanceLine({ name, feature, share }, choose) {
     const table = data.tables.findIndex((one) => one.feature === feature);
-    const words = nameOf(name);
+    const text = nameOf(name);
     const shown = table < 0
-        ? html("span", { class: "name", title: name }, words)
-        : button(words, () => choose(table), { class: "link name", title: `Show ${name}` });
+        ? html("span", { class: "name", title: name }, text)
+        : button(text, () => choose(table), { class: "link name", title: `Show ${name}` });
     const length = bar(share, 0, data.importances[0].share || 1, "amount");
     return html("li", {}, shown, length, html("span", { class: "value" }, percent(share)));
 }

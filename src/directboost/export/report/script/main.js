@@ -1,6 +1,6 @@
 // Assembles the page.
 
-const SECTION_WORDS = {
+const SECTION_NAMES = {
     overview: "Overview", proof: "Certificate", quality: "Quality", features: "Features",
     sharing: "Sharing", "what-if": "What if",
 };
@@ -9,7 +9,7 @@ function showNavigation() {
     const links = new Map();
     const bar = document.getElementById("navigation");
     for (const node of document.querySelectorAll("main > section")) {
-        const link = html("a", { href: `#${node.id}` }, SECTION_WORDS[node.id]);
+        const link = html("a", { href: `#${node.id}` }, SECTION_NAMES[node.id]);
         links.set(node, link);
         bar.append(link);
     }

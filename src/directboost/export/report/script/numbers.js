@@ -7,15 +7,15 @@ function short(x, digits = 3) {
     if (x === 0) return "0";
     const size = Math.abs(x);
     const plain = size >= 1e-4 && size < 1e6;
-    const words = plain
+    const text = plain
         ? String(Number(x.toPrecision(Math.max(digits, Math.ceil(Math.log10(size))))))
         : x.toExponential(digits - 1);
-    return words.replace("-", MINUS);
+    return text.replace("-", MINUS);
 }
 
 function signed(x) {
-    const words = x.toFixed(Math.abs(x) < 10 ? 2 : 1).replace("-", MINUS);
-    return x > 0 ? `+${words}` : words;
+    const text = x.toFixed(Math.abs(x) < 10 ? 2 : 1).replace("-", MINUS);
+    return x > 0 ? `+${text}` : text;
 }
 
 function percent(x, digits = 1) {

@@ -46,12 +46,12 @@ function byClassCard() {
 }
 
 function classHead(state, sort) {
-    const words = { name: data.classNoun[0], f1: "F1" };
+    const text = { name: data.classNoun[0], f1: "F1" };
     const heads = CLASS_COLUMNS.map((key) => html("th", {
         scope: "col",
         class: key === "name" ? "" : "number",
         "aria-sort": state.by === key ? (state.up ? "ascending" : "descending") : null,
-    }, button(words[key] ?? key, () => sort(key), { class: "sorter" })));
+    }, button(text[key] ?? key, () => sort(key), { class: "sorter" })));
     return html("thead", {}, html("tr", {}, heads));
 }
 
@@ -71,8 +71,8 @@ function classLine(line) {
 function shareCell(value) {
     const length = html("i", { class: "share" });
     length.style.width = `${100 * (value ?? 0)}%`;
-    const words = html("span", {}, percent(value));
-    return html("td", { class: "number" }, html("span", { class: "with-share" }, length, words));
+    const text = html("span", {}, percent(value));
+    return html("td", { class: "number" }, html("span", { class: "with-share" }, length, text));
 }
 
 function calibrationCard() {

@@ -96,17 +96,17 @@ function drawParts() {
 function featurePart({ i, value }, ends) {
     const { name, feature } = data.tables[i];
     const now = valueText(data.tables[i], what.values[i]);
-    const words = nameOf(name, ` = ${truncated(now, 14)}`);
-    return partLine(words, value, ends, {
+    const text = nameOf(name, ` = ${truncated(now, 14)}`);
+    return partLine(text, value, ends, {
         class: changed(i) ? "part changed" : "part",
         "data-feature": feature,
         title: `${name} = ${now}`,
     });
 }
 
-function partLine(words, value, [low, high], attributes = { class: "part rest" }) {
+function partLine(text, value, [low, high], attributes = { class: "part rest" }) {
     return html("div", { ...attributes, "data-value": value },
-        html("span", { class: "name" }, words),
+        html("span", { class: "name" }, text),
         bar(value, low, high, value < 0 ? "amount against" : "amount for"),
         html("span", { class: "value" }, signed(value)));
 }

@@ -118,8 +118,8 @@ function heatLine(node, line, { left, wide, y, most, output }) {
         if (weight === 0) return;
         const width = Math.max(wide - 1, 1);
         const place = { x: left + r * wide + 0.5, y: y + 0.5, width, height: ROW_HEIGHT - 1 };
-        const words = `${line.text}: ${data.classes[r]} ${short(weight, 4)}`;
-        node.append(heatCell(place, weight > 0, Math.abs(weight) / most, words, output));
+        const text = `${line.text}: ${data.classes[r]} ${short(weight, 4)}`;
+        node.append(heatCell(place, weight > 0, Math.abs(weight) / most, text, output));
     });
     const end = { x: left + classCount * wide + 8, y: y + 14 };
     node.append(svg("text", { ...end, class: "tick" }, String(line.used)));

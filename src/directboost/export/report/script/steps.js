@@ -75,8 +75,8 @@ function valueBars(frame, feature) {
         const height = n === 0 ? 0 : 2 + 36 * Math.sqrt(n / most);
         const x = frame.left + i * wide + 0.5;
         const size = { x, y: base - height, width: Math.max(wide - 1, 1), height };
-        const words = svg("title", {}, count(n, ["row", "rows"]));
-        frame.node.append(svg("rect", { ...size, class: "spread" }, words));
+        const text = svg("title", {}, count(n, ["row", "rows"]));
+        frame.node.append(svg("rect", { ...size, class: "spread" }, text));
     });
     frame.node.append(svg("text", { x: frame.left - 7, y: base, class: "tick end" }, "rows"));
 }

@@ -7,9 +7,9 @@ function showSummary() {
     showProof();
 }
 
-function figure(value, words, more) {
+function figure(value, text, more) {
     const details = more ? html("small", {}, more) : null;
-    return html("div", { class: "figure" }, html("b", {}, value), html("span", {}, words), details);
+    return html("div", { class: "figure" }, html("b", {}, value), html("span", {}, text), details);
 }
 
 function qualityFigure() {
@@ -26,16 +26,16 @@ function qualityFigure() {
 
 function learnersFigure() {
     const average = short(data.classesPerRule, 2);
-    const words = data.learnerNoun[data.learners === 1 ? 0 : 1];
+    const text = data.learnerNoun[data.learners === 1 ? 0 : 1];
     const more = data.classesPerRule === null ? null
         : `used by ${average} of ${classCount} ${data.classNoun[1]} on average`;
-    return figure(data.learners.toLocaleString("en"), words, more);
+    return figure(data.learners.toLocaleString("en"), text, more);
 }
 
 function featuresFigure() {
-    const words = data.featuresUsed === 1 ? "feature used" : "features used";
+    const text = data.featuresUsed === 1 ? "feature used" : "features used";
     const more = `of ${data.features.toLocaleString("en")} in the data`;
-    return figure(data.featuresUsed.toLocaleString("en"), words, more);
+    return figure(data.featuresUsed.toLocaleString("en"), text, more);
 }
 
 function gapFigure() {

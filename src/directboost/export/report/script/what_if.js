@@ -11,7 +11,7 @@ const what = {
 
 function showWhatIf() {
     const hasTables = data.tables.length > 0;
-    const words = hasTables
+    const text = hasTables
         ? "Select a row and change its values. The scores and the contributions of all features " +
           "are updated, computed from the same tables as in Python."
         : `Select a row to see its scores and probabilities. ${data.noTablesReason ?? ""}`;
@@ -22,7 +22,7 @@ function showWhatIf() {
         hasTables ? holder("Values of the row", "controls") : null,
         html("div", { class: "stack" }, right));
     const heading = hasTables ? "What if" : "Single rows";
-    section("what-if", heading, note(words), rowPicker(), panels);
+    section("what-if", heading, note(text), rowPicker(), panels);
     pickRow(0);
 }
 
@@ -36,7 +36,7 @@ function rowPicker() {
     const options = range(rows.count).map((i) => [i, rowText(i)]);
     const picker = selectOf(options, 0, (value) => pickRow(Number(value)));
     picker.id = "row";
-    const step = (words, label, by) => button(words, () => {
+    const step = (text, label, by) => button(text, () => {
         picker.value = (Number(picker.value) + by + rows.count) % rows.count;
         pickRow(Number(picker.value));
     }, { class: "quiet", "aria-label": label });
@@ -82,7 +82,7 @@ function drawControls() {
     const found = what.order.filter((i) => data.tables[i].name.toLowerCase().includes(what.find));
     const shown = found.slice(0, what.controls);
     const left = found.length - shown.length;
-    const more = button(moreWords(left, MORE_CONTROLS), () => {
+    const more = button(moreText(left, MORE_CONTROLS), () => {
         what.controls += MORE_CONTROLS;
         drawControls();
     }, { class: "quiet more" });
@@ -91,8 +91,8 @@ function drawControls() {
 }
 
 function controlFilter() {
-    const words = "Features with the largest contributions come first.";
-    if (data.tables.length <= FIRST_CONTROLS) return note(words);
+    const text = "Features with the largest contributions come first.";
+    if (data.tables.length <= FIRST_CONTROLS) return note(text);
     const field = html("input", { type: "search", placeholder: "part of a name" });
     field.addEventListener("input", () => {
         what.find = field.value.toLowerCase();
