@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from directboost.export.c.header import c_header
-from directboost.export.c.syntax import CArray, round_down, smallest_unsigned, smallest_signed
+from directboost.export.c.syntax import CArray, round_down, smallest_signed, smallest_unsigned
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Constant, Stump
 
@@ -68,7 +68,7 @@ def node_code(trees: list[Tree], k: int, dtype: str) -> str:
 
 
 def _node_arrays(trees: list[Tree], dtype: str) -> list[CArray]:
-    """Return the arrays in the smallest_unsigned types; children are numbered within their tree."""
+    """Return the arrays in the smallest types; children are numbered within their tree."""
     features, cuts, *sides = zip(*(split for t in trees for split in t.splits), strict=True)
     lefts, rights = (_children(np.array(side)) for side in sides)
     leaves = np.array([leaf for tree in trees for leaf in tree.leaves])
