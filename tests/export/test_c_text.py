@@ -153,6 +153,6 @@ def test_names_that_are_not_c_identifiers_raise_an_error(name, tmp_path):
 def test_unknown_types_raise_an_error(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = DirectBoostClassifier(nu=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="dtype='int8' is not known; it takes one of 'float32'"):
+    with pytest.raises(ValueError, match=r"dtype='int8' is .*'float32'"):
         model.to_c(tmp_path / "model.h", dtype="int8")
     assert not (tmp_path / "model.h").exists()

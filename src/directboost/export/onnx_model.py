@@ -13,8 +13,8 @@ from ..arrays import Array, Bools, Ints
 from ..model.learners import Conjunction, Stump
 from ..model.names import feature_names, has_several_labels
 from ..model.trees import Tree
-from .ensemble_parts import split_ensemble, tree_depth
 from .onnx_graph import Graph, TensorType, onnx_package, sum_of_rows, value_infos
+from .other_learners import split_others, tree_depth
 
 _OPSET, _IR_VERSION = 14, 7  # of 2021; runtimes support older versions
 
@@ -84,8 +84,8 @@ def _metadata(model: Any) -> dict[str, str]:
 
 def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
     """Add nodes that return the scores of an `Ensemble`, (N, k)."""
-    parts = split_ensemble(ensemble)
-    for learner in parts.unsupported:
+    others = split_others(ensemble)
+    for learner in others.unsupported:
         count = len(learner.features)
         rule = learner.describe("1 feature" if count == 1 else f"{count} features")
         raise ValueError(
@@ -93,16 +93,17 @@ def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
             "expected stumps, trees, conjunctions or columns of a pool; fit with learner='stump' "
             "or learner='tree'"
         )
-    trees = [*parts.trees, *(_conjunction_tree(h, row) for h, row in parts.conjunctions)]
-    others = [_tree_scores(graph, trees)] if trees else []
-    if parts.pool:
-        columns = graph.columns(np.array([column for column, _ in parts.pool]))
+    chains = [_conjunction_tree(h, row) for h, row in others.conjunctions]
+    trees = [*ensemble.forest, *chains]
+    parts = [_tree_scores(graph, trees)] if trees else []
+    if others.pool:
+        columns = graph.columns(np.array([column for column, _ in others.pool]))
         rows = graph.node("Transpose", columns, perm=[1, 0])
-        others.append(graph.node("MatMul", rows, np.stack([row for _, row in parts.pool])))
+        parts.append(graph.node("MatMul", rows, np.stack([row for _, row in others.pool])))
     scores = _stump_scores(graph, ensemble)
-    if not others:
+    if not parts:
         return scores
-    return graph.node("Add", scores, others[0] if len(others) == 1 else graph.node("Add", *others))
+    return graph.node("Add", scores, parts[0] if len(parts) == 1 else graph.node("Add", *parts))
 
 
 def _stump_scores(graph: Graph, ensemble: Any) -> str:

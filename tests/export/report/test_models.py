@@ -108,7 +108,7 @@ def test_labels_are_lists():
     np.testing.assert_allclose(sample_scores(data), model.decision_function(X[numbers]), atol=1e-12)
     single = DirectBoostMultiLabelClassifier(nu=0.02).fit(X, labels[:, :1])
     assert page_data(single, X, labels[:, :1])["quality"]["rows"] == 178
-    with pytest.raises(ValueError, match="the model has 3 labels: give one column for each"):
+    with pytest.raises(ValueError, match="the model has 3 labels; pass one column per label"):
         page_data(model, X, labels[:, :2])
 
 

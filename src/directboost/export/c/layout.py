@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
+from ...model.learners import Constant
 from .model import CModel, ScorePart
 from .scores import (
     count_merged_splits,
@@ -74,8 +75,10 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     """
     thresholds = make_thresholds(model, precision.value)
     exact = precision.value is np.float64
-    max_scores = np.abs(model.base) + np.abs(model.parts.coef).sum(axis=0)
-    tables = [thresholds.jump, *(table for _, table in model.parts.trees)]
+    varying = [not isinstance(learner, Constant) for learner in model.ensemble.learners]
+    coef = model.ensemble.coef[np.array(varying, dtype=bool)]
+    max_scores = np.abs(model.base) + np.abs(coef).sum(axis=0)
+    tables = [thresholds.jump, *(table for _, table in model.ensemble.forest)]
     max_entry = max(np.abs(table).max(initial=0.0) for table in tables)
     step = step_size(precision, max_entry, float(max_scores.max()))
     if exact:

@@ -8,7 +8,7 @@ import numpy as np
 from ...arrays import Array, Ints
 from ...model.ensemble import Ensemble
 from ...model.names import class_names, feature_names, has_several_labels
-from ..ensemble_parts import EnsembleParts, split_ensemble
+from ..other_learners import OtherLearners, split_others
 from .syntax import CArray
 
 #: Names of operations, in the order in which the header lists them.
@@ -27,8 +27,8 @@ class CModel:
         Class name of the estimator.
     ensemble : Ensemble
         Its coefficients are those of the class scores.
-    parts : EnsembleParts
-        Its weak classifiers.
+    others : OtherLearners
+        Its weak classifiers outside its tables and trees.
     base : (k,) array
         The part of the scores that does not depend on x.
     factor : float
@@ -45,7 +45,7 @@ class CModel:
 
     kind: str
     ensemble: Ensemble
-    parts: EnsembleParts
+    others: OtherLearners
     base: Array
     factor: float
     several: bool
@@ -67,8 +67,8 @@ class CModel:
 def make_c_model(model: Any) -> CModel:
     """Return the content of a fitted estimator, or raise ValueError if C cannot represent it."""
     ensemble = _with_class_scores(model)
-    parts = split_ensemble(ensemble)
-    for learner in [*parts.unsupported, *(learner for learner, _ in parts.conjunctions)]:
+    others = split_others(ensemble)
+    for learner in [*others.unsupported, *(learner for learner, _ in others.conjunctions)]:
         inner = getattr(learner, "learner", learner)
         inner = getattr(getattr(inner, "source", inner), "classifier", inner)
         raise ValueError(
@@ -80,7 +80,7 @@ def make_c_model(model: Any) -> CModel:
     return CModel(
         kind=type(model).__name__,
         ensemble=ensemble,
-        parts=parts,
+        others=others,
         base=ensemble.intercept if ensemble.learners else model._empty_scores(),
         factor=model._factor if ensemble.learners else 1.0,
         several=has_several_labels(model),

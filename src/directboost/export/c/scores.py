@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...arrays import Array, Bools, Ints, Scores
 from ...model.learners import CategoryStump, Stump
 from ...model.trees import Tree
-from ..ensemble_parts import tree_depth
+from ..other_learners import tree_depth
 from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, ScorePart
 from .syntax import (
     CArray,
@@ -141,8 +141,7 @@ def make_thresholds(model: CModel, kind: type[Any]) -> Thresholds:
     places: list[tuple[int, float, bool]] = []
     jumps: list[Array] = []
     base = model.base.copy()
-    for stump, row in model.parts.stumps:
-        votes = stump.polarity * row
+    for stump, votes in zip(model.ensemble.stumps, model.ensemble.stump_coef, strict=True):
         base = base - votes
         for value, takes, sign in _crossings(stump):
             places.append((stump.feature, value, takes))
@@ -275,14 +274,14 @@ def table_part(model: CModel) -> ScorePart | None:
 
 def tree_part(model: CModel, precision: Precision, step: float) -> ScorePart | None:
     """Return the trees of a model as C code, or None if it has no trees."""
-    trees = [tree for tree, _ in model.parts.trees]
-    if not trees:
+    forest, k = model.ensemble.forest, model.ensemble.k
+    if not forest:
         return None
-    k = model.ensemble.k
-    tables = [quantized(table, step, precision.entry) for _, table in model.parts.trees]
+    trees = [tree for tree, _ in forest]
+    tables = [quantized(table, step, precision.entry) for _, table in forest]
     rows, row_of_leaf = np.unique(np.concatenate(tables), axis=0, return_inverse=True)
     error = np.zeros(k)
-    for (_, exact), table in zip(model.parts.trees, tables, strict=True):
+    for (_, exact), table in zip(forest, tables, strict=True):
         error += np.abs(table.astype(np.float64) * step - exact).max(axis=0)
     arrays = [
         *_split_arrays(model, trees, precision, row_of_leaf.reshape(-1)),
@@ -328,7 +327,7 @@ def _split_arrays(
 def count_merged_splits(model: CModel, kind: type[Any]) -> int:
     """Return how many thresholds of trees coincide with others after rounding."""
     none = np.empty(0, dtype=np.int64)
-    trees = [tree for tree, _ in model.parts.trees]
+    trees = [tree for tree, _ in model.ensemble.forest]
     feature = np.concatenate([none, *(tree.feature[~tree.is_level] for tree in trees)])
     value = np.concatenate([np.empty(0), *(tree.value[~tree.is_level] for tree in trees)])
     return count_merged(feature, value, kind)
@@ -339,7 +338,7 @@ def count_merged_splits(model: CModel, kind: type[Any]) -> int:
 
 def pool_part(model: CModel, precision: Precision) -> ScorePart | None:
     """Return the columns of a pool as C code, or None if the model has none."""
-    if not model.parts.pool:
+    if not model.others.pool:
         return None
     if precision.is_quantized:
         raise ValueError(
@@ -347,7 +346,7 @@ def pool_part(model: CModel, precision: Precision) -> ScorePart | None:
             "multiplied by weights: expected 'float32' or 'float64'"
         )
     weights: dict[int, Array] = {}
-    for column, row in model.parts.pool:
+    for column, row in model.others.pool:
         weights[column] = weights.get(column, np.zeros(row.size)) + row
     exact = np.array(list(weights.values()))
     table = exact.astype(precision.entry)

@@ -14,7 +14,6 @@ from ...model.ensemble import Ensemble
 from ...model.learners import CategoryStump, WeakClassifier
 from ...model.names import class_names, class_noun, feature_names, has_several_labels
 from ...model.summary import describe_rule
-from ..ensemble_parts import has_only_tables
 
 _MAX_NAME = 200  # characters of a name
 _MIN_NAME = 20  # characters to which names can be truncated
@@ -148,7 +147,7 @@ def lead(model: Any) -> str:
 
 def learner_noun(model: Any) -> tuple[str, str]:
     """Return the name of the weak classifiers, singular and plural."""
-    if has_only_tables(model.ensemble_):
+    if _has_only_stumps(model):
         return "stump", "stumps"
     return "weak classifier", "weak classifiers"
 
@@ -177,7 +176,11 @@ def has_sums(model: Any) -> bool:
 
 def has_tables(model: Any) -> bool:
     """Return whether the scores are sums over single features."""
-    return has_sums(model) and has_only_tables(model.ensemble_)
+    return has_sums(model) and _has_only_stumps(model)
+
+
+def _has_only_stumps(model: Any) -> bool:
+    return not (model.ensemble_.forest or model.ensemble_.others)
 
 
 def no_tables_reason(model: Any) -> str | None:
