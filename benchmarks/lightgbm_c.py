@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from directboost.export.c.header import c_header
-from directboost.export.c.syntax import CArray, rounded_down, smallest, smallest_signed
+from directboost.export.c.syntax import CArray, round_down, smallest_signed, smallest_unsigned
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import Constant, Stump
 
@@ -75,11 +75,11 @@ def _node_arrays(trees: list[Tree], dtype: str) -> list[CArray]:
     if dtype == "int16":
         leaves = np.rint(leaves * 32767 / np.abs(leaves).max())
     return [
-        CArray("features", smallest(np.array(features))),
-        CArray("cuts", rounded_down(np.array(cuts), np.float32)),
+        CArray("features", smallest_unsigned(np.array(features))),
+        CArray("cuts", round_down(np.array(cuts), np.float32)),
         CArray("lefts", lefts),
         CArray("rights", rights),
-        CArray("firsts", smallest(np.cumsum([0, *(len(t.splits) for t in trees)])[:-1])),
+        CArray("firsts", smallest_unsigned(np.cumsum([0, *(len(t.splits) for t in trees)])[:-1])),
         CArray("leaves", leaves.astype(dtype)),
     ]
 

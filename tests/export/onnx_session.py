@@ -1,4 +1,4 @@
-"""Runs an exported model in onnxruntime, and compares it with Python."""
+"""Runs exported models in onnxruntime and compares them with Python."""
 
 import numpy as np
 import onnxruntime as ort
@@ -13,19 +13,19 @@ def session(model):
 
 
 def run(model, X):
-    """Return labels, probabilities and scores that the exported model gives to rows X."""
+    """Return labels, probabilities and scores of the exported model for rows X."""
     return session(model).run(["label", "probabilities", "scores"], {"X": X.astype(np.float32)})
 
 
 def scores_of(model, X):
-    """Return the scores of all classes, (m, k), for two classes too."""
+    """Return the scores of all classes, (m, k), also for two classes."""
     return model._scores(X, model.ensemble_)
 
 
 def assert_agrees(model, X, score_error=0.0, encoded=None):
-    """Compare all answers to rows, rounded to float32 first; scores to the last bit by default.
+    """Compare all outputs for rows that are rounded to float32; scores exactly by default.
 
-    `encoded` are the rows with categories as the numbers of their levels.
+    `encoded` are the rows with categories as level indices.
     """
     if encoded is None:
         X = encoded = np.asarray(X, dtype=np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""How files are replaced, and what is no file."""
+"""Atomic replacement of files, and paths that are not regular files."""
 
 import os
 import stat
@@ -19,8 +19,8 @@ def test_a_file_keeps_its_mode(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-def test_a_pipe_is_written_into_and_stays_one(tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this platform")
+def test_a_pipe_is_written_directly(tmp_path):
     path, found = tmp_path / "pipe", []
     os.mkfifo(path)
     reader = threading.Thread(target=lambda: found.append(path.read_bytes()))
@@ -31,6 +31,6 @@ def test_a_pipe_is_written_into_and_stays_one(tmp_path):
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-def test_a_folder_is_refused(tmp_path):
+def test_a_directory_raises_an_error(tmp_path):
     with pytest.raises(IsADirectoryError):
         replace_file(tmp_path, b"")

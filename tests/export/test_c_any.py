@@ -1,4 +1,4 @@
-"""Models that no data gave: any stumps, levels and trees, on any numbers of float32."""
+"""Random models of stumps, levels and trees, on arbitrary float32 numbers."""
 
 import numpy as np
 from hypothesis import Phase, given, settings
@@ -15,7 +15,7 @@ pytestmark = needs_gcc
 
 
 class Fitted:
-    """The least that `to_c` asks of an estimator: weak classifiers with weights."""
+    """The minimal interface that `to_c` needs: weak classifiers with weights."""
 
     def __init__(self, learners, coef, d):
         self.ensemble_, self.n_features_in_ = Ensemble(learners, coef), d
@@ -52,10 +52,10 @@ def models(draw):
     return Fitted(some, np.array(coef).reshape(-1, k), 3)
 
 
-@settings(phases=[Phase.generate])  # a smaller example costs hundreds of programs
+@settings(phases=[Phase.generate])  # shrinking would compile hundreds of programs
 @given(models(), st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=20), st.data())
-def test_any_stumps_on_any_numbers(tmp_path_factory, model, pairs, data):
-    """Equal scores up to the bound, and to the bit in double; rows lie at thresholds, too."""
+def test_random_stumps_on_arbitrary_numbers(tmp_path_factory, model, pairs, data):
+    """Scores agree up to the bound, and exactly in double, also for rows at thresholds."""
     kinds = st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])
     rows = [[*pair, data.draw(kinds)] for pair in pairs]
     cuts = [h.threshold for h in model.ensemble_.learners if isinstance(h, Stump)]
@@ -71,20 +71,20 @@ def test_any_stumps_on_any_numbers(tmp_path_factory, model, pairs, data):
     check(model, dtype, tmp_path_factory.mktemp("any"), X)
 
 
-def test_thresholds_that_float32_cannot_separate_are_counted_and_joined(tmp_path):
-    """Between 1 + 1e-12 and 1 + 2e-12 there is no float32: no row can tell."""
+def test_thresholds_that_float32_cannot_distinguish_are_counted_and_merged(tmp_path):
+    """Between 1 + 1e-12 and 1 + 2e-12 there is no float32 number."""
     learners = [Stump(0, 1.0 + 1e-12 * i, 1, False) for i in range(4)] + [Stump(0, 2.0, 1, True)]
     model = Fitted(learners, np.arange(1.0, 11.0).reshape(5, 2), 1)
     code = Compiled(model, "float32", tmp_path)
-    assert fact(code.text, "thresholds") == "3 that float32 cannot separate from others"
+    assert fact(code.text, "thresholds") == "3 merged by rounding to float32"
     assert "model_cuts[2]" in code.text
     X = np.array([[0.5], [1.0], [np.nextafter(np.float32(1), np.float32(2))], [3.0], [np.nan]])
     np.testing.assert_allclose(code.scores(X), python_scores(model, X), rtol=1e-6)
-    assert "0 that float64" in Compiled(model, "float64", tmp_path).text
+    assert "0 merged by rounding to float64" in Compiled(model, "float64", tmp_path).text
 
 
-def test_whole_steps_use_their_range_and_do_not_overflow(tmp_path):
-    """A thousand equal votes and a tiny one: sums fit 32 bits, and the step suits the largest."""
+def test_quantized_scores_use_their_range_and_do_not_overflow(tmp_path):
+    """A thousand equal votes and a tiny one: the sums fit into 32 bits."""
     learners = [Stump(f, 0.0, 1, False) for f in range(1001)]
     coef = np.array([[1.0, 0.5]] * 1000 + [[0.0, 1e-3]])
     model = Fitted(learners, coef, 1001)
@@ -95,7 +95,7 @@ def test_whole_steps_use_their_range_and_do_not_overflow(tmp_path):
 
 
 def test_trees_with_splits_of_all_kinds(tmp_path):
-    """Infinite thresholds part missing from present values, whichever side these go to."""
+    """Infinite thresholds separate missing from present values, on either side."""
     value = np.array([-1e300, 1e300, np.inf, -np.inf, 2.0, 0.1])
     level = np.array([False, False, False, False, True, False])
     side = np.array([True, False, False, True, False, True])

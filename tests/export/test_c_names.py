@@ -1,8 +1,8 @@
-"""The header takes its names from its file, where none is given."""
+"""The default prefix of a header is derived from the name of its file."""
 
 import pytest
 
-from directboost.export.c.syntax import check_name, name_of
+from directboost.export.c.syntax import check_name, make_name
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,6 @@ from directboost.export.c.syntax import check_name, name_of
         ("naïve", "na_ve"),
     ],
 )
-def test_a_name_like_that_of_a_file(stem, name):
-    assert name_of(stem) == name
+def test_names_are_derived_from_file_names(stem, name):
+    assert make_name(stem) == name
     check_name(name)

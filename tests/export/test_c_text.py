@@ -1,4 +1,4 @@
-"""The text of the header: names of all kinds, facts that are true, and the test within."""
+"""The text of the header: unusual names, facts in the comment, the self-test."""
 
 import re
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 from directboost import DirectBoostClassifier, DirectBoostMultiLabelClassifier
-from directboost.export.c.syntax import rounded_down, string_literal
+from directboost.export.c.syntax import round_down, string_literal
 from tests.export.compiled import STRICT, fact, needs_gcc, run
 
 EVIL = [
@@ -27,7 +27,7 @@ COMPILERS = [("gcc", "-std=c99"), ("gcc", "-std=c17"), ("g++", "-std=c++11")]
 
 @pytest.fixture(scope="module")
 def evil_model():
-    """Return a model whose classes, features and levels are called what no one should."""
+    """Return a model whose classes, features and levels have names that need escaping."""
     rng = np.random.default_rng(0)
     y = np.arange(70) % 7
     X = pd.DataFrame({EVIL[0]: y + rng.normal(size=70), EVIL[1]: pd.Categorical(
@@ -38,19 +38,19 @@ def evil_model():
 @needs_gcc
 @pytest.mark.parametrize("compiler", COMPILERS, ids=" ".join)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-def test_a_header_compiles_by_itself_and_tests_itself(compiler, dtype, evil_model, tmp_path):
+def test_the_self_test_compiles_and_passes(compiler, dtype, evil_model, tmp_path):
     X, model = evil_model
     path = model.to_c(tmp_path / "evil.h", dtype=dtype, name="evil", self_test=X)
     language = "c++" if compiler[0] == "g++" else "c"
     strict = (*compiler, *STRICT, "-Wconversion", "-x", language)
     run(*strict, "-fsyntax-only", path)
     run(*strict, "-DEVIL_SELF_TEST", path, "-o", tmp_path / "test")
-    assert re.fullmatch(r"(\d+) rows as in Python\n", run(tmp_path / "test"))
+    assert re.fullmatch(r"(\d+) rows: same predictions as in Python\n", run(tmp_path / "test"))
 
 
 @needs_gcc
-def test_names_come_back_as_they_are(evil_model, tmp_path):
-    """What C prints are the bytes of the names."""
+def test_names_are_preserved(evil_model, tmp_path):
+    """C prints the bytes of the names."""
     _, model = evil_model
     path = model.to_c(tmp_path / "model.h")
     source, program = tmp_path / "names.c", tmp_path / "names"
@@ -66,7 +66,7 @@ def test_names_come_back_as_they_are(evil_model, tmp_path):
 
 
 @given(st.text())
-def test_strings_are_plain_and_say_the_same(text):
+def test_string_literals_are_ascii_and_preserve_the_text(text):
     literal = string_literal(text)
     assert literal.isascii()
     assert literal.isprintable()
@@ -78,9 +78,9 @@ def test_strings_are_plain_and_say_the_same(text):
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(width=32, allow_infinity=False))
-def test_a_rounded_threshold_parts_the_same_numbers(threshold, value):
-    """x > t if and only if x > rounded(t), for all float32 numbers, its neighbours among them."""
-    cut = rounded_down(np.array([threshold]), np.float32)[0]
+def test_a_rounded_threshold_separates_the_same_numbers(threshold, value):
+    """x > t if and only if x > round_down(t), for all float32 numbers, neighbours included."""
+    cut = round_down(np.array([threshold]), np.float32)[0]
     with np.errstate(over="ignore"):
         near = [value, cut, np.nextafter(cut, np.float32(np.inf))]
     for x in np.array(near, dtype=np.float32)[np.isfinite(near)]:
@@ -98,24 +98,24 @@ def test_the_self_test_finds_a_changed_table(dtype, tmp_path):
     path.write_text(broken)
     program = tmp_path / "test"
     run("gcc", "-std=c99", *STRICT, "-DMODEL_SELF_TEST", "-x", "c", path, "-o", program)
-    with pytest.raises(AssertionError, match=r"row .*: 0 and 0, Python says 1"):
+    with pytest.raises(AssertionError, match=r"row .*: 0 and 0, expected 1 as in Python"):
         run(program)
 
 
 @needs_gcc
-def test_several_labels_test_themselves(tmp_path, rng):
+def test_the_self_test_of_a_multi_label_model(tmp_path, rng):
     X = rng.normal(size=(60, 3))
     model = DirectBoostMultiLabelClassifier(nu=0.01).fit(X, (X > 0.0).astype(int))
     path = model.to_c(tmp_path / "model.h", dtype="int16", self_test=X)
     program = tmp_path / "test"
     run("gcc", "-std=c99", *STRICT, "-DMODEL_SELF_TEST", "-x", "c", path, "-o", program)
-    assert "rows as in Python" in run(program)
+    assert "rows: same predictions as in Python" in run(program)
 
 
 @needs_gcc
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-def test_the_bytes_at_the_top_are_those_of_the_object(dtype, tmp_path):
-    """The tables are all the constants there are, and nothing is called: no heap, no libm."""
+def test_the_size_in_the_comment_is_that_of_the_object_file(dtype, tmp_path):
+    """The tables are the only constants, and no function is called: no heap, no libm."""
     X, y = load_digits(return_X_y=True)
     path = DirectBoostClassifier(nu=0.02).fit(X, y).to_c(tmp_path / "model.h", dtype=dtype)
     source, target = tmp_path / "model.c", tmp_path / "model.o"
@@ -130,29 +130,29 @@ def test_the_bytes_at_the_top_are_those_of_the_object(dtype, tmp_path):
     assert set(run("nm", "-u", target).split()) <= {"U", "_GLOBAL_OFFSET_TABLE_"}
 
 
-def test_facts_at_the_top_are_those_of_the_model(tmp_path):
+def test_the_comment_describes_the_model(tmp_path):
     X, y = load_digits(return_X_y=True)
     model = DirectBoostClassifier(nu=0.02).fit(X, y)
     text = model.to_c(tmp_path / "model.h", dtype="int16").read_text()
-    assert fact(text, "features read") == f"{model.n_features_used_} of 64"
+    assert fact(text, "features used") == f"{model.n_features_used_} of 64"
     places = {(h.feature, h.threshold) for h in model.learners_ if hasattr(h, "threshold")}
     sides = {(h.feature, h.threshold, h.missing_right) for h in model.learners_
              if hasattr(h, "threshold")}  # fmt: skip
-    turns = int(re.search(r"at most (\d+) comparisons of features", text).group(1))
-    assert 0.9 * len(places) <= turns <= len(sides)
+    count = int(re.search(r"at most (\d+) feature comparisons", text).group(1))
+    assert 0.9 * len(places) <= count <= len(sides)
 
 
 @pytest.mark.parametrize("name", ["", "3d", "a-b", "int main", 3, "naïve"])
-def test_a_name_that_is_none_in_c_is_refused(name, tmp_path):
+def test_names_that_are_not_c_identifiers_raise_an_error(name, tmp_path):
     X, y = load_iris(return_X_y=True)
     model = DirectBoostClassifier(nu=0.1).fit(X, y)
-    with pytest.raises(ValueError, match=r"name=.* does not fit: it begins names in C"):
+    with pytest.raises(ValueError, match=r"name=.* is invalid: expected a C identifier"):
         model.to_c(tmp_path / "model.h", name=name)
 
 
-def test_an_unknown_type_is_refused(tmp_path):
+def test_unknown_types_raise_an_error(tmp_path):
     X, y = load_iris(return_X_y=True)
     model = DirectBoostClassifier(nu=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="dtype='int8' is invalid: expected one of 'float32'"):
+    with pytest.raises(ValueError, match=r"dtype='int8' is .*'float32'"):
         model.to_c(tmp_path / "model.h", dtype="int8")
     assert not (tmp_path / "model.h").exists()

@@ -1,4 +1,4 @@
-"""Exported to ONNX, a model answers what it answers in Python: scores are equal to the bit."""
+"""Models in ONNX predict the same as in Python, with scores equal to the bit."""
 
 import numpy as np
 import onnx
@@ -24,7 +24,7 @@ LOSSES = [
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_data_that_people_know(name):
+def test_well_known_data(name):
     X, y = SETS[name](return_X_y=True)
     model = DirectBoostClassifier(nu=0.01).fit(X[::2], y[::2])
     assert model.n_learners_ > 3
@@ -48,8 +48,8 @@ def test_missing_values(learner, k):
 
 
 @pytest.mark.parametrize("learner", ["stump", "tree"])
-def test_categories_go_in_as_the_numbers_of_their_levels(learner):
-    """A level that training did not see is a missing value, NaN."""
+def test_categories_are_level_indices(learner):
+    """An unknown level is a missing value, NaN."""
     frame = FRAMES["pandas"].assign(n0=FRAMES["pandas"]["n0"].astype(np.float32))
     frame = frame.drop(columns="n2")
     model = DirectBoostClassifier(nu=0.003, learner=learner).fit(frame, LABELS)
@@ -74,15 +74,15 @@ def test_trees_of_any_depth(max_leaves):
 
 
 def test_a_pool_of_responses():
-    """Its scores are sums of products, in the order that a matrix product takes."""
+    """Scores are matrix products, whose order of summation is not fixed."""
     pool = np.tanh(WINE[0] - WINE[0].mean(axis=0)).astype(np.float32)
     model = DirectBoostClassifier(learner=PoolOracle(), nu=0.01).fit(pool, WINE[1])
-    assert {type(h).__name__ for h in model.learners_} >= {"PoolColumn", "Opposite"}
+    assert {type(h).__name__ for h in model.learners_} >= {"PoolColumn", "Negated"}
     assert_agrees(model, pool, score_error=1e-13)
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_the_empty_model_answers_with_the_prior(k):
+def test_the_empty_model_predicts_the_prior(k):
     data = make_blobs(k)
     model = DirectBoostClassifier(nu=1.0).fit(data.X, data.y, data.s)
     assert model.n_learners_ == 0
@@ -93,13 +93,13 @@ def test_the_empty_model_answers_with_the_prior(k):
 def test_one_row_and_no_row(learner):
     model = DirectBoostClassifier(nu=0.01, learner=learner).fit(*WINE)
     assert_agrees(model, WINE[0][:1])
-    shapes = [answer.shape for answer in run(model, WINE[0][:0])]
+    shapes = [output.shape for output in run(model, WINE[0][:0])]
     assert shapes == [(0,), (0, 3), (0, 3)]
 
 
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_a_few_features_of_many(learner):
-    """Columns that nothing reads are not looked at, and may hold what they like."""
+    """Unused columns may contain anything."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 60))
     y = (X[:, 41] > 0).astype(int) + (X[:, 50] > 0.5)
@@ -108,13 +108,13 @@ def test_a_few_features_of_many(learner):
     assert_agrees(model, X)
     other = X.copy()
     other[:, np.setdiff1d(np.arange(60), model.features_used_)] = np.nan
-    for answer, same in zip(run(model, X), run(model, other), strict=True):
-        np.testing.assert_array_equal(answer, same)
+    for output, same in zip(run(model, X), run(model, other), strict=True):
+        np.testing.assert_array_equal(output, same)
 
 
 @pytest.mark.parametrize("learner", ["stump", TreeOracle(max_leaves=3, trees_per_round=1)])
 def test_another_runtime_agrees(learner):
-    """The reference of ONNX itself, which shares no code with onnxruntime and is for small ones."""
+    """The reference implementation of ONNX, which shares no code with onnxruntime."""
     from onnx.reference import ReferenceEvaluator
 
     data = make_blobs(3, missing=0.2)

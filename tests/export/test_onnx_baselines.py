@@ -1,4 +1,4 @@
-"""The competitors in ONNX, with what some of them make of the sums of votes."""
+"""Baselines in ONNX, including the decoding of votes."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_every_baseline(name):
 @pytest.mark.parametrize("coupling", ["shared", "independent"])
 @pytest.mark.parametrize("decoding", ["loss", "hamming", "linear"])
 def test_codes(decoding, coupling):
-    """Sums over bits have their own order in a matrix product."""
+    """Sums over bits are matrix products, whose order of summation is not fixed."""
     data = make_blobs(4, m=120, missing=0.2)
     model = AdaBoostMO(n_rounds=15, decoding=decoding, coupling=coupling).fit(data.X, data.y)
     assert_agrees(model, data.X, score_error=0.0 if decoding == "hamming" else 1e-12)
@@ -63,7 +63,7 @@ def test_conjunctions_with_levels_and_missing_values():
         n_rounds=30, patterns="conjunctions", max_len=3, categorical_features=[3]
     ).fit(data, y)
     found = [h for h in model.learners_ if type(h).__name__ == "Conjunction"]
-    assert {type(item).__name__ for h in found for item in h.items} == {"Stump", "Level"}
+    assert {type(item).__name__ for h in found for item in h.items} == {"Stump", "CategoryStump"}
     assert_agrees(model, data.astype(np.float32), score_error=1e-12)
 
 
@@ -74,7 +74,7 @@ def test_a_baseline_without_a_round():
     assert_agrees(model, X[:, :2])
 
 
-def test_the_file_names_the_method():
-    told = session(AdaBoostMO(n_rounds=2).fit(X, Y)).get_modelmeta().custom_metadata_map
-    assert told["estimator"] == '"AdaBoostMO"'
-    assert "certified_relative_gap" not in told
+def test_the_metadata_name_the_estimator():
+    metadata = session(AdaBoostMO(n_rounds=2).fit(X, Y)).get_modelmeta().custom_metadata_map
+    assert metadata["estimator"] == '"AdaBoostMO"'
+    assert "certified_relative_gap" not in metadata

@@ -1,4 +1,4 @@
-"""What an exported file holds besides numbers, and what is refused."""
+"""Operators, types and metadata of an exported file, and unsupported models."""
 
 import json
 import sys
@@ -41,14 +41,14 @@ def model():
     return DirectBoostClassifier(nu=0.03).fit(X, Y)
 
 
-def told(model):
-    """Return what the file says about the model, by key."""
+def metadata(model):
+    """Return the metadata of the file by key."""
     made = session(model).get_modelmeta().custom_metadata_map
     return {key: json.loads(value) for key, value in made.items()}
 
 
 def all_nodes(graph):
-    """Return the nodes of a graph and of the bodies in it."""
+    """Return the nodes of a graph and of its loop bodies."""
     inner = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
     return [*graph.node, *(node for body in inner for node in all_nodes(body))]
 
@@ -84,31 +84,31 @@ def test_inputs_and_outputs_have_names_and_shapes(model):
     ]
 
 
-def test_the_file_says_who_made_it_and_how_good_it_is(model):
+def test_the_metadata_contain_version_and_gap(model):
     made = model.to_onnx()
     assert (made.producer_name, made.producer_version) == ("directboost", directboost.__version__)
-    assert told(model) == {
+    assert metadata(model) == {
         "estimator": "DirectBoostClassifier",
         "feature_names": [f"x{feature}" for feature in range(13)],
         "certified_relative_gap": model.certificate_.relative_gap,
     }
 
 
-def test_odd_names_of_features_do_no_harm():
-    """They may be those of operators and values, or hold what ends a string."""
+def test_unusual_feature_names():
+    """Names of operators and values, quotes and control characters."""
     frame = pd.DataFrame(X, columns=ODD)
     model = DirectBoostClassifier(nu=0.03).fit(frame, Y)
-    assert told(model)["feature_names"] == ODD
+    assert metadata(model)["feature_names"] == ODD
     exact = frame.astype(np.float32).astype(np.float64)
     assert_agrees(model, exact, encoded=exact.to_numpy())
 
 
-def test_the_levels_of_categories_are_told():
+def test_the_metadata_contain_the_levels():
     model = DirectBoostClassifier(nu=0.03).fit(FRAMES["pandas"], LABELS)
-    assert told(model)["categories"] == [None] * 5 + [["a", "b", "c"]]
+    assert metadata(model)["categories"] == [None] * 5 + [["a", "b", "c"]]
 
 
-def test_a_cross_validated_model_goes_too():
+def test_a_cross_validated_model():
     model = DirectBoostClassifierCV(nus=[0.1, 0.03], cv=2).fit(X, Y)
     assert_agrees(model, X)
 
@@ -134,7 +134,7 @@ FOREIGN = DecisionTreeClassifier(max_depth=2, random_state=0)
         (SAMME(n_rounds=2, weak_learner=FOREIGN), "ClassAnswer"),
     ],
 )
-def test_foreign_classifiers_are_refused_by_name(estimator, kind):
+def test_weak_classifiers_of_other_packages_raise_an_error(estimator, kind):
     model = estimator.fit(X, Y)
-    with pytest.raises(ValueError, match=rf"to_onnx writes stumps.*DecisionTree.*{kind}"):
+    with pytest.raises(ValueError, match=rf"to_onnx does not support .*DecisionTree.*{kind}"):
         model.to_onnx()

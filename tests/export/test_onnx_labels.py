@@ -1,4 +1,4 @@
-"""Labels in ONNX are of the kind they have in Python, and rows may have several."""
+"""Types of labels in ONNX, and multi-label models."""
 
 import json
 
@@ -22,7 +22,7 @@ ROWS, MANY = make_multilabel_classification(n_samples=150, n_classes=4, random_s
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_classes_of_every_kind(kind):
+def test_classes_of_every_type(kind):
     model = DirectBoostClassifier(nu=0.1).fit(FEW, LABELS[kind][CODES])
     assert session(model).get_outputs()[0].type == kind
     assert_agrees(model, FEW)
@@ -33,9 +33,9 @@ def test_strings_in_an_array_of_objects():
     assert_agrees(model, FEW)
 
 
-def test_labels_that_onnx_has_no_type_for():
+def test_labels_without_a_type_in_onnx_raise_an_error():
     model = DirectBoostClassifier(nu=0.1).fit(FEW, CODES.astype(np.uint64) + 2**63)
-    with pytest.raises(ValueError, match=r"labels that are whole numbers.*9223372036854775808"):
+    with pytest.raises(ValueError, match=r"does not support the label .*9223372036854775808"):
         model.to_onnx()
 
 
@@ -52,19 +52,19 @@ def test_several_labels_without_a_stump():
     assert_agrees(model, ROWS)
 
 
-def test_several_labels_in_words():
-    """Two values of its own for every label, and one label that all rows have."""
+def test_several_labels_as_strings():
+    """Every label has its own two values, and all rows have the last label."""
     words = np.array([["no", "yes"], ["-", "+"], ["out", "in"], ["all", "all"]])
     Y = np.column_stack([words[label][MANY[:, label]] for label in range(4)])
     model = DirectBoostMultiLabelClassifier(nu=0.03).fit(ROWS, Y)
     assert_agrees(model, ROWS)
 
 
-def test_the_names_of_labels_are_told():
+def test_the_metadata_contain_the_label_names():
     Y = pd.DataFrame(MANY, columns=["beach", "boat", "night", '"quoted"'])
     model = DirectBoostMultiLabelClassifier(nu=0.1).fit(ROWS, Y)
-    told = session(model).get_modelmeta().custom_metadata_map["label_names"]
-    assert json.loads(told) == list(Y)
+    names = session(model).get_modelmeta().custom_metadata_map["label_names"]
+    assert json.loads(names) == list(Y)
 
 
 def test_a_single_column_stays_one():
@@ -73,5 +73,5 @@ def test_a_single_column_stays_one():
     assert_agrees(model, ROWS)
 
 
-def test_one_class_per_row_in_the_classifier_of_many():
+def test_one_class_per_row_in_a_multi_label_classifier():
     assert_agrees(DirectBoostMultiLabelClassifier(nu=0.03).fit(FEW, CODES), FEW)

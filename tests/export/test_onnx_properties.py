@@ -1,4 +1,4 @@
-"""Random small models in ONNX: rows at thresholds and beside them, ties, missing values."""
+"""Random small models in ONNX: rows at and next to thresholds, ties, missing values."""
 
 from copy import copy
 
@@ -13,9 +13,9 @@ from directboost.model.trees import Leaf, Tree
 from tests.conftest import make_blobs
 from tests.export.onnx_session import assert_agrees, run
 
-#: 0.1 and 1/3 are no numbers of float32; the next ones are below its normal numbers.
+#: 0.1 and 1/3 are not float32 numbers; 1e-40 is subnormal in float32, 1e-310 also in double.
 CUTS = [-1.0, 0.0, 0.1, 1 / 3, 2.0, 1e-40, 1e-310, 16777217.0, np.inf]
-#: Sums of these depend on the order in which they are added, and are often equal.
+#: Sums of these depend on the order of summation, and ties are frequent.
 WEIGHTS = [0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 1e16]
 
 signs = st.sampled_from([1, -1])
@@ -52,9 +52,9 @@ def leaves(draw):
 
 
 def rows():
-    """Return rows of all neighbours of the thresholds in float32, zeros, and missing values.
+    """Return rows with the float32 neighbours of the thresholds, zeros and missing values.
 
-    Feature 2 holds the numbers of levels.
+    Feature 2 contains level indices.
     """
     near = np.array(CUTS[:-1], dtype=np.float32)
     some = [near, np.nextafter(near, np.float32(9e9)), np.nextafter(near, np.float32(-9e9))]
@@ -81,8 +81,8 @@ def model_of(members, k, seed):
     k=st.sampled_from([2, 3, 4]),
     seed=st.integers(0, 999),
 )
-def test_stumps_and_levels_answer_as_in_python(members, k, seed):
-    """Equal to the bit, and so in ties, whatever the thresholds and weights."""
+def test_stumps_and_levels_predict_as_in_python(members, k, seed):
+    """Equal to the bit, including ties, for arbitrary thresholds and weights."""
     assert_agrees(model_of(members, k, seed), ROWS)
 
 
@@ -90,13 +90,13 @@ def test_stumps_and_levels_answer_as_in_python(members, k, seed):
     members=st.lists(st.one_of(leaves(), stumps), min_size=1, max_size=8),
     seed=st.integers(0, 999),
 )
-def test_leaves_answer_as_in_python(members, seed):
+def test_leaves_predict_as_in_python(members, seed):
     assert_agrees(model_of(members, 3, seed), ROWS)
 
 
 @given(members=st.lists(st.one_of(stumps, levels, leaves()), min_size=1), seed=st.integers(0, 99))
 def test_scores_are_the_weighted_votes(members, seed):
-    """Against the sum over the weak classifiers themselves, without any table."""
+    """Compared with the sum over the weak classifiers, without tables."""
     model, X = model_of(members, 3, seed), ROWS
     pairs = zip(members, model.coef_, strict=True)
     expected = sum(np.outer(h.predict(X), w) for h, w in pairs)
@@ -104,8 +104,8 @@ def test_scores_are_the_weighted_votes(members, seed):
     np.testing.assert_allclose(run(model, X)[2], expected, rtol=0.0, atol=1e-14 * (1.0 + total))
 
 
-def test_the_first_of_equal_classes():
-    """Two classes that the same stump speaks for tie in every row."""
+def test_ties_go_to_the_first_class():
+    """Two classes with equal weights tie in every row."""
     weights = np.array([[0.0, 0.3, 0.3], [0.1, 0.2, 0.2]])
     model = copy(BASES[3])
     model.learners_ = [Stump(0, 0.5, 1, False), Stump(1, 0.1, 1, False)]

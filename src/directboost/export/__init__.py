@@ -1,4 +1,4 @@
-"""Fitted models in the languages of others."""
+"""Export of fitted models: model files, C, ONNX and report pages."""
 
 from .c.header import write_c
 from .onnx_model import onnx_model

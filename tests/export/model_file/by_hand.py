@@ -1,4 +1,4 @@
-"""The scores of a document, straight from its lists: slow, plain, and without the library."""
+"""Scores computed directly from the lists of a document, without the library."""
 
 import math
 
@@ -8,10 +8,10 @@ import pandas as pd
 
 def scores(document, row):
     """Return the sums of weights, one per output, for a row of numbers, NaN where missing."""
-    answers = [answer(document["learners"], h, row) for h in in_order(document["learners"])]
+    votes = [vote(document["learners"], h, row) for h in in_order(document["learners"])]
     weights = document["weights"]
     F, first = [0.0] * weights["outputs"], 0
-    for sign, count in zip(answers, weights["count"], strict=True):
+    for sign, count in zip(votes, weights["count"], strict=True):
         for place in range(first, first + count):
             F[weights["output"][place]] += sign * weights["value"][place]
         first += count
@@ -30,7 +30,7 @@ def in_order(block):
             yield kind, {key: values[place] for key, values in group.items()} | {"first": first}
 
 
-def answer(block, learner, row):
+def vote(block, learner, row):
     kind, h = learner
     if kind == "constant":
         return h["polarity"]
@@ -38,7 +38,7 @@ def answer(block, learner, row):
         return h["polarity"] * row[h["feature"]]
     if kind == "conjunction":
         items = list(in_order(block["items"]))[h["first"] : h["first"] + h["items"]]
-        return min(answer(block["items"], item, row) for item in items)
+        return min(vote(block["items"], item, row) for item in items)
     if kind == "leaf":
         return (
             h["polarity"] if leaf(block["trees"][h["tree"]], row) == h["leaf"] else -h["polarity"]
@@ -61,7 +61,7 @@ def leaf(tree, row):
 
 
 def encoded(document, rows):
-    """Return a frame or an array of rows as numbers, categories by the place of their level."""
+    """Return a frame or an array of rows as numbers, with categories as level indices."""
     levels = {c["feature"]: c["levels"]["values"] for c in document["features"]["categories"]}
     columns = rows.to_numpy(dtype=object) if hasattr(rows, "to_numpy") else np.asarray(rows)
     return [[_number(x, levels.get(f)) for f, x in enumerate(row)] for row in columns.tolist()]

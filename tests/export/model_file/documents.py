@@ -1,4 +1,4 @@
-"""Documents to change: read as plain JSON, signed anew, and loaded."""
+"""Documents to change: read as JSON, given a new checksum, and loaded."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ NAMES = sorted(path.stem for path in GOLDEN.glob("*.json") if path.stem != "answ
 
 
 def golden(name):
-    """Return a golden document as plain JSON."""
+    """Return a golden document as JSON."""
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def signed(document):
-    """Return a document with the checksum that the page on the format describes."""
+    """Return a document with the checksum described in docs/model_file.md."""
     rest = {key: value for key, value in document.items() if key != "checksum"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return {**rest, "checksum": "sha256:" + hashlib.sha256(text.encode()).hexdigest()}
@@ -33,7 +33,7 @@ def loaded(document, folder):
 
 
 def rows_for(model, count=5):
-    """Return rows that a model takes: numbers in [-1, 1], and levels it knows."""
+    """Return valid rows for a model: numbers in [-1, 1] and known levels."""
     d = model.n_features_in_
     columns = [np.linspace(-1.0, 1.0, count) * (f % 3 - 1) for f in range(d)]
     for f, levels in enumerate(model.categories_):

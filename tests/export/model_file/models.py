@@ -1,4 +1,4 @@
-"""Small fitted models of every kind that a model file holds, with rows to predict."""
+"""Small fitted models of every kind that a model file supports, with rows to predict."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Documents with something changed: a value, a key, the length of a list, a type."""
+"""Random changes of documents: values, keys, lengths of lists, types."""
 
 import copy
 
@@ -15,7 +15,7 @@ SMALL = st.one_of(
 
 
 def paths(value, path=()):
-    """Yield the path to every value of a document."""
+    """Yield the key path of every value of a document."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in items:
         yield (*path, key)
@@ -27,16 +27,16 @@ def mutated(data, document):
     """Return a copy of a document with one to three changes that hypothesis draws."""
     document = copy.deepcopy(document)
     for _ in range(data.draw(st.integers(1, 3))):
-        *way, last = data.draw(st.sampled_from(list(paths(document))))
+        *keys, last = data.draw(st.sampled_from(list(paths(document))))
         inner = document
-        for key in way:
+        for key in keys:
             inner = inner[key]
         _change(data, inner, last)
     return document
 
 
 def _change(data, inner, key):
-    """Change one value, take it away, double it, or put one before it."""
+    """Change, remove, duplicate or shift one value."""
     kind = data.draw(st.sampled_from(["value", "value", "less", "twice", "nudge"]))
     if kind == "less":
         del inner[key]

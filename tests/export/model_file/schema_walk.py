@@ -1,4 +1,4 @@
-"""A small validator for the words of JSON Schema that the published schema uses."""
+"""A small validator for the keywords of JSON Schema that the published schema uses."""
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None)}
 KNOWN = {
@@ -9,7 +9,7 @@ KNOWN = {
 
 
 def faults(value, schema, root=None, place=""):
-    """Return the places of a value that a schema refuses."""
+    """Return the places where a value violates a schema."""
     root = schema if root is None else root
     assert set(schema) <= KNOWN, set(schema) - KNOWN
     if "$ref" in schema:

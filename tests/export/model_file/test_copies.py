@@ -1,4 +1,4 @@
-"""Copies by pickle and skops, with the types that the page on model files lists."""
+"""Copies by pickle and skops, with the types listed in docs/model_file.md."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ MODELS += [
 
 @pytest.mark.parametrize(("make", "rows"), MODELS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_copies_predict_the_same(make, rows):
+def test_copies_give_identical_predictions(make, rows):
     model = make()
     expected = model.decision_function(rows)
     data = skops.io.dumps(model)
@@ -36,12 +36,12 @@ def test_copies_predict_the_same(make, rows):
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_listed_types_are_there(name):
+def test_listed_types_exist(name):
     module, _, kind = name.rpartition(".")
     assert hasattr(__import__(module, fromlist=[kind]), kind)
 
 
-def test_the_code_of_the_page_prints_what_it_says(tmp_path, monkeypatch, capsys):
+def test_the_code_on_the_page_prints_the_output_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pattern = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"
     session = {}

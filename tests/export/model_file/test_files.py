@@ -1,4 +1,4 @@
-"""Files: written as a whole, where the user says, readable by a person."""
+"""`save` replaces files atomically and writes readable text."""
 
 import json
 import os
@@ -6,11 +6,11 @@ import os
 import pytest
 
 import directboost
-from directboost.export.model_file import documents as writing
+from directboost.export.model_file import documents
 from tests.export.model_file.models import fitted
 
 
-def test_save_takes_texts_and_paths_and_returns_the_path(tmp_path):
+def test_save_accepts_strings_and_paths_and_returns_the_path(tmp_path):
     for path in (tmp_path / "a.json", str(tmp_path / "b.json")):
         found = fitted("stumps").save(path)
         assert str(found) == str(path)
@@ -18,7 +18,7 @@ def test_save_takes_texts_and_paths_and_returns_the_path(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "b.json"]
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     path.write_text("old", encoding="utf-8")
 
@@ -32,7 +32,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_links_are_preserved(tmp_path):
     (tmp_path / "real.json").write_text("old", encoding="utf-8")
     (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
     fitted("stumps").save(tmp_path / "link.json")
@@ -40,14 +40,14 @@ def test_a_link_stays_a_link(tmp_path):
     assert directboost.load(tmp_path / "real.json").n_learners_ > 0
 
 
-def test_a_missing_folder_is_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+def test_a_missing_directory_raises_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the directory .*nowhere' does not exist"):
         fitted("stumps").save(tmp_path / "nowhere" / "model.json")
     with pytest.raises(FileNotFoundError):
         directboost.load(tmp_path / "model.json")
 
 
-def test_lists_stand_on_one_line(tmp_path):
+def test_each_list_has_one_line(tmp_path):
     text = fitted("stumps").save(tmp_path / "model.json").read_text(encoding="utf-8")
     lines = [line.strip() for line in text.splitlines()]
     document = json.loads(text)
@@ -56,13 +56,13 @@ def test_lists_stand_on_one_line(tmp_path):
     assert lines[-2].startswith('"checksum": "sha256:')
 
 
-def test_what_the_reader_would_refuse_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "document_of", lambda model: {"format": "something else"})
+def test_invalid_documents_are_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "make_document", lambda model: {"format": "something else"})
     with pytest.raises(directboost.ModelFileError, match="the model cannot be saved: format"):
         fitted("stumps").save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
 
 
-def test_an_estimator_without_a_fit_has_nothing_to_save(tmp_path):
+def test_unfitted_estimators_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         directboost.DirectBoostClassifier().save(tmp_path / "model.json")

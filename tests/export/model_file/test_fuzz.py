@@ -1,4 +1,4 @@
-"""Whatever a file says, it is refused in words, or becomes a model that answers."""
+"""A changed file either raises a `ModelFileError` or gives a model that predicts."""
 
 import json
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @settings(max_examples=400, deadline=None)
 @given(st.data())
-def test_a_changed_document_is_refused_or_answers(tmp_path_factory, data):
+def test_a_changed_document_raises_an_error_or_predicts(tmp_path_factory, data):
     document = mutated(data, golden(data.draw(st.sampled_from(NAMES))))
     try:
         model = loaded(signed(document), tmp_path_factory.mktemp("changed"))
@@ -33,7 +33,7 @@ def test_a_changed_document_is_refused_or_answers(tmp_path_factory, data):
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_without_a_new_checksum_every_change_is_refused(tmp_path_factory, data):
+def test_changes_without_a_new_checksum_are_rejected(tmp_path_factory, data):
     before = golden(data.draw(st.sampled_from(NAMES)))
     after = mutated(data, before)
     if json.dumps(signed(after), sort_keys=True) != json.dumps(before, sort_keys=True):
@@ -43,8 +43,8 @@ def test_without_a_new_checksum_every_change_is_refused(tmp_path_factory, data):
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_damaged_bytes_are_refused(tmp_path_factory, data):
-    """Bytes flipped, cut off or put in; white space alone may change, and 0.0 is not 0."""
+def test_damaged_bytes_are_rejected(tmp_path_factory, data):
+    """Bytes are changed, removed or inserted; only white space may change, and 0.0 is not 0."""
     name = data.draw(st.sampled_from(NAMES))
     whole = (GOLDEN / f"{name}.json").read_bytes()
     place, new = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.binary(max_size=3))

@@ -1,4 +1,4 @@
-"""What is saved comes back: the same answers to the bit, the same attributes and words."""
+"""Loaded models have identical predictions, to the bit, and the same attributes and summary."""
 
 import json
 from dataclasses import asdict
@@ -21,16 +21,16 @@ from tests.export.model_file.models import CASES, FRAME, X, Y, fitted, rows_of
 
 each = pytest.mark.parametrize("name", CASES)
 METHODS = ("decision_function", "predict", "predict_proba", "predict_log_proba")
-STATE = ("_stages", "_model", "ensemble_", "learners_", "_encoder")  # compared by what they do
+STATE = ("_stages", "_model", "ensemble_", "learners_", "_encoder")  # compared by their behaviour
 
 
 def kept(model, folder):
-    """Return the model after it was written to a file and read."""
+    """Return a model after saving and loading it."""
     return directboost.load(model.save(folder / "model.json"))
 
 
 def plain(value):
-    """Return a value with the types of the arrays in it."""
+    """Return a value with its arrays as dtype kind, shape and list."""
     if isinstance(value, np.ndarray):
         return (value.dtype.kind, value.shape, value.tolist())
     return [plain(item) for item in value] if isinstance(value, list) else value
@@ -46,7 +46,7 @@ def rule(h):
 
 @each
 @pytest.mark.parametrize("method", METHODS)
-def test_answers_are_the_same_to_the_bit(name, method, tmp_path):
+def test_predictions_are_identical(name, method, tmp_path):
     model, rows = fitted(name), rows_of(name)
     again = kept(model, tmp_path)
     expected, found = getattr(model, method)(rows), getattr(again, method)(rows)
@@ -55,13 +55,13 @@ def test_answers_are_the_same_to_the_bit(name, method, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["stumps", "gaps", "categories", "pool", "labels"])
-def test_explanations_are_the_same_to_the_bit(name, tmp_path):
+def test_explanations_are_identical(name, tmp_path):
     model, rows = fitted(name), rows_of(name)
     np.testing.assert_array_equal(kept(model, tmp_path).explain(rows), model.explain(rows))
 
 
 @each
-def test_attributes_come_back(name, tmp_path):
+def test_attributes_are_restored(name, tmp_path):
     model = fitted(name)
     again = kept(model, tmp_path)
     source = model.path_[model.chosen_index_] if name == "choice" else model
@@ -76,8 +76,8 @@ def test_attributes_come_back(name, tmp_path):
 
 
 @each
-def test_the_file_says_what_the_model_answers(name, tmp_path):
-    """The sums of the lists in the file are the scores, by a reader that knows only the page."""
+def test_scores_follow_from_the_lists_in_the_file(name, tmp_path):
+    """A reader that implements only docs/model_file.md computes the same scores."""
     document = json.loads(fitted(name).save(tmp_path / "model.json").read_text(encoding="utf-8"))
     ensemble = fitted(name).ensemble_
     rows = by_hand.encoded(document, rows_of(name)[:40])
@@ -87,7 +87,7 @@ def test_the_file_says_what_the_model_answers(name, tmp_path):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_every_baseline_comes_back(estimator, tmp_path):
+def test_every_baseline_is_restored(estimator, tmp_path):
     model = clone(estimator).fit(X, Y)
     if getattr(estimator, "weak_learner", None) is not None:
         with pytest.raises(directboost.ModelFileError, match=r"DecisionTreeClassifier.* pickle"):
@@ -101,8 +101,7 @@ def test_every_baseline_comes_back(estimator, tmp_path):
 
 
 @each
-def test_a_second_file_is_the_first(name, tmp_path):
-    """Nothing is lost on the way, so that nothing more is lost on the next one."""
+def test_saving_a_loaded_model_gives_the_same_file(name, tmp_path):
     first = fitted(name).save(tmp_path / "first.json")
     second = directboost.load(first).save(tmp_path / "second.json")
     assert second.read_bytes() == first.read_bytes()
@@ -111,7 +110,7 @@ def test_a_second_file_is_the_first(name, tmp_path):
 @pytest.mark.parametrize(
     "number", [-0.0, 5e-324, -2.2e-308, 1.7976931348623157e308, 0.1 + 0.2, np.nextafter(1, 2)]
 )
-def test_every_digit_of_a_number_is_kept(number, tmp_path):
+def test_numbers_are_stored_exactly(number, tmp_path):
     model = clone(fitted("stumps")).fit(X, Y)
     model.learners_[0] = Stump(1, float(number), 1, False)
     again = kept(model, tmp_path)
@@ -144,7 +143,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS, ids="+".join)
-def test_plain_parameters_come_back_and_fit_the_same(parameters, tmp_path):
+def test_parameters_are_restored_and_fit_the_same_model(parameters, tmp_path):
     model = DirectBoostClassifier(nu=0.1, **parameters).fit(X, Y)
     again = kept(model, tmp_path)
     given, found = model.get_params(), again.get_params()
@@ -154,7 +153,7 @@ def test_plain_parameters_come_back_and_fit_the_same(parameters, tmp_path):
     np.testing.assert_array_equal(refitted.decision_function(X), model.decision_function(X))
 
 
-def test_objects_of_the_package_come_back_as_such(tmp_path):
+def test_objects_of_the_package_are_restored(tmp_path):
     assert isinstance(kept(fitted("pool"), tmp_path).learner, PoolOracle)
     tree = kept(fitted("trees"), tmp_path).learner
     assert isinstance(tree, TreeOracle)
@@ -164,7 +163,7 @@ def test_objects_of_the_package_come_back_as_such(tmp_path):
     assert kept(OneVsAllBoost(3, base=LPBoost(nu=0.2)).fit(X, Y), tmp_path).base.nu == 0.2
 
 
-def test_the_choice_of_a_search_is_a_plain_model(tmp_path):
+def test_a_search_saves_the_selected_model(tmp_path):
     model = fitted("choice")
     again = kept(model, tmp_path)
     assert type(again) is DirectBoostClassifier
@@ -173,26 +172,26 @@ def test_the_choice_of_a_search_is_a_plain_model(tmp_path):
     assert asdict(again.certificate_) == asdict(model.certificate_)
 
 
-def test_a_model_of_a_cluster_is_a_plain_one(tmp_path):
+def test_a_dask_model_is_saved_as_a_local_one(tmp_path):
     model = DaskDirectBoostClassifier(nu=0.1).fit(da.from_array(X, (50, 4)), da.from_array(Y, 50))
     again = kept(model, tmp_path)
     assert type(again) is DirectBoostClassifier
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-def test_names_of_columns_are_still_checked(tmp_path):
+def test_a_loaded_model_checks_feature_names(tmp_path):
     again = kept(fitted("categories"), tmp_path)
     with pytest.raises(ValueError, match="feature names"):
         again.predict(FRAME.rename(columns={"flag": "flags"}))
 
 
-def test_validation_path_comes_back(tmp_path):
+def test_the_validation_path_is_restored(tmp_path):
     model = DirectBoostClassifier(nu=0.02, n_iter_no_change=2)
     model.fit(X[::2], Y[::2], X_val=X[1::2], y_val=Y[1::2])
     assert kept(model, tmp_path).validation_path_ == model.validation_path_
 
 
-def test_a_warm_start_goes_on_from_the_file(tmp_path):
+def test_a_loaded_model_supports_warm_start(tmp_path):
     model = DirectBoostClassifier(nu=0.05, warm_start=True).fit(X, Y)
     again = kept(model, tmp_path).set_params(nu=0.04).fit(X, Y)
     straight = model.set_params(nu=0.04).fit(X, Y)

@@ -1,4 +1,4 @@
-"""The published schema says what the reader does: both come from one description."""
+"""The published schema agrees with the reader: both come from one description."""
 
 import json
 from pathlib import Path
@@ -16,8 +16,8 @@ from tests.export.model_file.schema_walk import faults
 PUBLISHED = Path(__file__).parents[3] / "docs" / "_static" / "model.schema.json"
 
 
-def test_the_published_schema_is_that_of_the_reader():
-    """To publish it anew: write json.dumps(schema(), indent=1) and a line end to that file."""
+def test_the_published_schema_is_up_to_date():
+    """To update it, write json.dumps(schema(), indent=1) and a newline to the file."""
     assert PUBLISHED.read_text(encoding="utf-8") == json.dumps(schema(), indent=1) + "\n"
 
 
@@ -28,14 +28,14 @@ def test_golden_files_are_valid(name):
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_what_the_schema_refuses_the_reader_refuses(tmp_path_factory, data):
+def test_the_reader_rejects_what_the_schema_rejects(tmp_path_factory, data):
     document = signed(mutated(data, golden(data.draw(st.sampled_from(NAMES)))))
     if faults(document, schema()):
         with pytest.raises(ModelFileError):
             loaded(document, tmp_path_factory.mktemp("changed"))
 
 
-def test_the_walker_sees_faults():
+def test_the_validator_finds_errors():
     form = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}},
             "required": ["a"], "additionalProperties": False}  # fmt: skip
     assert faults({"a": [1, 2]}, form) == []

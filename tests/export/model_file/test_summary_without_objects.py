@@ -1,4 +1,4 @@
-"""A loaded model describes itself where the file left its own loss or penalty out."""
+"""The summary of a loaded model whose custom loss and penalty are not stored."""
 
 import numpy as np
 from sklearn.datasets import load_iris
@@ -10,7 +10,7 @@ from directboost.penalties import GroupNorm
 
 
 class Doubled(GroupNorm):
-    """The l1,2 norm under a name of its own."""
+    """The l1,2 norm as a custom class."""
 
 
 def logistic():
@@ -19,7 +19,7 @@ def logistic():
     )
 
 
-def test_names_stand_for_what_is_missing(tmp_path):
+def test_the_summary_names_the_types_of_objects_that_are_not_stored(tmp_path):
     X, y = load_iris(return_X_y=True)
     clf = DirectBoostClassifier(loss=logistic(), penalty=Doubled(2.0), nu=0.1).fit(X, y)
     text = directboost.load(clf.save(tmp_path / "model.json")).summary()

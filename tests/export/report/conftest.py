@@ -1,4 +1,4 @@
-"""Fitted models, and a browser to look at their pages with."""
+"""Fitted models, and a browser that opens their pages."""
 
 import shutil
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ def wine():
 
 @pytest.fixture(scope="session")
 def digits():
-    """Half of the digits train the model; the others are for the page."""
+    """Fit on half of the digits; the others are for the page."""
     return DirectBoostClassifier(nu=0.01).fit(DIGITS.data[::2], DIGITS.target[::2])
 
 
@@ -52,9 +52,9 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Write the page of a model and open it; nothing may go wrong, open a dialog or be loaded.
+    """Write and open the page of a model; errors, dialogs and requests fail the test.
 
-    `visit.complaints` are what the browser says; a test that provokes some clears them.
+    `visit.complaints` are the messages of the browser; a test that expects some removes them.
     """
     requests, complaints = [], []
 

@@ -1,4 +1,4 @@
-"""The models the pages are about."""
+"""Models for the report pages."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from directboost.model.learners import Stump
 WINE = load_wine(as_frame=True)
 WINE_NAMES = WINE.target_names[WINE.target]
 DIGITS = load_digits()
-#: Names that are harmless only where they are never read as HTML.
+#: Names that are harmless only if they are never parsed as HTML.
 EVIL = [
     "<script>alert(1)</script>",
     "</script><script>alert(2)</script>",
@@ -32,7 +32,7 @@ def colours(m=300, seed=1):
 
 
 def large(d=1000, k=100, per_feature=5, share=0.3, m=600):
-    """Return a model of random stumps, as large as asked for, and rows."""
+    """Return a model of random stumps of a given size, and rows."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(m, d)), np.arange(m) % k
     model = DirectBoostClassifier(nu=1.0).fit(X, y)

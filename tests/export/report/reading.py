@@ -1,4 +1,4 @@
-"""Reads a page back as a browser would, without one."""
+"""Reads a page without a browser."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from directboost.export.report import page
-from directboost.export.report.row_data import judge
+from directboost.export.report.row_data import evaluate
 
 
 class Page(HTMLParser):
@@ -40,8 +40,8 @@ def read_page(path):
 
 
 def page_data(model, X, y):
-    """Return what a page with room for all shows of some rows."""
-    return page.page_data(model, judge(model, X, y))
+    """Return the data of a page of full size."""
+    return page.page_data(model, evaluate(model, X, y))
 
 
 def unpacked(text, kind="f8"):
@@ -50,7 +50,7 @@ def unpacked(text, kind="f8"):
 
 def matrix(packed, rows):
     flat = np.zeros(rows * packed["width"])
-    flat[unpacked(packed["at"], "u4")] = unpacked(packed["by"])
+    flat[unpacked(packed["indices"], "u4")] = unpacked(packed["values"])
     return flat.reshape(rows, -1)
 
 
@@ -63,11 +63,11 @@ def table_of(feature):
 
 
 def sample_scores(data):
-    """Return the scores of the rows on the page, by its own tables, (n, k)."""
-    n, k = len(data["rows"]["numbers"]), len(data["classes"])
+    """Return the scores of the rows on the page, computed from its tables, (n, k)."""
+    n, k = len(data["rows"]["indices"]), len(data["classes"])
     values = unpacked(data["rows"]["values"]).reshape(n, len(data["tables"]))
     scores = np.tile(
-        unpacked(data["rows"]["base"]).reshape(-1, k), (n if data["rows"]["whole"] else 1, 1)
+        unpacked(data["rows"]["base"]).reshape(-1, k), (n if data["rows"]["sameBase"] else 1, 1)
     )
     for feature, x in zip(data["tables"], values.T, strict=True):
         cuts, table = table_of(feature)

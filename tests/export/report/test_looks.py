@@ -1,4 +1,4 @@
-"""The page in the browser: names, pictures, tables, colours and width."""
+"""The page in the browser: names, charts, tables, colours and width."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from tests.export.report.visiting import numbers, texts
 pytestmark = pytest.mark.browser
 
 
-def test_names_that_are_html_are_shown_as_they_are(visit, evil):
-    """No dialog opens, and the text is there letter by letter."""
+def test_names_that_are_html_are_shown_as_text(visit, evil):
+    """No dialog opens, and the complete text is shown."""
     model, X, y = evil
     page = visit.page(model, X, y, title=EVIL[0])
     assert page.locator("h1").text_content() == page.title() == EVIL[0]
@@ -22,11 +22,11 @@ def test_names_that_are_html_are_shown_as_they_are(visit, evil):
     for place in range(page.locator("#feature option").count()):
         page.select_option("#feature", str(place))
         drawn.add(page.locator("#steps svg").get_attribute("aria-label"))
-    assert drawn == {f"What {EVIL[f]} adds to the scores" for f in model.features_used_}
+    assert drawn == {f"Contributions of {EVIL[f]} to the scores" for f in model.features_used_}
 
 
 def test_the_browser_runs_no_other_script(visit, wine):
-    """Were HTML to get in all the same, the policy of the page would stop it."""
+    """The policy of the page stops scripts even if they were injected."""
     page = visit.page(wine, WINE.data, WINE_NAMES)
     page.evaluate("""() => {
         const foreign = document.createElement("script");
@@ -61,24 +61,25 @@ def test_the_steps_are_read_with_the_arrow_keys(visit, wine):
     assert (float(low), float(high)) == pytest.approx(cuts[:2], rel=1e-4)
 
 
-def test_the_levels_of_a_category_have_dots_where_explain_says(visit, coloured):
+def test_the_dots_of_levels_agree_with_explain(visit, coloured):
     model, X, y = coloured
     page = visit.page(model, X, y)
     page.select_option("#feature", label="colour")
     page.get_by_role("button", name="All", exact=True).click()
-    told = dict(words.rsplit(" ", 1) for words in texts(page, "#steps circle title"))
+    shown = dict(words.rsplit(" ", 1) for words in texts(page, "#steps circle title"))
     red = model.explain(X[X["colour"] == "red"][:1])[0, 0]
     for name, added in zip(model.classes_, red, strict=True):
-        assert float(told[f"red: {name}"].replace("\u2212", "-")) == pytest.approx(added, abs=0.051)
+        value = float(shown[f"red: {name}"].replace("\u2212", "-"))
+        assert value == pytest.approx(added, abs=0.051)
 
 
 def test_the_heat_map_is_sorted(visit, digits):
     page = visit.page(digits, DIGITS.data, DIGITS.target)
-    page.get_by_label("Sort by").select_option("served")
+    page.get_by_label("Sort by").select_option("used")
     page.wait_for_selector(".heat-map svg")
-    served = [int(words) for words in texts(page, ".heat-map svg > text:not(.end):not(.middle)")]
-    assert len(served) == 30
-    assert served == sorted(digits.class_sharing_.tolist(), reverse=True)[:30]
+    used = [int(words) for words in texts(page, ".heat-map svg > text:not(.end):not(.middle)")]
+    assert len(used) == 30
+    assert used == sorted(digits.class_sharing_.tolist(), reverse=True)[:30]
     page.get_by_label("Sort by").select_option("4")
     page.wait_for_selector(".heat-map svg")
     best = digits.learners_[int(np.argmax(digits.coef_[:, 4]))]
@@ -95,7 +96,7 @@ def test_the_table_of_classes_is_sorted_by_its_headings(visit, digits):
 
 
 @pytest.mark.parametrize("width", [1180, 390])
-def test_nothing_sticks_out_at_the_side(visit, evil, digits, width):
+def test_the_page_is_not_wider_than_the_window(visit, evil, digits, width):
     model, X, y = evil
     for page in (
         visit.page(model, X, y, title="A" * 150, width=width),
@@ -113,13 +114,13 @@ def test_colours_follow_the_system_and_the_button(visit, wine, scheme):
     assert (page.evaluate(red) > 200) == (scheme == "dark")
 
 
-def test_the_page_of_a_large_model_opens_and_says_what_is_left_out(visit):
+def test_the_page_of_a_large_model_opens_and_reports_what_is_left_out(visit):
     model, X, y = large()
     page = visit.page(model, X, y, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     left_out = " ".join(texts(page, ".note"))
-    assert "weaker features have no table here" in left_out
-    assert "weaker rules were left out" in left_out
+    assert "less important features have no table on this page" in left_out
+    assert "weaker rules are left out" in left_out
     before = numbers(page, ".score", "score")
     page.locator(".control-line [type=range]").first.fill("0")
     page.locator(".control-line [type=range]").nth(1).fill("0")

@@ -1,4 +1,4 @@
-"""The page is one file that shows names as they are and can load nothing."""
+"""The page is a single file that escapes names and loads no other resources."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from tests.export.report.reading import read_page
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 
 
-def test_report_writes_one_file_and_says_where(wine, tmp_path):
+def test_report_writes_one_file_and_returns_its_path(wine, tmp_path):
     path = wine.report(str(tmp_path / "wine.html"), WINE.data, WINE_NAMES, title="Wine")
     assert [found.name for found in tmp_path.iterdir()] == ["wine.html"]
     assert path == tmp_path / "wine.html"
@@ -32,7 +32,7 @@ def test_the_same_model_and_rows_give_the_same_file(wine, tmp_path):
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_the_policy_lets_only_the_own_style_and_script_run(wine, tmp_path):
+def test_the_policy_allows_only_the_style_and_script_of_the_page(wine, tmp_path):
     page = read_page(wine.report(tmp_path / "wine.html", WINE.data, WINE_NAMES))
     metas = page.attributes["meta"]
     policy = next(meta["content"] for meta in metas if "http-equiv" in meta)
@@ -42,14 +42,14 @@ def test_the_policy_lets_only_the_own_style_and_script_run(wine, tmp_path):
         assert f"{kind}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
 
 
-def test_nothing_is_asked_of_a_network(wine, tmp_path):
-    """The only address names the kind of drawing, as the standard wants it."""
+def test_the_page_needs_no_network(wine, tmp_path):
+    """The only address is the name space of SVG."""
     text = wine.report(tmp_path / "wine.html", WINE.data, WINE_NAMES).read_text(encoding="utf-8")
     assert set(re.findall(r"\w+://[^\s\"']*", text)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"\b(src|@import|fetch|XMLHttpRequest|innerHTML|eval)\b\s*[=(]", text)
 
 
-def test_names_that_are_html_do_not_end_the_data(evil, tmp_path):
+def test_names_that_are_html_are_escaped(evil, tmp_path):
     model, X, y = evil
     path = model.report(tmp_path / "evil.html", X, y, title=EVIL[0])
     page = read_page(path)
@@ -61,21 +61,21 @@ def test_names_that_are_html_do_not_end_the_data(evil, tmp_path):
 
 
 @given(st.recursive(texts | st.integers() | st.none(), lambda inner: st.lists(inner, max_size=4)))
-def test_json_in_the_page_reads_back_and_has_no_tags(data):
+def test_json_in_the_page_can_be_parsed_and_has_no_tags(data):
     text = safe_json(data)
     assert json.loads(text) == data
     assert text.encode("utf-8").decode("utf-8") == text
     assert not set(text) & set("<>&\u2028\u2029")
 
 
-def test_a_title_that_utf_8_cannot_hold_is_written_all_the_same(wine, tmp_path):
+def test_a_title_with_a_lone_surrogate_is_written(wine, tmp_path):
     path = wine.report(tmp_path / "odd.html", WINE.data, WINE_NAMES, title="half a pair \ud800")
     page = read_page(path)
     assert page.texts["title"] == "half a pair ?"
     assert page.data["title"] == "half a pair \ud800"
 
 
-def test_very_long_names_are_cut(tmp_path):
+def test_very_long_names_are_truncated(tmp_path):
     y = np.array(["a" * 5000, "b" * 5000])[np.arange(60) % 2]
     X = np.arange(60.0).reshape(-1, 1) % 2
     model = DirectBoostClassifier(nu=0.1).fit(X, y)
@@ -83,13 +83,13 @@ def test_very_long_names_are_cut(tmp_path):
     assert [len(name) for name in data["classes"]] == [200, 200]
 
 
-def test_bad_arguments_are_refused_by_name(wine, tmp_path):
+def test_invalid_arguments_raise_errors(wine, tmp_path):
     path = tmp_path / "page.html"
-    with pytest.raises(ValueError, match="title=7 does not fit: it takes a text, or None"):
+    with pytest.raises(ValueError, match="title=7 is invalid: expected a string or None"):
         wine.report(path, WINE.data, WINE_NAMES, title=7)
     with pytest.raises(ValueError, match="labels that the model does not know: 'class_9'"):
         wine.report(path, WINE.data, np.where(WINE.target == 0, "class_9", WINE_NAMES))
-    with pytest.raises(ValueError, match=r"y has the shape \(3,\), but X has 178 rows"):
+    with pytest.raises(ValueError, match=r"y of shape \(3,\) is invalid: .* each of the 178 rows"):
         wine.report(path, WINE.data, WINE_NAMES[:3])
     with pytest.raises(ValueError, match="2 features, but"):
         DirectBoostClassifier(nu=0.1).fit(DIGITS.data, DIGITS.target).report(

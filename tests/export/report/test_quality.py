@@ -1,4 +1,4 @@
-"""The figures of the page are those of scikit-learn."""
+"""The metrics on the page agree with scikit-learn."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_errors_are_counted(digits_page):
     model, X, y, quality = digits_page
     assert quality["rows"] == len(y)
     assert 1.0 - quality["wrong"] / len(y) == pytest.approx(accuracy_score(y, model.predict(X)))
-    assert quality["commonestWrong"] == len(y) - np.bincount(y).max()
+    assert quality["mostCommonWrong"] == len(y) - np.bincount(y).max()
     assert quality["logLoss"] == pytest.approx(log_loss(y, model.predict_proba(X)))
 
 
@@ -43,43 +43,43 @@ def test_the_confusion_matrix_is_complete(digits_page):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=60))
-def test_the_classes_one_by_one_are_those_of_scikit_learn(pairs):
-    truth, answer = np.array(pairs).T
-    has, says = truth[:, None] == np.arange(4), answer[:, None] == np.arange(4)
+def test_metrics_by_class_agree_with_scikit_learn(pairs):
+    truth, guess = np.array(pairs).T
+    actual, predicted = truth[:, None] == np.arange(4), guess[:, None] == np.arange(4)
     expected = np.array(
-        precision_recall_fscore_support(truth, answer, labels=range(4), zero_division=0)
+        precision_recall_fscore_support(truth, guess, labels=range(4), zero_division=0)
     ).T
-    for line, numbers in zip(by_class(has, says), expected, strict=True):
+    for line, numbers in zip(by_class(actual, predicted), expected, strict=True):
         found = [line["precision"] or 0.0, line["recall"] or 0.0, line["f1"] or 0.0, line["rows"]]
         np.testing.assert_allclose(found, numbers)
-    assert sum(n for _, _, n in confusion(has, says)["cells"]) == len(pairs)
+    assert sum(n for _, _, n in confusion(actual, predicted)["cells"]) == len(pairs)
 
 
-def test_a_class_without_rows_or_answers_has_no_share():
-    has = np.array([[True, False], [True, False]])
-    line = by_class(has, has)[1]
+def test_metrics_of_a_class_without_rows_are_undefined():
+    actual = np.array([[True, False], [True, False]])
+    line = by_class(actual, actual)[1]
     assert (line["precision"], line["recall"], line["f1"]) == (None, None, None)
 
 
-def test_reliable_groups_hold_all_rows(digits_page):
+def test_calibration_groups_contain_all_rows(digits_page):
     model, X, y, quality = digits_page
-    sure, right, counts = np.array(quality["reliability"]).T
+    probability, correct, counts = np.array(quality["calibration"]).T
     assert counts.sum() == len(y)
-    assert (counts @ right) == pytest.approx(len(y) - quality["wrong"])
-    assert (counts @ sure) == pytest.approx(model.predict_proba(X).max(axis=1).sum())
+    assert (counts @ correct) == pytest.approx(len(y) - quality["wrong"])
+    assert (counts @ probability) == pytest.approx(model.predict_proba(X).max(axis=1).sum())
 
 
-def test_labels_are_judged_one_by_one():
+def test_metrics_of_labels():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 3))
     Y = (X + 0.7 * rng.normal(size=X.shape) > 0.0).astype(int)
     model = DirectBoostMultiLabelClassifier(nu=0.02).fit(X, Y)
-    quality, said = page_data(model, X, Y)["quality"], model.predict(X)
+    quality, predicted = page_data(model, X, Y)["quality"], model.predict(X)
     assert quality["confusion"] is None
-    assert quality["labelError"] == pytest.approx(hamming_loss(Y, said))
-    assert quality["wrong"] == (said != Y).any(axis=1).sum()
+    assert quality["labelError"] == pytest.approx(hamming_loss(Y, predicted))
+    assert quality["wrong"] == (predicted != Y).any(axis=1).sum()
     assert quality["wrong"] > 0
     logs = [log_loss(Y[:, label], model.predict_proba(X)[:, label]) for label in range(3)]
     assert quality["logLoss"] == pytest.approx(sum(logs))
-    recall = precision_recall_fscore_support(Y, said)[1]
+    recall = precision_recall_fscore_support(Y, predicted)[1]
     np.testing.assert_allclose([line["recall"] for line in quality["byClass"]], recall)

@@ -16,7 +16,7 @@ def assert_scores(page, model, row):
     np.testing.assert_allclose(by_class(page, "score"), expected, atol=1e-12)
 
 
-def test_scores_and_probabilities_are_those_of_python(visit, digits):
+def test_scores_and_probabilities_agree_with_python(visit, digits):
     page = visit.page(digits, DIGITS.data, DIGITS.target)
     places = rows_of(page)
     for choice in (0, 1, 7, 150, 299):
@@ -36,8 +36,8 @@ def test_rows_with_categories_and_missing_values_have_their_scores(visit, colour
         assert_scores(page, model, X.iloc[[places[choice]]])
 
 
-def test_a_slider_changes_the_scores_as_explain_says(visit, wine):
-    """Every place of a slider is a step of the table: another value, other contributions."""
+def test_the_effect_of_a_slider_agrees_with_explain(visit, wine):
+    """Every position of a slider is a step of the table, with its own contributions."""
     page = visit.page(wine, WINE.data, WINE_NAMES)
     own = WINE.data.iloc[[rows_of(page)[0]]]
     row, line = own.copy(), page.locator(".control-line").first

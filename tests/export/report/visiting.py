@@ -1,10 +1,10 @@
-"""What a reader sees on a page that is open in the browser."""
+"""Reads a page that is open in the browser."""
 
 import numpy as np
 
 
 def numbers(page, selector, name, key="class"):
-    """Return a data attribute of some elements, by their class or feature, as {key: number}."""
+    """Return a data attribute of some elements by class or feature, as {key: number}."""
     script = "(nodes, [key, name]) => nodes.map(n => [n.dataset[key] ?? -1, n.dataset[name]])"
     found = page.eval_on_selector_all(selector, script, [key, name])
     return {int(place): float(value) for place, value in found}
@@ -21,5 +21,5 @@ def texts(page, selector):
 
 
 def rows_of(page):
-    """Return the places in X of the rows that can be picked, in order."""
+    """Return the indices in X of the rows in the list, in order."""
     return [int(words.split("row ")[1].split(":")[0]) for words in texts(page, "#row option")]

@@ -1,4 +1,4 @@
-"""The text of the C header."""
+"""The C99 header of a model: comment, types, tables, functions and the optional self-test."""
 
 import textwrap
 from collections import Counter
@@ -11,34 +11,38 @@ import numpy as np
 from ...arrays import Array, Bools, Scores, dense
 from ...data.validation import check_choice
 from ..atomic_files import replace_file
-from .layout import Layout, lay_out
-from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, read_model
+from .layout import Layout, make_layout
+from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, make_c_model
 from .syntax import (
     PRECISIONS,
     CArray,
     c_type,
     check_name,
-    name_of,
+    make_name,
     number_literal,
-    smallest,
+    smallest_unsigned,
     string_function,
 )
 
-READ = """\
+# In code, "@" stands for the prefix of all names and "$" for the prefix in capitals. "~" and "%"
+# differ between the function for complete rows and the one for rows of the used features.
+_VARIANTS = (("", "1"), ("_used", "0"))
+
+_READ_CODE = """\
 static inline @_value @_read(const @_value *x, int all, size_t u)
 {
     return all ? x[@_used[u]] : x[u];
 }
 """
 
-SCORES = """\
+_SCORES_CODE = """\
 static inline void @_scores~(const @_value *x, @_score *scores)
 {
     @_add_up(x, %, scores);
 }
 """
 
-BEST = """\
+_BEST_CODE = """\
 static inline int @_best(const @_score *scores)
 {
     int best = 0, c;
@@ -48,8 +52,8 @@ static inline int @_best(const @_score *scores)
 }
 """
 
-PREDICT = """\
-/* The number of the class with the largest score, of the first one of equals. */
+_PREDICT_CODE = """\
+/* Returns the index of the class with the largest score; ties go to the first class. */
 static inline int @_predict~(const @_value *x)
 {
     @_score scores[$_N_CLASSES];
@@ -58,8 +62,9 @@ static inline int @_predict~(const @_value *x)
 }
 """
 
-PREDICT_LABELS = """\
-/* For every label 1 if its score is positive, so that the row has it, and 0 if not. */
+_PREDICT_LABELS_CODE = """\
+/* Sets has[c] to 1 if the score of label c is positive, that is if the row has the label, else
+ * to 0. */
 static inline void @_predict_labels~(const @_value *x, unsigned char *has)
 {
     @_score scores[$_N_CLASSES];
@@ -70,8 +75,8 @@ static inline void @_predict_labels~(const @_value *x, unsigned char *has)
 }
 """
 
-SOFTMAX = """\
-static inline void @_odds(const @_score *scores, @_value *p)
+_SOFTMAX_CODE = """\
+static inline void @_softmax(const @_score *scores, @_value *p)
 {
     const @_score top = scores[@_best(scores)];
     @_value sum = 0;
@@ -85,8 +90,8 @@ static inline void @_odds(const @_score *scores, @_value *p)
 }
 """
 
-LOGISTIC = """\
-static inline void @_odds(const @_score *scores, @_value *p)
+_LOGISTIC_CODE = """\
+static inline void @_logistic(const @_score *scores, @_value *p)
 {
     int c;
     for (c = 0; c < $_N_CLASSES; ++c)
@@ -94,110 +99,179 @@ static inline void @_odds(const @_score *scores, @_value *p)
 }
 """
 
-PROBABILITIES = """\
+_PROBABILITIES_CODE = """\
 static inline void @_probabilities~(const @_value *x, @_value *p)
 {
     @_score scores[$_N_CLASSES];
     @_scores~(x, scores);
-    @_odds(scores, p);
+    @_LINK(scores, p);
 }
 """
 
+_TEST_CLASSES_CODE = """\
+        const int complete = @_predict(x), used = @_predict_used(row);
+        if (complete != @_test_classes[i] || used != complete) {
+            printf("row %d: %s and %s, expected %s as in Python\\n", i, @_class_name(complete),
+                   @_class_name(used), @_class_name(@_test_classes[i]));
+            return 1;
+        }
+"""
 
-def named(code: str, name: str) -> str:
-    """Put the prefix into a piece of code."""
+_TEST_LABELS_CODE = """\
+        unsigned char complete[$_N_CLASSES], used[$_N_CLASSES];
+        int c;
+        @_predict_labels(x, complete);
+        @_predict_labels_used(row, used);
+        for (c = 0; c < $_N_CLASSES; ++c) {
+            const int expected = @_test_labels[i * $_N_CLASSES + c];
+            if (complete[c] != expected || used[c] != expected) {
+                printf("row %d, %s: %d and %d, expected %d as in Python\\n", i, @_class_name(c),
+                       complete[c], used[c], expected);
+                return 1;
+            }
+        }
+"""
+
+_TEST_ROW_CODE = """\
+        int u;
+        for (u = 0; u < $_N_USED; ++u) x[@_used[u]] = row[u];
+"""
+
+_USAGE = [
+    "x contains all features, in the order of training; in functions whose names end in _used, it",
+    "contains only the features listed in the array of that name. NaN is a missing value. A",
+    "category is the index of its level, counted from 0, or NaN for an unknown level. Do not",
+    "compile with -ffast-math, which removes the tests for NaN.",
+]
+_SCORE_COMPARISONS = "score comparisons"
+_OPERATIONS = (COMPARISONS, BITS, PRODUCTS, ADDITIONS, _SCORE_COMPARISONS)
+
+
+def write_c(model: Any, path: Path, *, dtype: str, name: str | None, self_test: Any) -> Path:
+    """Write a fitted estimator as a C99 header; see `to_c` of the estimators.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    path : Path
+    dtype : {"float32", "float64", "int16"}
+    name : str or None
+        Prefix of all names; None for the name of the file.
+    self_test : array-like (m, d) or None
+        Rows for the self-test.
+
+    Returns
+    -------
+    Path
+    """
+    text = c_header(model, dtype, make_name(path.stem) if name is None else name, self_test)
+    replace_file(path, text.encode("ascii"))
+    return path
+
+
+def c_header(model: Any, dtype: str, name: str, self_test: Any = None) -> str:
+    """Return the text of the header."""
+    check_name(name)
+    precision = PRECISIONS[check_choice("dtype", dtype, tuple(PRECISIONS))]
+    source = make_c_model(model)
+    layout = make_layout(source, precision)
+    guard = _with_prefix("DIRECTBOOST_$_H", name)
+    pieces = [
+        _comment(source, layout),
+        f"#ifndef {guard}\n#define {guard}",
+        _definitions(source, layout, name),
+    ]
+    if self_test is not None:
+        pieces.append(_with_prefix(_self_test(model, self_test, source, layout), name))
+    return "\n\n".join([*pieces, f"#endif /* {guard} */\n"])
+
+
+def _with_prefix(code: str, name: str) -> str:
     return code.replace("@", name).replace("$", name.upper())
 
 
-def twice(code: str) -> str:
-    """Return a function for rows of all features, and one for rows of those that are read."""
-    forms = [code.replace("~", end).replace("%", number) for end, number in _FORMS]
-    return "\n".join(forms)
+def _both_variants(code: str) -> str:
+    """Return a function for complete rows and one for rows of the used features."""
+    return "\n".join(code.replace("~", end).replace("%", number) for end, number in _VARIANTS)
 
 
-_FORMS = (("", "1"), ("_used", "0"))
+# --- Comment ---------------------------------------------------------------------------------
 
 
-_SCORES = "comparisons of scores"
-_ORDER = (COMPARISONS, BITS, PRODUCTS, ADDITIONS, _SCORES)
-_USAGE = [
-    "x holds all features in the order of training, in functions whose names end in _used only",
-    "those that the array of that name lists. NaN is a missing value. A category is the number of",
-    "its level, counted from 0, and NaN if it has none. Do not compile with -ffast-math, which",
-    "knows no NaN.",
-]
-
-
-def preamble(model: CModel, layout: Layout) -> str:
-    """Return the comment."""
-    kinds = "labels" if model.several else "classes"
-    title = f"{model.kind}: {len(model.classes)} {kinds}, by directboost {version('directboost')}"
+def _comment(model: CModel, layout: Layout) -> str:
+    """Return the comment at the top: size, cost, accuracy and usage."""
+    classes = f"{len(model.classes)} {'labels' if model.several else 'classes'}"
+    title = f"{model.kind} with {classes}, exported by directboost {version('directboost')}"
     usage = _USAGE if model.names else ["x is not read: the model is empty."]
-    facts = [*_costs(model, layout), *_proof(model, layout)]
-    lines = [title, "", *(line for key, text in facts for line in _wrapped(key, text)), "", *usage]
-    return "/*\n" + "\n".join(f" * {line}".rstrip() for line in lines) + "\n */"
+    lines = [title, ""]
+    for key, text in (*_cost_facts(model, layout), *_accuracy_facts(model, layout)):
+        lines += textwrap.wrap(text, 96, initial_indent=f"{key:<16}", subsequent_indent=" " * 16)
+    return "/*\n" + "\n".join(f" * {line}".rstrip() for line in [*lines, "", *usage]) + "\n */"
 
 
-def _wrapped(key: str, text: str) -> list[str]:
-    return textwrap.wrap(text, 96, initial_indent=f"{key:<16}", subsequent_indent=" " * 16)
-
-
-def _costs(model: CModel, layout: Layout) -> list[tuple[str, str]]:
-    counts = Counter({_SCORES: model.ensemble.k - (not model.several)})
+def _cost_facts(model: CModel, layout: Layout) -> list[tuple[str, str]]:
+    counts = Counter({_SCORE_COMPARISONS: model.ensemble.k - (not model.several)})
     for part in layout.parts:
         counts.update(part.operations)
-    operations = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
+    operations = ", ".join(f"{counts[name]} {name}" for name in _OPERATIONS if counts[name])
     return [
         ("table bytes", str(sum(array.bytes for array in layout.arrays))),
-        ("features read", f"{model.used.size} of {model.n_features}"),
+        ("features used", f"{model.used.size} of {model.n_features}"),
         ("operations", f"at most {operations}"),
     ]
 
 
-def _proof(model: CModel, layout: Layout) -> list[tuple[str, str]]:
+def _accuracy_facts(model: CModel, layout: Layout) -> list[tuple[str, str]]:
     kind = np.dtype(layout.precision.value).name
-    lost = f"{layout.lost} that {kind} cannot separate from others"
     if model.several:
-        where, error = "all scores are at least {} away from 0", layout.score_error.max()
+        where, error = "all scores differ from 0 by at least {}", layout.score_error.max()
         key = "labels"
     else:
         where, error = "the best score leads by at least {}", layout.margin_error
         key = "classes"
-    words = f"as in Python for rows of {kind} numbers where {where.format(f'{1.01 * error:.3g}')}"
-    return [("thresholds", lost), (key, words)]
+    same = f"identical to Python for {kind} rows in which {where.format(f'{1.01 * error:.3g}')}"
+    return [("thresholds", f"{layout.n_merged} merged by rounding to {kind}"), (key, same)]
 
 
-def header_text(model: CModel, layout: Layout, name: str) -> str:
-    """Return the header, without the guard around it."""
-    sizes = [_defines(model, layout), "#include <stddef.h>\n#include <stdint.h>", _types(layout)]
-    arrays = [array.text(name) for array in layout.arrays]
-    read = [READ] if layout.parts else []
-    code = [*read, *(part.code for part in layout.parts), _add_up(layout), twice(SCORES)]
-    code += [twice(PREDICT_LABELS)] if model.several else [BEST, twice(PREDICT)]
-    code.append(_probabilities(model, layout))
-    pieces = [*(named(text, name) for text in sizes), *_names(model, name), *arrays]
-    return "\n\n".join([*pieces, "\n".join(named(text, name) for text in code)])
+# --- Types, tables and functions -------------------------------------------------------------
 
 
-def _defines(model: CModel, layout: Layout) -> str:
-    rows = {
+def _definitions(model: CModel, layout: Layout, name: str) -> str:
+    """Return everything between the include guards except the self-test."""
+    value, score = c_type(layout.precision.value), c_type(layout.precision.score)
+    sizes = {
         "N_FEATURES": model.n_features,
         "N_USED": model.used.size,
         "N_CLASSES": len(model.classes),
     }
-    lines = [f"#define $_{key} {value}" for key, value in rows.items()]
-    if layout.precision.is_whole:
-        lines.append(f"#define $_STEP {float(layout.step)} /* a score of 1 */")
-    return "\n".join(lines)
+    defines = [f"#define $_{key} {number}" for key, number in sizes.items()]
+    if layout.precision.is_quantized:
+        defines.append(f"#define $_STEP {float(layout.step)} /* score of one step */")
+    types = [
+        "\n".join(defines),
+        "#include <stddef.h>\n#include <stdint.h>",
+        f"typedef {value} @_value; /* of a feature */\ntypedef {score} @_score;",
+    ]
+    read = [_READ_CODE] if layout.parts else []
+    code = [*read, *(part.code for part in layout.parts), _sum_function(layout)]
+    code.append(_both_variants(_SCORES_CODE))
+    if model.several:
+        code.append(_both_variants(_PREDICT_LABELS_CODE))
+    else:
+        code += [_BEST_CODE, _both_variants(_PREDICT_CODE)]
+    code.append(_probability_functions(model, layout))
+    return "\n\n".join(
+        [
+            *(_with_prefix(text, name) for text in types),
+            *_name_functions(model, name),
+            *(array.text(name) for array in layout.arrays),
+            "\n".join(_with_prefix(text, name) for text in code),
+        ]
+    )
 
 
-def _types(layout: Layout) -> str:
-    value, score = c_type(layout.precision.value), c_type(layout.precision.score)
-    return f"typedef {value} @_value; /* of a feature */\ntypedef {score} @_score;"
-
-
-def _names(model: CModel, name: str) -> list[str]:
-    """Return what classes, features and levels are called, as functions of their numbers."""
+def _name_functions(model: CModel, name: str) -> list[str]:
+    """Return functions that map the indices of classes, features and levels to their names."""
     found = [string_function(f"{name}_class_name", model.classes)]
     if model.names:
         found.append(string_function(f"{name}_used_name", model.names))
@@ -206,8 +280,8 @@ def _names(model: CModel, name: str) -> list[str]:
     return found
 
 
-def _add_up(layout: Layout) -> str:
-    """Return the function that all others call."""
+def _sum_function(layout: Layout) -> str:
+    """Return the function that adds up the parts of the scores."""
     first = "@_base[c]" if layout.base_first or layout.stumps is None else "0"
     lines = [f"for (c = 0; c < $_N_CLASSES; ++c) scores[c] = {first};"]
     if layout.stumps is not None:
@@ -220,128 +294,70 @@ def _add_up(layout: Layout) -> str:
         lines.append("for (c = 0; c < $_N_CLASSES; ++c) scores[c] += more[c];")
     start = ["@_score more[$_N_CLASSES];"] if layout.others else []
     start.append("int c;")
-    unread = [] if layout.parts else ["(void)x, (void)all;"]
-    body = "\n".join(f"    {line}" for line in [*start, *unread, *lines])
+    unused = [] if layout.parts else ["(void)x, (void)all;"]
+    body = "\n".join(f"    {line}" for line in [*start, *unused, *lines])
     head = "static inline void @_add_up(const @_value *x, int all, @_score *scores)"
     return f"{head}\n{{\n{body}\n}}\n"
 
 
-def _probabilities(model: CModel, layout: Layout) -> str:
+def _probability_functions(model: CModel, layout: Layout) -> str:
     value = layout.precision.value
     factor = number_literal(value(model.factor * layout.step))
     exp = "expf" if value is np.float32 else "exp"
-    odds = (LOGISTIC if model.several else SOFTMAX).replace("EXP", exp)
-    define = f"#define $_FACTOR {factor} /* makes log odds of scores */"
-    code = "\n".join([odds, twice(PROBABILITIES)])
+    link, code = ("logistic", _LOGISTIC_CODE) if model.several else ("softmax", _SOFTMAX_CODE)
+    define = f"#define $_FACTOR {factor} /* log odds per unit of score */"
+    functions = _both_variants(_PROBABILITIES_CODE).replace("LINK", link)
+    code = "\n".join([code.replace("EXP", exp), functions])
     return f"#ifdef $_WITH_PROBABILITIES\n#include <math.h>\n{define}\n\n{code}#endif"
 
 
-_CLASSES = """\
-        const int whole = @_predict(x), part = @_predict_used(row);
-        if (whole != @_test_answers[i] || part != whole) {
-            printf("row %d: %s and %s, Python says %s\\n", i, @_class_name(whole),
-                   @_class_name(part), @_class_name(@_test_answers[i]));
-            return 1;
-        }
-"""
-
-_LABELS = """\
-        unsigned char whole[$_N_CLASSES], part[$_N_CLASSES];
-        int c;
-        @_predict_labels(x, whole);
-        @_predict_labels_used(row, part);
-        for (c = 0; c < $_N_CLASSES; ++c) {
-            if (whole[c] != @_test_answers[i * $_N_CLASSES + c] || part[c] != whole[c]) {
-                printf("row %d, %s: %d and %d\\n", i, @_class_name(c), whole[c], part[c]);
-                return 1;
-            }
-        }
-"""
-
-_READ = """\
-        int u;
-        for (u = 0; u < $_N_USED; ++u) x[@_used[u]] = row[u];
-"""
+# --- Self-test -------------------------------------------------------------------------------
 
 
-def self_test_text(estimator: Any, X: Any, model: CModel, layout: Layout) -> str:
-    """Return the program, behind a macro, with the prefix still to be put in.
+def _self_test(estimator: Any, X: Any, model: CModel, layout: Layout) -> str:
+    """Return the test program, behind a macro.
 
-    Rows are rounded to the type of the features before Python predicts them. Those that are too
-    close to call, by the bound of the header, are left out.
+    Rows are rounded to the type of the features before Python predicts them. Near-ties, by the
+    bound given in the header, are left out.
     """
     rows = dense(estimator._checked(X)).astype(layout.precision.value)
     F = estimator._scores(rows.astype(np.float64), estimator.ensemble_)
     clear = _is_clear(F, model, layout)
-    answers = (F > 0.0).astype(np.int64) if model.several else F.argmax(axis=1)
-    own: Scores = rows[clear][:, model.used]
-    arrays = [CArray("test_rows", own), CArray("test_answers", smallest(answers[clear]))]
+    expected = (F > 0.0).astype(np.int64) if model.several else F.argmax(axis=1)
+    used: Scores = rows[clear][:, model.used]
+    arrays = [
+        CArray("test_rows", used),
+        CArray("test_labels" if model.several else "test_classes",
+               smallest_unsigned(expected[clear])),
+    ]  # fmt: skip
     texts = [array.text("@").replace("nan", "NAN").replace("NANf", "NAN") for array in arrays]
-    body = _main(model, int(clear.sum()), int((~clear).sum()))
+    body = _main_function(model, int(clear.sum()), int((~clear).sum()))
     includes = "#include <math.h>\n#include <stdio.h>"
     return "\n".join(["#ifdef $_SELF_TEST", includes, *texts, body, "#endif"])
 
 
 def _is_clear(F: Array, model: CModel, layout: Layout) -> Bools:
+    """Return which rows have scores (m, k) for which the prediction is proved to be the same."""
     if model.several:
         return np.asarray((np.abs(F) > layout.score_error).all(axis=1))
     best = np.sort(F, axis=1)
     return np.asarray(best[:, -1] - best[:, -2] > layout.margin_error)
 
 
-def _more(left_out: int) -> str:
-    return f"; {left_out} more are too close to call" if left_out else ""
-
-
-def _main(model: CModel, count: int, left_out: int) -> str:
+def _main_function(model: CModel, count: int, left_out: int) -> str:
+    row = _TEST_ROW_CODE if model.names else ""
+    test = _TEST_LABELS_CODE if model.several else _TEST_CLASSES_CODE
+    more = f"; {left_out} near-ties were left out" if left_out else ""
     return f"""
-/* {count} rows; {left_out} more were too close to call. */
+/* {count} rows{more}. */
 int main(void)
 {{
     static @_value x[$_N_FEATURES] = {{0}};
     int i;
     for (i = 0; i < {count}; ++i) {{
         const @_value *row = @_test_rows + i * $_N_USED;
-{_READ if model.names else ""}{_LABELS if model.several else _CLASSES}    }}
-    printf("{count} rows as in Python{_more(left_out)}\\n");
+{row}{test}    }}
+    printf("{count} rows: same predictions as in Python{more}\\n");
     return 0;
 }}
 """
-
-
-def write_c(model: Any, path: Path, *, dtype: str, name: str | None, self_test: Any) -> Path:
-    """Write a fitted estimator as a C99 header; see `to_c` of the estimators.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    path : Path
-    dtype : {"float32", "float64", "int16"}
-    name : str or None
-        None for that of the file.
-    self_test : array-like (m, d) or None
-
-    Returns
-    -------
-    Path
-    """
-    text = c_header(model, dtype, name_of(path.stem) if name is None else name, self_test)
-    replace_file(path, text.encode("ascii"))
-    return path
-
-
-def c_header(model: Any, dtype: str, name: str, self_test: Any = None) -> str:
-    """Return the text of the header."""
-    check_name(name)
-    precision = PRECISIONS[check_choice("dtype", dtype, tuple(PRECISIONS))]
-    source = read_model(model)
-    layout = lay_out(source, precision)
-    guard = named("DIRECTBOOST_$_H", name)
-    pieces = [
-        preamble(source, layout),
-        f"#ifndef {guard}\n#define {guard}",
-        header_text(source, layout, name),
-    ]
-    if self_test is not None:
-        pieces.append(named(self_test_text(model, self_test, source, layout), name))
-    return "\n\n".join([*pieces, f"#endif /* {guard} */\n"])

@@ -1,45 +1,43 @@
-"""A model laid out for C: which parts it has, how large they are, how exact."""
+"""The layout of a model in C: which parts its scores have, how large they are, how exact."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...arrays import Array
-from ...model.learners import Constant, Stump
+from ...model.learners import Constant
 from .model import CModel, ScorePart
 from .scores import (
-    Forest,
-    jump_part,
-    make_forest,
+    count_merged_splits,
+    make_thresholds,
     pool_part,
-    step_thresholds,
     table_part,
+    threshold_part,
     tree_part,
 )
-from .syntax import CArray, Precision, count_lost, in_steps, smallest, step_of
+from .syntax import CArray, Precision, quantized, smallest_unsigned, step_size
 
-_DOUBLE = float(np.finfo(np.float64).eps)
+_DOUBLE_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Scores = stumps and `base`, plus the sum of all `others`.
+    """Scores = `base` + `stumps` + the sum of all `others`.
 
     Attributes
     ----------
     precision : Precision
     step : float
-        What a score of 1 stands for.
+        Score of one step if scores are quantized, else 1.
     stumps : ScorePart or None
     base_first : bool
-        Whether sums begin with `base`, or have it added after the stumps, as in Python.
+        Whether sums start with `base`; otherwise it is added after the stumps, as in Python.
     others : list of ScorePart
-    base : CArray
-    used : CArray
+    base, used : CArray
     score_error : (k,) array
-        By how much the scores may differ from Python's, for rows of numbers of the type.
-    lost : int
-        Thresholds that become the same as others.
+        Bounds on the differences from the scores in Python, for rows of the type of the features.
+    n_merged : int
+        Number of thresholds that rounding made equal to others.
     """
 
     precision: Precision
@@ -50,7 +48,7 @@ class Layout:
     base: CArray
     used: CArray
     score_error: Array
-    lost: int
+    n_merged: int
 
     @property
     def parts(self) -> list[ScorePart]:
@@ -60,57 +58,51 @@ class Layout:
     @property
     def arrays(self) -> list[CArray]:
         """All tables."""
-        reading = [self.used] if self.used.values.size else []
-        return [self.base, *reading, *(array for part in self.parts for array in part.arrays)]
+        used = [self.used] if self.used.values.size else []
+        return [self.base, *used, *(array for part in self.parts for array in part.arrays)]
 
     @property
     def margin_error(self) -> float:
-        """By how much the difference of two scores may differ from Python's."""
+        """Bound on the error of the difference of two scores."""
         return float(np.sort(self.score_error)[-2:].sum())
 
 
-def lay_out(model: CModel, precision: Precision) -> Layout:
-    """Return how a model is written in C; doubles add up as in Python, others in the least room."""
-    forest, turns = make_forest(model), step_thresholds(model, precision.value)
-    exact = precision.value is np.float64
-    reach = np.abs(model.base) + np.abs(_weights(model)).sum(axis=0)
-    tops = [np.abs(table).max(initial=0.0) for table in (turns.jump, *forest.tables)]
-    step = step_of(precision, max(tops), float(reach.max()))
-    listed = None if exact else jump_part(turns, model.used.size, precision, step)
-    stumps = table_part(model) if exact else listed
-    others = [tree_part(model, forest, precision, step), pool_part(model, precision)]
-    own = [part for part in others if part is not None]
-    base = model.base if exact else turns.base
-    entries = in_steps(base, step, precision.score)
-    error = np.abs(entries.astype(np.float64) * step - base)
-    error += sum((part.error for part in (stumps, *own) if part is not None), np.zeros(base.size))
-    return Layout(
-        precision, step, stumps, not exact, own,
-        CArray("base", entries), CArray("used", smallest(model.used)),
-        error + _summation_error(model, precision, reach), _lost(model, forest, precision),
-    )  # fmt: skip
+def make_layout(model: CModel, precision: Precision) -> Layout:
+    """Return the layout of a model.
 
-
-def _summation_error(model: CModel, precision: Precision, reach: Array) -> Array:
-    """Return how far rounded sums may be apart in C and Python, (k,), if none exceeds `reach`.
-
-    A weak classifier is added at most twice, a level up and down.
+    In double precision, stumps are tables and sums are equal to those in Python. In the other
+    types, stumps are a list of thresholds, which needs less memory.
     """
+    thresholds = make_thresholds(model, precision.value)
+    exact = precision.value is np.float64
+    varying = [not isinstance(learner, Constant) for learner in model.ensemble.learners]
+    coef = model.ensemble.coef[np.array(varying, dtype=bool)]
+    max_scores = np.abs(model.base) + np.abs(coef).sum(axis=0)
+    tables = [thresholds.jump, *(table for _, table in model.ensemble.forest)]
+    max_entry = max(np.abs(table).max(initial=0.0) for table in tables)
+    step = step_size(precision, max_entry, float(max_scores.max()))
+    if exact:
+        stumps, base = table_part(model), model.base
+    else:
+        stumps = threshold_part(thresholds, model.used.size, precision, step)
+        base = thresholds.base
+    maybe = (tree_part(model, precision, step), pool_part(model, precision))
+    others = [part for part in maybe if part is not None]
+    entries = quantized(base, step, precision.score)
+    error = np.abs(entries.astype(np.float64) * step - base)
+    error += sum((part.error for part in (stumps, *others) if part), np.zeros(base.size))
+    # Sums are rounded in C and in Python; a weak classifier is added at most twice, a level on
+    # its left and on its right.
     additions = 2 * len(model.ensemble.learners) + 2
-    return 1.001 * additions * (precision.roundoff + _DOUBLE) * reach
-
-
-def _weights(model: CModel) -> Array:
-    """Return the coefficients of all weak classifiers that are not constant."""
-    own = [not isinstance(learner, Constant) for learner in model.ensemble.learners]
-    weights: Array = model.ensemble.coef[np.array(own, dtype=bool)]
-    return weights
-
-
-def _lost(model: CModel, forest: Forest, precision: Precision) -> int:
-    """Return how many thresholds become the same as others, of stumps and of trees."""
-    stumps = [learner for learner in model.ensemble.learners if isinstance(learner, Stump)]
-    features = np.array([stump.feature for stump in stumps], dtype=np.int64)
-    thresholds = np.array([stump.threshold for stump in stumps], dtype=np.float64)
-    lost = count_lost(features, thresholds, precision.value)
-    return lost + count_lost(forest.features, forest.thresholds, precision.value)
+    error += 1.001 * additions * (precision.roundoff + _DOUBLE_EPS) * max_scores
+    return Layout(
+        precision=precision,
+        step=step,
+        stumps=stumps,
+        base_first=not exact,
+        others=others,
+        base=CArray("base", entries),
+        used=CArray("used", smallest_unsigned(model.used)),
+        score_error=error,
+        n_merged=thresholds.n_merged + count_merged_splits(model, precision.value),
+    )

@@ -1,4 +1,4 @@
-"""What a fitted estimator is, as far as C code is concerned."""
+"""The content of a fitted estimator that C code needs, and the parts of its scores."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,40 +7,45 @@ import numpy as np
 
 from ...arrays import Array, Ints
 from ...model.ensemble import Ensemble
-from ...model.learners import CategoryStump, Constant, Negated, PoolColumn, Stump, WeakClassifier
 from ...model.names import class_names, feature_names, has_several_labels
-from ...model.trees import Leaf
+from ..other_learners import OtherLearners, split_others
 from .syntax import CArray
 
-_TABLED = Stump | CategoryStump | Constant | Leaf
+#: Names of operations, in the order in which the header lists them.
+COMPARISONS, BITS, PRODUCTS, ADDITIONS = (
+    "feature comparisons", "bit tests", "multiplications", "additions"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class CModel:
-    """Scores as a sum of weak classifiers, and what everything is called.
+    """Scores as a sum of weak classifiers, and the names of classes and features.
 
     Attributes
     ----------
     kind : str
-        What the estimator is.
+        Class name of the estimator.
     ensemble : Ensemble
-        Its coefficients are those of the scores of classes.
+        Its coefficients are those of the class scores.
+    others : OtherLearners
+        Its weak classifiers outside its tables and trees.
     base : (k,) array
-        What does not depend on x.
+        The part of the scores that does not depend on x.
     factor : float
-        What makes log odds of the scores.
+        Factor on the scores that gives log odds.
     several : bool
-        Whether rows have several labels.
-    classes : k names
+        Whether a row can have several labels.
+    classes : list of k names
     n_features : int
-        Of a row.
-    names : names of the features that are read
+        Length of a row.
+    names : list of names of the used features
     levels : dict
-        Names of the levels of those that hold categories.
+        Names of the levels of the used categorical features, by feature.
     """
 
     kind: str
     ensemble: Ensemble
+    others: OtherLearners
     base: Array
     factor: float
     several: bool
@@ -51,36 +56,43 @@ class CModel:
 
     @property
     def used(self) -> Ints:
-        """The features that are read, ascending."""
+        """The used features, ascending."""
         return self.ensemble.features
 
     def slots(self, features: Any) -> Ints:
-        """Return the places of features among those that are read."""
+        """Return the positions of features among the used ones."""
         return np.searchsorted(self.used, np.asarray(features, dtype=np.int64))
 
 
-def read_model(model: Any) -> CModel:
-    """Return what C code needs of a fitted estimator; refuse by name what it cannot run."""
-    ensemble = _decoded(model)
-    for learner in ensemble.learners:
-        _refuse_foreign(learner)
+def make_c_model(model: Any) -> CModel:
+    """Return the content of a fitted estimator, or raise ValueError if C cannot represent it."""
+    ensemble = _with_class_scores(model)
+    others = split_others(ensemble)
+    for learner in [*others.unsupported, *(learner for learner, _ in others.conjunctions)]:
+        inner = getattr(learner, "learner", learner)
+        inner = getattr(getattr(inner, "source", inner), "classifier", inner)
+        raise ValueError(
+            f"to_c does not support the weak classifier {type(inner).__name__}: expected stumps, "
+            "trees of learner='tree' or columns of a pool"
+        )
     names, used = feature_names(model), ensemble.features.tolist()
     levels = {f: model.categories_[f] for f in used if model.categories_[f] is not None}
     return CModel(
-        type(model).__name__,
-        ensemble,
-        ensemble.intercept if ensemble.learners else model._empty_scores(),
-        model._factor if ensemble.learners else 1.0,
-        has_several_labels(model),
-        class_names(model),
-        int(model.n_features_in_),
-        [str(names[feature]) for feature in used],
-        {feature: [str(level) for level in some] for feature, some in levels.items()},
+        kind=type(model).__name__,
+        ensemble=ensemble,
+        others=others,
+        base=ensemble.intercept if ensemble.learners else model._empty_scores(),
+        factor=model._factor if ensemble.learners else 1.0,
+        several=has_several_labels(model),
+        classes=class_names(model),
+        n_features=int(model.n_features_in_),
+        names=[str(names[feature]) for feature in used],
+        levels={feature: [str(level) for level in some] for feature, some in levels.items()},
     )
 
 
-def _decoded(model: Any) -> Ensemble:
-    """Return the sum of votes with the scores of classes as their coefficients."""
+def _with_class_scores(model: Any) -> Ensemble:
+    """Return the ensemble with coefficients that give class scores, after a linear decoding."""
     ensemble: Ensemble = model.ensemble_
     decoder, totals = getattr(model, "_decoder", None), getattr(model, "_totals", None)
     if not ensemble.learners:
@@ -91,45 +103,28 @@ def _decoded(model: Any) -> Ensemble:
         return ensemble
     if model.decoding != "linear":
         raise ValueError(
-            f"to_c takes scores that are sums of votes, but this {type(model).__name__} has "
-            f"decoding={model.decoding!r}; decoding='linear' gives such a sum"
+            f"to_c does not support decoding={model.decoding!r} of {type(model).__name__}, whose "
+            "scores are not sums of votes; fit with decoding='linear'"
         )
     return Ensemble(ensemble.learners, ensemble.coef @ model.code_.T)
 
 
-def _refuse_foreign(learner: WeakClassifier) -> None:
-    inner = learner.learner if isinstance(learner, Negated) else learner
-    if isinstance(learner, _TABLED) or isinstance(inner, PoolColumn):
-        return
-    own = getattr(getattr(inner, "source", inner), "classifier", inner)
-    raise ValueError(
-        f"to_c takes stumps, trees of learner='tree' and columns of a pool, but this model has "
-        f"the weak classifier {type(own).__name__}, which C code cannot run"
-    )
-
-
-#: Names of operations, in the order in which they are told.
-COMPARISONS, BITS, PRODUCTS, ADDITIONS = (
-    "comparisons of features", "tests of bits", "multiplications", "additions"
-)  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
 class ScorePart:
-    """One function of the code, which adds to the scores.
+    """One C function that adds to the scores.
 
-    In `code` "@" stands for the prefix of all names and "$" for the same in capitals.
+    In `code`, "@" stands for the prefix of all names and "$" for the prefix in capitals.
 
     Attributes
     ----------
     function : str
-        Its name behind the prefix.
+        Its name without the prefix.
     arrays : list of CArray
     code : str
     operations : dict
-        What it does at most per prediction, and how often.
+        Maximal number of operations per prediction, by name.
     error : (k,) array
-        By how much the sum of what the tables hold may be off.
+        Bound on the error of the scores caused by rounding the tables.
     """
 
     function: str

@@ -1,19 +1,20 @@
-"""The model file: written, and read strictly; see docs/model_file.md."""
+"""The model file: a JSON format with a strict reader; see docs/model_file.md."""
 
 from .documents import MAX_BYTES, read_model, write_model
-from .learners import learners_from_plain
-from .schema_types import ModelFileError
-from .values import KnownObject, NotStored, labels_from_plain, rows_from_plain, weights_from_plain
+from .learners import learners_from_json
+from .schema_types import JSONObject, ModelFileError
+from .values import KnownObject, NotStored, coef_from_json, labels_from_json, rows_from_json
 
 __all__ = [
     "MAX_BYTES",
+    "JSONObject",
     "KnownObject",
     "ModelFileError",
     "NotStored",
-    "labels_from_plain",
-    "learners_from_plain",
+    "coef_from_json",
+    "labels_from_json",
+    "learners_from_json",
     "read_model",
-    "rows_from_plain",
-    "weights_from_plain",
+    "rows_from_json",
     "write_model",
 ]

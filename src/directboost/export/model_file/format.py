@@ -1,27 +1,27 @@
-"""The form of a document, format 1: one description for the reader and for the published schema."""
+"""The model file format, version 1: one description for the reader and for the JSON schema."""
 
 from typing import Any, ClassVar
 
 from ...history import Status
 from ...margins import MARGINS
-from .learners import LEARNERS, MOST_FEATURES
+from .learners import LEARNERS, MAX_FEATURES
 from .schema_types import (
+    Boolean,
     Choice,
     Integer,
-    Kind,
-    Listing,
-    Maybe,
-    ModelFileError,
+    JSONObject,
+    ListOf,
     Named,
+    Nullable,
     Number,
-    Record,
+    Object,
     Schema,
-    Text,
-    Truth,
+    SchemaType,
+    String,
+    invalid,
     read_key,
-    shown,
 )
-from .values import LABELS, Value, definition
+from .values import LABELS, Parameter
 
 FORMAT = "directboost model"
 FORMAT_VERSION = 1
@@ -31,157 +31,159 @@ BASELINES = (
     "AdaBoostM1", "SAMME", "AdaBoostMH", "AdaBoostMO", "AdaBoostOC", "AdaBoostECC", "AdaBoostSIP",
     "JointBoost", "GradBoost", "OneVsAllBoost", "LPBoost", "CGBoost", "MultiBoostCW",
 )  # fmt: skip
+#: All estimators that a model file can contain.
+KINDS = (*DIRECT, *MULTI_LABEL, *BASELINES)
 
 _COUNT = Integer(0, 2**53)
 _ANY_NUMBER = Number(spelled=("inf", "-inf", "nan"))
-_NUMBERS = Listing(Number())
-_COUNTS, _ANY_NUMBERS = Listing(_COUNT), Listing(_ANY_NUMBER)
-_INDICES = Listing(Integer(0, MOST_FEATURES - 1))
+_POSITIVE = Number(0.0, strict=True)
+_COUNTS, _NUMBERS, _ANY_NUMBERS = ListOf(_COUNT), ListOf(Number()), ListOf(_ANY_NUMBER)
+_INDICES = ListOf(Integer(0, MAX_FEATURES - 1))
 
 
 class Parameters:
-    """Parameters by name; those that a fitted model still reads are known more closely."""
+    """Parameters by name; those that a fitted model reads have narrower types."""
 
-    known: ClassVar[dict[str, Kind]] = {
-        "n_jobs": Maybe(Integer(-4096, 4096)),
+    known: ClassVar[dict[str, SchemaType]] = {
+        "n_jobs": Nullable(Integer(-4096, 4096)),
         "tol": Number(),
         "margin": Choice(tuple(MARGINS)),
         "weak_learner": Choice((None,)),
     }
 
-    def read(self, value: Any) -> dict[str, Any]:
-        """Return the parameters as an estimator takes them."""
+    def read(self, value: Any) -> JSONObject:
+        """Return the parameters for the constructor of the estimator."""
         if not isinstance(value, dict):
-            raise ModelFileError(f"it is {shown(value)}, but takes an object")
-        kinds = dict.fromkeys(value, Value()) | self.known
-        return {name: read_key(value, name, kinds[name]) for name in value}
+            raise invalid(value, "an object")
+        types = dict.fromkeys(value, Parameter()) | self.known
+        return {name: read_key(value, name, types[name]) for name in value}
 
     def schema(self) -> Schema:
-        """Return the schemas of the known ones, and that of all others."""
+        """Return the schemas of the known parameters and that of all others."""
         return {
             "type": "object",
-            "properties": {name: kind.schema() for name, kind in self.known.items()},
-            "additionalProperties": Value().schema(),
+            "properties": {name: item.schema() for name, item in self.known.items()},
+            "additionalProperties": Parameter().schema(),
         }
 
 
-_LABELS = Named("labels", LABELS, "Different values, and the type of the array that holds them.")
+# --- Parts of a document ---------------------------------------------------------------------
+
+_LABELS = Named("labels", LABELS, "Distinct values, and the dtype of their array.")
 _LEARNERS = Named(
     "learners",
     LEARNERS,
-    "Weak classifiers, by kind: lists with one value each. Their order is that of `order`: so many "
-    "of a kind, then so many of the next. A threshold of inf parts missing from present values.",
+    "Weak classifiers by kind, as lists with one value each. `order` lists the kinds in sequence "
+    "with their counts. The threshold inf separates missing from present values.",
 )
-_FEATURES_RECORD = Record({
-    "count": Integer(1, MOST_FEATURES),
-    "names": Maybe(Listing(Text())),
-    "categories": Listing(Record({"feature": Integer(0, MOST_FEATURES - 1), "levels": _LABELS})),
-    "missing": _INDICES,
-})  # fmt: skip
 _FEATURES = Named(
     "features",
-    _FEATURES_RECORD,
-    "Number and names of the columns of X; the levels of those that hold categories, and which had "
-    "missing values in training. Columns are counted from 0.",
-)
-_ROWS = Record({"feature": _INDICES, "values": Listing(_NUMBERS)})
-_PATH = Record({"nu": _NUMBERS, "loss": _ANY_NUMBERS})
-
-
-def _weights(value: Kind) -> Record:
-    return Record({
-        "outputs": Integer(1, 2**27), "count": _COUNTS, "output": _COUNTS,
-        "value": Listing(value),
-    })  # fmt: skip
-
-
-def _document(kinds: tuple[str, ...], weight: Kind, more: dict[str, Kind]) -> Record:
-    return Record({
-        "format": Choice((FORMAT,)),
-        "format_version": Choice((FORMAT_VERSION,)),
-        "directboost_version": Text(100),
-        "kind": Choice(kinds),
-        "classes": _LABELS,
-        "features": _FEATURES,
-        "parameters": Parameters(),
-        "status": Choice(tuple(str(status) for status in Status)),
-        "learners": _LEARNERS,
-        "weights": _weights(weight),
-        "probabilities": Record({
-            "prior": Listing(Number(0.0)), "factor": Number(0.0, strict=True)
-        }),
-        **more,
-        "checksum": Text(71),
-    })  # fmt: skip
-
-
-CERTIFICATE = Record({
+    Object({
+        "count": Integer(1, MAX_FEATURES),
+        "names": Nullable(ListOf(String())),
+        "categories": ListOf(Object({
+            "feature": Integer(0, MAX_FEATURES - 1), "levels": _LABELS
+        })),
+        "missing": _INDICES,
+    }),
+    "Number and names of the columns of X; the levels of the categorical columns; the columns that "
+    "had missing values in training. Columns are counted from 0.",
+)  # fmt: skip
+CERTIFICATE = Object({
     **dict.fromkeys(("primal", "dual", "gap", "relative_gap", "max_price", "nu"), _ANY_NUMBER),
-    "dictionary": Text(), "converged": Truth(),
+    "dictionary": String(), "converged": Boolean(),
 })  # fmt: skip
-HISTORY = Record({
+#: Columns of the history of a certified estimator.
+HISTORY = Object({
     "round": _COUNTS, "columns": _COUNTS,
     **dict.fromkeys(
         ("primal", "dual", "gap", "relative_gap", "max_price", "nu", "seconds_pricing",
          "seconds_master", "seconds"), _ANY_NUMBERS),
     "bytes_moved": _COUNTS,
 })  # fmt: skip
-ROUNDS = Record({
+#: Columns of the history of a baseline.
+ROUNDS = Object({
     "round": _COUNTS, "learners": _COUNTS,
     **dict.fromkeys(("vote", "error", "objective", "seconds"), _ANY_NUMBERS),
 })  # fmt: skip
-_CERTIFICATE = Named("certificate", CERTIFICATE, "What is proved of the model.")
-_HISTORY = Named("history", HISTORY, "One value for every round of the fit.")
-_PROOF: dict[str, Kind] = {
+_CERTIFICATE = Named("certificate", CERTIFICATE, "The optimality certificate of the model.")
+_HISTORY = Named("history", HISTORY, "One value per round of the fit.")
+_OF_DIRECT: dict[str, SchemaType] = {
     "nu": Number(0.0),
     "nu_max": Number(0.0),
     "cost": Number(0.0),
-    "mean_contributions": _ROWS,
-    "validation_path": Maybe(_PATH),
+    "mean_contributions": Object({"feature": _INDICES, "values": ListOf(_NUMBERS)}),
+    "validation_path": Nullable(Object({"nu": _NUMBERS, "loss": _ANY_NUMBERS})),
     "certificate": _CERTIFICATE,
     "history": _HISTORY,
 }
-_LABELS_OF_ROWS = Record({
-    "several": Truth(), "single": Truth(), "names": Maybe(Listing(Text())),
-    "values": Maybe(Listing(_LABELS)),
-})  # fmt: skip
-_VOTES: dict[str, Kind] = {
+_OF_MULTI_LABEL: dict[str, SchemaType] = {
+    "labels": Object({
+        "several": Boolean(), "single": Boolean(), "names": Nullable(ListOf(String())),
+        "values": Nullable(ListOf(_LABELS)),
+    }),
+    **_OF_DIRECT,
+}  # fmt: skip
+_OF_BASELINE: dict[str, SchemaType] = {
     "n_learners": _COUNT,
     "n_nonzero": _COUNT,
     "common": _NUMBERS,
-    "code": Maybe(Listing(Listing(Choice((1, -1)), least=1), least=2)),
-    "decoding": Maybe(Choice(("loss", "hamming", "linear"))),
-    "totals": Maybe(Listing(Number(0.0))),
-    "lam_max": Maybe(Number(0.0)),
+    "code": Nullable(ListOf(ListOf(Choice((1, -1)), min_length=1), min_length=2)),
+    "decoding": Nullable(Choice(("loss", "hamming", "linear"))),
+    "totals": Nullable(ListOf(Number(0.0))),
+    "lam_max": Nullable(Number(0.0)),
     "history": ROUNDS,
 }
-_WEIGHT = Number(0.0, strict=True)
 
-#: What the schema defines once.
-NAMED = (_LABELS, _LEARNERS, _FEATURES, _CERTIFICATE, _HISTORY)
-#: What the documents of this format look like, by their form.
-FORMS: dict[str, Record] = {
-    "classifier": _document(DIRECT, _WEIGHT, _PROOF),
-    "multi_label": _document(MULTI_LABEL, _WEIGHT, {"labels": _LABELS_OF_ROWS, **_PROOF}),
-    "baseline": _document(BASELINES, Number(), _VOTES),
+
+# --- Documents -------------------------------------------------------------------------------
+
+
+def _document(kinds: tuple[str, ...], weight: SchemaType, more: dict[str, SchemaType]) -> Object:
+    return Object({
+        "format": Choice((FORMAT,)),
+        "format_version": Choice((FORMAT_VERSION,)),
+        "directboost_version": String(100),
+        "kind": Choice(kinds),
+        "classes": _LABELS,
+        "features": _FEATURES,
+        "parameters": Parameters(),
+        "status": Choice(tuple(str(status) for status in Status)),
+        "learners": _LEARNERS,
+        "weights": Object({
+            "outputs": Integer(1, 2**27), "count": _COUNTS, "output": _COUNTS,
+            "value": ListOf(weight),
+        }),
+        "probabilities": Object({"prior": ListOf(Number(0.0)), "factor": _POSITIVE}),
+        **more,
+        "checksum": String(71),
+    })  # fmt: skip
+
+
+_FORMS: dict[str, tuple[tuple[str, ...], Object]] = {
+    "classifier": (DIRECT, _document(DIRECT, _POSITIVE, _OF_DIRECT)),
+    "multi_label": (MULTI_LABEL, _document(MULTI_LABEL, _POSITIVE, _OF_MULTI_LABEL)),
+    "baseline": (BASELINES, _document(BASELINES, Number(), _OF_BASELINE)),
 }
 
 
-def form_of(kind: str) -> Record:
-    """Return what the document of an estimator of that name looks like."""
-    form = "classifier" if kind in DIRECT else "multi_label"
-    return FORMS["baseline" if kind in BASELINES else form]
+def document_type(kind: str) -> Object:
+    """Return the type of the document of an estimator, by the name of its class."""
+    return next(document for kinds, document in _FORMS.values() if kind in kinds)
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """Return the JSON schema, draft 2020-12, of a document."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"directboost model, format {FORMAT_VERSION}",
-        "oneOf": [{"$ref": f"#/$defs/{form}"} for form in FORMS],
+        "oneOf": [{"$ref": f"#/$defs/{form}"} for form in _FORMS],
         "$defs": {
-            **{form: record.schema() for form, record in FORMS.items()},
-            **{named.name: named.definition() for named in NAMED},
-            "value": definition(),
+            **{form: document.schema() for form, (_, document) in _FORMS.items()},
+            **{
+                named.name: named.definition()
+                for named in (_LABELS, _LEARNERS, _FEATURES, _CERTIFICATE, _HISTORY)
+            },
+            "value": Parameter().definition(),
         },
     }

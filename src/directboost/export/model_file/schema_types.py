@@ -1,19 +1,44 @@
-"""Kinds of plain values: each reads strictly, and says what it takes as a JSON schema."""
+"""Types of the values in a model file: each validates strictly and describes itself in JSON Schema.
+
+`ModelFileError` reports where a value violates its type.
+"""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+JSONObject = dict[str, Any]
+Schema = JSONObject
+
+#: Strings that stand for the numbers that JSON cannot represent.
+NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+_MAX_LENGTH = 10_000  # characters of a string
+
 
 class ModelFileError(ValueError):
-    """A model file that cannot be read, or a model that no file can hold.
+    """A model file that cannot be read, or a model that cannot be saved to a file.
+
+    Parameters
+    ----------
+    reason : str
+        What is wrong.
+    place : str, default=""
+        Position of the error, such as ``learners.stump.feature[3]``; empty for the whole file.
+    about : str, default=""
+        First words of the message, such as the name of the file.
 
     Attributes
     ----------
     place : str
-        Where the fault is, such as ``learners.stump.feature[3]``; empty for the whole file.
     reason : str
+
+    Examples
+    --------
+    >>> import directboost
+    >>> error = directboost.ModelFileError("7 is not below 4", "learners.stump.feature[1]")
+    >>> print(error)
+    learners.stump.feature[1]: 7 is not below 4
     """
 
     def __init__(self, reason: str, place: str = "", about: str = "") -> None:
@@ -21,73 +46,68 @@ class ModelFileError(ValueError):
         self.reason, self.place = reason, place
 
     def inside(self, step: str) -> "ModelFileError":
-        """Return the same fault, seen from around the value `step`: a key, or an index [3]."""
+        """Return the same error with `step`, a key or an index [3], in front of its place."""
         dot = "." if self.place and not self.place.startswith("[") else ""
         return ModelFileError(self.reason, f"{step}{dot}{self.place}")
 
     def about(self, what: str) -> "ModelFileError":
-        """Return the same fault with what it is about, such as the name of the file."""
+        """Return the same error with its subject, such as the name of the file."""
         return ModelFileError(self.reason, self.place, what)
 
 
 def require(holds: bool, place: str, reason: str) -> None:
-    """Refuse a document in which something at a place does not hold."""
+    """Raise an error for a place where a condition does not hold."""
     if not holds:
         raise ModelFileError(reason, place)
 
 
-def shown(value: object) -> str:
-    """Return a value as a message shows it, which is never long."""
-    text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def invalid(value: object, expected: str) -> ModelFileError:
+    """Return the error for a value that does not have the type of its place."""
+    if isinstance(value, list):
+        shown = f"a list of length {len(value)}"
+    elif isinstance(value, dict):
+        shown = "an object"
+    else:
+        shown = repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return ModelFileError(f"{shown} is invalid: expected {expected}")
 
 
-Schema = dict[str, Any]
-
-_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_LONGEST_TEXT = 10_000
-
-
-class Kind(Protocol):
-    """What a value may be."""
+class SchemaType(Protocol):
+    """The type of a value: a validator and its JSON schema."""
 
     def read(self, value: Any) -> Any:
-        """Return the value as the program holds it, or refuse it with the place of the fault."""
+        """Return the value in the form that the library uses, or raise a `ModelFileError`."""
 
     def schema(self) -> Schema:
-        """Return the JSON schema of the values that are taken."""
-
-
-def refusal(value: Any, takes: str) -> ModelFileError:
-    """Return the fault of a value that is not what its place takes."""
-    return ModelFileError(f"it is {shown(value)}, but takes {takes}")
+        """Return the JSON schema of the valid values."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some given values: texts, or whole numbers."""
+    """One of several fixed values: strings, integers or None."""
 
     values: tuple[Any, ...]
 
     def read(self, value: Any) -> Any:
         """Return the value."""
         if not any(type(value) is type(one) and value == one for one in self.values):
-            raise refusal(value, " or ".join(repr(one) for one in self.values))
+            raise invalid(value, " or ".join(repr(one) for one in self.values))
         return value
 
     def schema(self) -> Schema:
-        """Return a list of the values."""
+        """Return the list of the values."""
         return {"enum": list(self.values)}
 
 
 @dataclass(frozen=True)
-class Truth:
+class Boolean:
     """True or false."""
 
     def read(self, value: Any) -> bool:
         """Return the value."""
         if not isinstance(value, bool):
-            raise refusal(value, "true or false")
+            raise invalid(value, "true or false")
         return value
 
     def schema(self) -> Schema:
@@ -97,15 +117,15 @@ class Truth:
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number from `low` to `high`."""
+    """An integer from `low` to `high`."""
 
     low: int
     high: int
 
     def read(self, value: Any) -> int:
-        """Return the value; true is no number."""
+        """Return the value; booleans are not integers."""
         if type(value) is not int or not self.low <= value <= self.high:
-            raise refusal(value, f"a whole number from {self.low} to {self.high}")
+            raise invalid(value, f"an integer from {self.low} to {self.high}")
         return value
 
     def schema(self) -> Schema:
@@ -115,49 +135,37 @@ class Integer:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number from `low` to `high`, above `low` where it is strict.
+    """A finite number >= `low`, or > `low` if `strict`.
 
-    Others are spelled, where they may be: "inf", "-inf" or "nan".
+    Non-finite numbers are valid only as the strings in `spelled`: "inf", "-inf" or "nan".
     """
 
     low: float = -math.inf
-    high: float = math.inf
     strict: bool = False
     spelled: tuple[str, ...] = ()
 
     def read(self, value: Any) -> float:
-        """Return the value as a float, which a whole number may stand for."""
+        """Return the value as a float; integers are converted."""
         if type(value) is str and value in self.spelled:
-            return _FLOATS[value]
+            return NON_FINITE[value]
         number = _finite(value)
-        if number is None or not self._is_within(number):
-            raise refusal(value, self._takes())
+        if number is None or number < self.low or (self.strict and number == self.low):
+            words = "a finite number"
+            if self.low > -math.inf:
+                words += f" {'>' if self.strict else '>='} {self.low:g}"
+            raise invalid(value, " or ".join([words, *map(repr, self.spelled)]))
         return number
 
-    def _is_within(self, number: float) -> bool:
-        above = number > self.low if self.strict else number >= self.low
-        return above and number <= self.high
-
-    def _takes(self) -> str:
-        words = "a finite number"
-        if self.low > -math.inf:
-            words += f" {'above' if self.strict else 'of at least'} {self.low:g}"
-        if self.high < math.inf:
-            words += f" and at most {self.high:g}"
-        return " or ".join([words, *map(repr, self.spelled)])
-
     def schema(self) -> Schema:
-        """Return the type, the range, and what may be spelled."""
+        """Return the type, the range and the valid strings."""
         found: Schema = {"type": "number"}
         if self.low > -math.inf:
             found["exclusiveMinimum" if self.strict else "minimum"] = self.low
-        if self.high < math.inf:
-            found["maximum"] = self.high
         return {"anyOf": [found, {"enum": list(self.spelled)}]} if self.spelled else found
 
 
 def _finite(value: Any) -> float | None:
-    """Return a number as a float; None for anything else, and for what is beyond all floats."""
+    """Return a number as a float; None for other values and for numbers beyond the float range."""
     if type(value) is int:
         try:
             return float(value)
@@ -167,123 +175,123 @@ def _finite(value: Any) -> float | None:
 
 
 @dataclass(frozen=True)
-class Text:
-    """A text of at most so many characters."""
+class String:
+    """A string of at most `max_length` characters."""
 
-    longest: int = _LONGEST_TEXT
+    max_length: int = _MAX_LENGTH
 
     def read(self, value: Any) -> str:
-        """Return the value; halves of characters, which no UTF-8 has, are refused."""
-        if type(value) is not str or len(value) > self.longest:
-            raise refusal(value, f"a text of at most {self.longest} characters")
+        """Return the value; lone surrogates, which UTF-8 cannot encode, are invalid."""
+        if type(value) is not str or len(value) > self.max_length:
+            raise invalid(value, f"a string of at most {self.max_length} characters")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise refusal(value, "a text without surrogates, which UTF-8 does not have")
+            raise invalid(value, "a string without surrogates, which UTF-8 cannot encode")
         return value
 
     def schema(self) -> Schema:
         """Return the type and the length."""
-        return {"type": "string", "maxLength": self.longest}
+        return {"type": "string", "maxLength": self.max_length}
 
 
 @dataclass(frozen=True)
-class Maybe:
-    """A value of a kind, or null."""
+class Nullable:
+    """A value of a type, or null."""
 
-    kind: Kind
+    item: SchemaType
 
     def read(self, value: Any) -> Any:
         """Return the value, or None."""
-        return None if value is None else self.kind.read(value)
+        return None if value is None else self.item.read(value)
 
     def schema(self) -> Schema:
-        """Return the schema of the kind, or null."""
-        return {"anyOf": [{"type": "null"}, self.kind.schema()]}
+        """Return the schema of the type, or null."""
+        return {"anyOf": [{"type": "null"}, self.item.schema()]}
 
 
 @dataclass(frozen=True)
 class Named:
-    """A kind that the schema defines once, with a word on it."""
+    """A type that the schema defines once, with a description."""
 
     name: str
-    kind: Kind
-    words: str
+    item: SchemaType
+    description: str
 
     def read(self, value: Any) -> Any:
         """Return the value."""
-        return self.kind.read(value)
+        return self.item.read(value)
 
     def schema(self) -> Schema:
         """Return a reference to the definition."""
         return {"$ref": f"#/$defs/{self.name}"}
 
     def definition(self) -> Schema:
-        """Return the schema of the kind."""
-        return {"description": self.words, **self.kind.schema()}
+        """Return the schema of the type."""
+        return {"description": self.description, **self.item.schema()}
 
 
 @dataclass(frozen=True)
-class Listing:
-    """A list of values of one kind."""
+class ListOf:
+    """A list of at least `min_length` values of one type."""
 
-    kind: Kind
-    least: int = 0
+    item: SchemaType
+    min_length: int = 0
 
     def read(self, value: Any) -> list[Any]:
         """Return the values."""
-        if not isinstance(value, list) or len(value) < self.least:
-            raise refusal(value, f"a list of {self.least} or more values")
+        if not isinstance(value, list):
+            raise invalid(value, "a list")
+        if len(value) < self.min_length:
+            raise invalid(value, f"a list of length >= {self.min_length}")
         found: list[Any] = []
         try:
             for item in value:
-                found.append(self.kind.read(item))  # how many there are is the place of a fault
-        except ModelFileError as fault:
-            raise fault.inside(f"[{len(found)}]") from None
+                found.append(self.item.read(item))  # its length is the index of an invalid item
+        except ModelFileError as error:
+            raise error.inside(f"[{len(found)}]") from None
         return found
 
     def schema(self) -> Schema:
         """Return the schema of the items."""
-        least = {"minItems": self.least} if self.least else {}
-        return {"type": "array", "items": self.kind.schema(), **least}
+        least = {"minItems": self.min_length} if self.min_length else {}
+        return {"type": "array", "items": self.item.schema(), **least}
 
 
 @dataclass(frozen=True)
-class Record:
-    """An object with known keys; those in `optional` may be left out, and are None then."""
+class Object:
+    """A JSON object with known keys; missing `optional` keys are read as None."""
 
-    keys: Mapping[str, Kind]
-    optional: Mapping[str, Kind] = field(default_factory=dict)
+    keys: Mapping[str, SchemaType]
+    optional: Mapping[str, SchemaType] = field(default_factory=dict)
 
     def read(self, value: Any) -> dict[str, Any]:
-        """Return the values by key, all keys present."""
+        """Return the values by key, with all keys present."""
         if not isinstance(value, dict):
-            raise refusal(value, "an object")
-        check_keys(set(value) - set(self.keys) - set(self.optional), "is not known here")
-        check_keys(set(self.keys) - set(value), "is missing")
+            raise invalid(value, "an object")
         every = {**self.keys, **self.optional}
+        for keys, reason in (
+            (value.keys() - every.keys(), "unknown key"),
+            (self.keys.keys() - value.keys(), "this key is missing"),
+        ):
+            if keys:
+                raise ModelFileError(reason, min(keys))
         return {
-            key: read_key(value, key, kind) if key in value else None for key, kind in every.items()
+            key: read_key(value, key, item) if key in value else None for key, item in every.items()
         }
 
     def schema(self) -> Schema:
-        """Return the schemas by key, without room for others."""
+        """Return the schemas by key; other keys are invalid."""
         every = {**self.keys, **self.optional}
         return {
             "type": "object",
-            "properties": {key: kind.schema() for key, kind in every.items()},
+            "properties": {key: item.schema() for key, item in every.items()},
             "required": list(self.keys),
             "additionalProperties": False,
         }
 
 
-def check_keys(keys: set[str], reason: str) -> None:
-    """Refuse an object for keys it has, or has not."""
-    if keys:
-        raise ModelFileError(reason, min(keys))
-
-
-def read_key(value: Mapping[str, Any], key: str, kind: Kind) -> Any:
-    """Return the value of a key."""
+def read_key(value: Mapping[str, Any], key: str, item: SchemaType) -> Any:
+    """Return the value of a key, which is the place of an error in it."""
     try:
-        return kind.read(value[key])
-    except ModelFileError as fault:
-        raise fault.inside(key) from None
+        return item.read(value[key])
+    except ModelFileError as error:
+        raise error.inside(key) from None

@@ -1,4 +1,4 @@
-"""Parameters of an estimator: plain ones as they are, known objects by name, others as a gap."""
+"""Labels, arrays, coefficients and parameters of an estimator as JSON values, and back."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,120 +14,135 @@ from ...arrays import Array
 from ...losses import LOSSES, Loss
 from ...penalties import L1, GroupNorm
 from .schema_types import (
+    NON_FINITE,
+    Boolean,
     Choice,
     Integer,
-    Kind,
-    Listing,
+    JSONObject,
+    ListOf,
     ModelFileError,
     Number,
-    Record,
+    Object,
     Schema,
-    Text,
-    Truth,
+    SchemaType,
+    String,
+    invalid,
     require,
-    shown,
 )
 
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _FLOATS = ("float16", "float32", "float64")
-_TYPES = ("bool", *_INTEGERS, *_FLOATS, "str", "object")
-_MOST = 2**27  # rows or columns of an array
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    **dict.fromkeys(_INTEGERS, (int,)),
+    **dict.fromkeys(_FLOATS, (float,)),
+    "str": (str,),
+    "object": (bool, int, float, str),
+}
+_DTYPES = tuple(_PYTHON_TYPES)
+_MAX_SIDE = 2**27  # rows or columns of an array
+_MAX_DEPTH = 4  # nested lists and objects of a parameter
+_SCALAR_SCHEMA = {"type": ["null", "boolean", "number", "string"]}
+
+#: Objects of the package that can be parameters, by class name, with their own parameters.
+OBJECTS: dict[str, tuple[str, ...]] = {
+    "PoolOracle": (),
+    "TreeOracle": ("max_leaves", "trees_per_round", "row_share", "feature_share", "min_share"),
+    "LPBoost": ("n_rounds", "nu", "form", "max_bins", "categorical_features", "n_jobs"),
+    "CGBoost": ("n_rounds", "loss", "nu", "radius", "max_bins", "categorical_features", "n_jobs"),
+}
+
+
+# --- Labels and arrays -----------------------------------------------------------------------
 
 
 class _Label:
-    """A truth value, a whole number, a finite number or a text."""
+    """A boolean, an integer of at most 64 bits, a finite number or a string."""
 
     def read(self, value: Any) -> Any:
-        """Return the value as it is."""
+        """Return the value unchanged."""
         if type(value) is int:
             return Integer(-(2**63), 2**64 - 1).read(value)
-        kinds: dict[type, Kind] = {bool: Truth(), str: Text()}
-        return kinds.get(type(value), Number()).read(value)
+        types: dict[type, SchemaType] = {bool: Boolean(), str: String()}
+        return types.get(type(value), Number()).read(value)
 
     def schema(self) -> Schema:
         """Return the types."""
         return {"type": ["boolean", "number", "string"]}
 
 
-#: How labels, all different, stand in a document.
-LABELS = Record({"dtype": Choice(_TYPES), "values": Listing(_Label(), least=1)})
-#: How an array of a parameter stands in a document.
-ARRAY = Record({
-    "dtype": Choice(_TYPES), "shape": Listing(Integer(0, _MOST), least=1),
-    "values": Listing(_Label()),
+#: Type of an array of distinct labels.
+LABELS = Object({"dtype": Choice(_DTYPES), "values": ListOf(_Label(), min_length=1)})
+#: Type of an array parameter.
+ARRAY = Object({
+    "dtype": Choice(_DTYPES), "shape": ListOf(Integer(0, _MAX_SIDE), min_length=1),
+    "values": ListOf(_Label()),
 })  # fmt: skip
 
 
-def labels_to_plain(array: npt.NDArray[Any], what: str) -> dict[str, Any]:
-    """Return labels as a document has them; `what` they are, for a refusal."""
-    plain = array_to_plain(array)
+def labels_to_json(array: npt.NDArray[Any], what: str) -> JSONObject:
+    """Return labels as JSON; `what` names them in the error message."""
+    plain = _array_to_json(array)
     if plain is None:
-        held = {type(value).__name__ for value in array.tolist()} - {"str", "int", "bool"}
+        types = {type(value).__name__ for value in array.tolist()} - {"str", "int", "bool"}
         raise ModelFileError(
-            f"{what} hold values of the type {', '.join(sorted(held))}, which a model file cannot: "
-            "it takes finite numbers, truth values and texts; keep the model by pickle or skops"
+            f"{what} contain values of type {', '.join(sorted(types))}: expected finite numbers, "
+            "booleans or strings; use pickle or skops to save this model"
         )
     return {"dtype": plain["dtype"], "values": plain["values"]}
 
 
-def array_to_plain(array: npt.NDArray[Any]) -> dict[str, Any] | None:
-    """Return an array of plain values as a document has it, None for others."""
+def labels_from_json(plain: JSONObject, place: str) -> npt.NDArray[Any]:
+    """Return the labels of an array, or raise an error if a label is repeated."""
+    try:
+        labels = _flat_array(plain)
+    except ModelFileError as error:
+        raise error.inside(place) from None
+    distinct = len(set(labels.tolist())) == labels.size
+    require(distinct, f"{place}.values", "duplicate values: expected distinct ones")
+    return labels
+
+
+def are_ascending(labels: npt.NDArray[Any]) -> bool:
+    """Return whether distinct labels are sorted, as `fit` sorts them."""
+    values = labels.tolist()
+    try:
+        return all(one < other for one, other in pairwise(values))
+    except TypeError:  # labels of several types cannot be compared
+        return True
+
+
+def _array_to_json(array: npt.NDArray[Any]) -> JSONObject | None:
+    """Return an array as JSON, or None if it contains values that JSON cannot represent."""
     dtype = "str" if array.dtype.kind == "U" else array.dtype.name
     values = [str(v) if isinstance(v, str) else v for v in array.ravel().tolist()]
     plain = all(
         type(v) in (bool, int, str) or (type(v) is float and np.isfinite(v)) for v in values
     )
-    if dtype not in _TYPES or not plain or array.ndim not in (1, 2):
+    if dtype not in _DTYPES or not plain or array.ndim not in (1, 2):
         return None
     return {"dtype": dtype, "shape": list(array.shape), "values": values}
 
 
-def labels_from_plain(plain: dict[str, Any], place: str) -> npt.NDArray[Any]:
-    """Return the labels, all different."""
-    try:
-        labels = _filled(plain)
-    except ModelFileError as fault:
-        raise fault.inside(place) from None
-    different = len(set(labels.tolist())) == labels.size
-    require(different, f"{place}.values", "a value stands there twice")
-    return labels
-
-
-def are_ascending(labels: npt.NDArray[Any]) -> bool:
-    """Tell whether labels, all different, stand in the order of their values, as in a fit."""
-    values = labels.tolist()
-    try:
-        return all(one < other for one, other in pairwise(values))
-    except TypeError:  # of several types
-        return True
-
-
-def array_from_plain(plain: dict[str, Any]) -> npt.NDArray[Any]:
-    """Return the array of a parameter."""
-    array, shape = _filled(plain), plain["shape"]
+def _array_from_json(plain: JSONObject) -> npt.NDArray[Any]:
+    """Return an array parameter."""
+    array, shape = _flat_array(plain), plain["shape"]
     fits = len(shape) <= 2 and int(np.prod(shape, dtype=object)) == array.size
-    require(fits, "shape", f"{array.size} values do not have that shape of one or two numbers")
+    reason = f"it does not match the {array.size} values: expected a 1D or 2D shape"
+    require(fits, "shape", reason)
     return array.reshape(shape)
 
 
-def _filled(plain: dict[str, Any]) -> npt.NDArray[Any]:
-    """Return the values as an array, or refuse one that its type does not hold."""
+def _flat_array(plain: JSONObject) -> npt.NDArray[Any]:
+    """Return the values as a 1D array, or raise an error for one that its dtype cannot hold."""
     dtype, values = plain["dtype"], plain["values"]
-    kinds = _python_types(dtype)
+    types = _PYTHON_TYPES[dtype]
     for number, value in enumerate(values):
-        fits = type(value) in kinds and _is_in_range(value, dtype)
-        require(fits, f"values[{number}]", f"{value!r} is no value of the dtype {dtype}")
+        if type(value) not in types or not _is_in_range(value, dtype):
+            raise invalid(value, f"a value of dtype {dtype}").inside(f"values[{number}]")
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array if dtype == "object" else array.astype(np.str_ if dtype == "str" else dtype)
-
-
-def _python_types(dtype: str) -> tuple[type, ...]:
-    if dtype == "object":
-        return (bool, int, float, str)
-    if dtype in _INTEGERS:
-        return (int,)
-    return {"bool": (bool,), "str": (str,)}.get(dtype, (float,))
 
 
 def _is_in_range(value: Any, dtype: str) -> bool:
@@ -137,91 +152,87 @@ def _is_in_range(value: Any, dtype: str) -> bool:
     return dtype not in _FLOATS or bool(abs(value) <= np.finfo(dtype).max)
 
 
-def weights_to_plain(W: Array) -> dict[str, Any]:
-    """Return weights (n, k) as a document has them: those that are not zero."""
-    held = W != 0.0
+# --- Coefficients ----------------------------------------------------------------------------
+
+
+def coef_to_json(W: Array) -> JSONObject:
+    """Return coefficients (n, k) in sparse form, row by row."""
+    nonzero = W != 0.0
     return {
         "outputs": int(W.shape[1]),
-        "count": held.sum(axis=1).tolist(),
-        "output": np.nonzero(held)[1].tolist(),
-        "value": W[held].tolist(),
+        "count": nonzero.sum(axis=1).tolist(),
+        "output": np.nonzero(nonzero)[1].tolist(),
+        "value": W[nonzero].tolist(),
     }
 
 
-def weights_from_plain(plain: dict[str, Any]) -> Array:
-    """Return the weights of a checked document, (n, k)."""
+def coef_from_json(plain: JSONObject) -> Array:
+    """Return the coefficients (n, k) of a checked document."""
     W = np.zeros((len(plain["count"]), plain["outputs"]))
     rows = np.repeat(np.arange(W.shape[0]), np.array(plain["count"], dtype=np.int64))
     W[rows, np.array(plain["output"], dtype=np.int64)] = plain["value"]
     return W
 
 
-def rows_to_plain(A: Array) -> dict[str, Any]:
-    """Return an array (d, k), most of whose rows are zero, as a document has it."""
-    held = np.flatnonzero((A != 0.0).any(axis=1))
-    return {"feature": held.tolist(), "values": A[held].tolist()}
+def rows_to_json(A: Array) -> JSONObject:
+    """Return an array (d, k) as the list of its non-zero rows."""
+    nonzero = np.flatnonzero((A != 0.0).any(axis=1))
+    return {"feature": nonzero.tolist(), "values": A[nonzero].tolist()}
 
 
-def rows_from_plain(plain: dict[str, Any], shape: tuple[int, int]) -> Array:
-    """Return the array of a checked document."""
+def rows_from_json(plain: JSONObject, shape: tuple[int, int]) -> Array:
+    """Return the array (d, k) of a checked document."""
     A = np.zeros(shape)
     if plain["feature"]:
         A[plain["feature"]] = plain["values"]
     return A
 
 
-#: Objects that are known by name, with the attributes they are made of.
-OBJECTS: dict[str, tuple[str, ...]] = {
-    "PoolOracle": (),
-    "TreeOracle": ("max_leaves", "trees_per_round", "row_share", "feature_share", "min_share"),
-    "LPBoost": ("n_rounds", "nu", "form", "max_bins", "categorical_features", "n_jobs"),
-    "CGBoost": ("n_rounds", "loss", "nu", "radius", "max_bins", "categorical_features", "n_jobs"),
-}
-_DEEPEST = 4  # values within values
-_SPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_PLAIN = {"type": ["null", "boolean", "number", "string"]}
+# --- Parameters ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class NotStored:
-    """Stands for an object that a model file does not hold; the model predicts without it.
+    """Placeholder of a parameter that the model file does not store.
+
+    The model predicts without the parameter; `fit` needs it.
 
     Attributes
     ----------
     name : str
-        The type of the object.
+        Name of the type of the parameter.
     """
 
     name: str
 
     def __repr__(self) -> str:
-        return f"<a {self.name}, which the model file does not hold: set it anew to fit>"
+        return f"<{self.name}: not stored in the model file; set it again before fit>"
 
 
 @dataclass(frozen=True)
 class KnownObject:
-    """An object by its name in `OBJECTS` and what it is made of."""
+    """An object of the package as a parameter: its name in `OBJECTS` and its own parameters."""
 
     name: str
     attributes: Mapping[str, Any]
 
 
-class Value:
-    """A parameter: plain JSON, or an object of one key that says what it is.
+class Parameter:
+    """A parameter: a JSON value, or an object with one key that names its form.
 
     Parameters
     ----------
     depth : int
-        How deep values may be nested.
+        Maximal nesting depth of lists and objects.
     """
 
-    def __init__(self, depth: int = _DEEPEST) -> None:
+    def __init__(self, depth: int = _MAX_DEPTH) -> None:
         self._depth = depth
 
     def read(self, value: Any) -> Any:
-        """Return the value as an estimator takes it; known objects as `KnownObject`."""
+        """Return the parameter for the constructor; objects of the package as `KnownObject`."""
         if isinstance(value, str):
-            return Text().read(value)
+            return String().read(value)
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, float) and math.isfinite(value):
@@ -229,76 +240,79 @@ class Value:
         if isinstance(value, list) and self._depth:
             return self._list.read(value)
         if isinstance(value, dict) and self._depth and len(value) == 1:
-            return self._of_form(*next(iter(value.items())))
-        raise ModelFileError(f"it is {shown(value)}, which is no parameter")
+            return self._read_form(*next(iter(value.items())))
+        raise invalid(value, f"a parameter, nested at most {_MAX_DEPTH} levels deep")
 
     @property
-    def _list(self) -> Listing:
-        return Listing(Value(self._depth - 1))
+    def _list(self) -> ListOf:
+        return ListOf(Parameter(self._depth - 1))
 
-    def _of_form(self, form: str, value: Any) -> Any:
+    def _read_form(self, form: str, value: Any) -> Any:
         readers: dict[str, Callable[[Any], Any]] = {
-            "number": lambda value: _SPELLED[Choice(tuple(_SPELLED)).read(value)],
+            "number": lambda value: NON_FINITE[Choice(tuple(NON_FINITE)).read(value)],
             "tuple": lambda value: tuple(self._list.read(value)),
             "dict": lambda value: _to_dict(self._list.read(value)),
-            "array": lambda value: array_from_plain(ARRAY.read(value)),
-            "object": lambda value: _to_known(_known(Value(self._depth - 1)).read(value)),
-            "not_stored": lambda value: NotStored(Text(100).read(value)),
+            "array": lambda value: _array_from_json(ARRAY.read(value)),
+            "object": lambda value: _to_known_object(
+                _known_object(Parameter(self._depth - 1)).read(value)
+            ),
+            "not_stored": lambda value: NotStored(String(100).read(value)),
         }
         if form not in readers:
-            raise ModelFileError("is not known here", form)
+            raise ModelFileError(f"unknown key: expected {' or '.join(map(repr, readers))}", form)
         try:
             return readers[form](value)
-        except ModelFileError as fault:
-            raise fault.inside(form) from None
+        except ModelFileError as error:
+            raise error.inside(form) from None
 
     def schema(self) -> Schema:
-        """Return a reference to the definition, which refers to itself."""
+        """Return a reference to the definition, which is recursive."""
         return {"$ref": "#/$defs/value"}
 
+    def definition(self) -> Schema:
+        """Return the JSON schema of a parameter."""
+        own = self.schema()
+        pair = {"type": "array", "prefixItems": [_SCALAR_SCHEMA, own], "minItems": 2, "maxItems": 2}
+        forms = {
+            "number": {"enum": list(NON_FINITE)},
+            "tuple": {"type": "array", "items": own},
+            "dict": {"type": "array", "items": pair},
+            "array": ARRAY.schema(),
+            "object": _known_object(self).schema(),
+            "not_stored": String(100).schema(),
+        }
+        objects = [
+            {"type": "object", "properties": {k: v}, "required": [k], "additionalProperties": False}
+            for k, v in forms.items()
+        ]
+        return {"anyOf": [_SCALAR_SCHEMA, {"type": "array", "items": own}, *objects]}
 
-def _known(value: Kind) -> Record:
+
+def _known_object(item: SchemaType) -> Object:
     every = sorted({name for names in OBJECTS.values() for name in names})
-    return Record({"name": Choice(tuple(OBJECTS))}, dict.fromkeys(every, value))
+    return Object({"name": Choice(tuple(OBJECTS))}, dict.fromkeys(every, item))
 
 
-def _to_known(read: dict[str, Any]) -> KnownObject:
+def _to_known_object(read: JSONObject) -> KnownObject:
     name = read["name"]
     return KnownObject(name, {key: read[key] for key in OBJECTS[name]})
 
 
 def _to_dict(pairs: list[Any]) -> dict[Any, Any]:
     for number, pair in enumerate(pairs):
-        whole = isinstance(pair, list) and len(pair) == 2
-        if not whole or not _is_plain(pair[0]):
-            raise ModelFileError("it takes a plain key with a value", f"[{number}]")
+        if not isinstance(pair, list) or len(pair) != 2 or not _is_scalar(pair[0]):
+            raise invalid(pair, "a pair of a scalar key and a value").inside(f"[{number}]")
         if type(pair[0]) is int and not -(2**63) <= pair[0] < 2**64:
-            raise ModelFileError("a whole number of at most 64 bits can be a key", f"[{number}]")
+            raise invalid(pair[0], "a key of at most 64 bits").inside(f"[{number}]")
     return dict(pairs)
 
 
-def definition() -> Schema:
-    """Return the JSON schema of a parameter."""
-    value = Value()
-    pair = {"type": "array", "prefixItems": [_PLAIN, value.schema()], "minItems": 2, "maxItems": 2}
-    forms = {
-        "number": {"enum": list(_SPELLED)},
-        "tuple": {"type": "array", "items": value.schema()},
-        "dict": {"type": "array", "items": pair},
-        "array": ARRAY.schema(),
-        "object": _known(value).schema(),
-        "not_stored": Text(100).schema(),
-    }
-    objects = [
-        {"type": "object", "properties": {k: v}, "required": [k], "additionalProperties": False}
-        for k, v in forms.items()
-    ]
-    return {"anyOf": [_PLAIN, {"type": "array", "items": value.schema()}, *objects]}
-
-
-def to_plain(value: Any, depth: int = _DEEPEST) -> Any:
-    """Return a parameter as a document has it."""
-    value = _by_name(value)
+def parameter_to_json(value: Any, depth: int = _MAX_DEPTH) -> Any:
+    """Return a parameter as JSON."""
+    if isinstance(value, Loss) and type(value) is LOSSES.get(value.name):
+        value = value.name
+    if type(value) in (L1, GroupNorm):
+        value = {1.0: "l1", math.inf: "l1,inf"}.get(value.p, value.p)
     if value is None or isinstance(value, bool | np.bool_):
         return value if value is None else bool(value)
     if isinstance(value, str):
@@ -306,48 +320,37 @@ def to_plain(value: Any, depth: int = _DEEPEST) -> Any:
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
-        return _number(float(value))
-    return _not_stored(value) if depth == 0 else _composed(value, depth - 1)
+        number = float(value)
+        return number if math.isfinite(number) else {"number": str(number)}
+    return _not_stored(value) if depth == 0 else _container_to_json(value, depth - 1)
 
 
-def _by_name(value: Any) -> Any:
-    """Return the name or number that stands for a loss or a penalty of the package."""
-    if isinstance(value, Loss) and type(value) is LOSSES.get(value.name):
-        return value.name
-    if type(value) in (L1, GroupNorm):
-        return {1.0: "l1", math.inf: "l1,inf"}.get(value.p, value.p)
-    return value
-
-
-def _number(value: float) -> Any:
-    if math.isfinite(value):
-        return value
-    return {"number": next(name for name, one in _SPELLED.items() if str(one) == str(value))}
-
-
-def _composed(value: Any, depth: int) -> Any:
-    """Return a list, a tuple, a dict, an array or a known object as a document has it."""
+def _container_to_json(value: Any, depth: int) -> Any:
+    """Return a list, a tuple, a dict, an array or an object of the package as JSON."""
     if type(value) in (list, tuple):
-        items = [to_plain(item, depth) for item in value]
+        items = [parameter_to_json(item, depth) for item in value]
         return items if isinstance(value, list) else {"tuple": items}
-    if type(value) is dict and depth and all(_is_plain(to_plain(key, 0)) for key in value):
-        return {"dict": [[to_plain(k, 0), to_plain(v, depth - 1)] for k, v in value.items()]}
-    array = array_to_plain(value) if isinstance(value, np.ndarray) else None
+    if type(value) is dict and depth and all(_is_scalar(parameter_to_json(k, 0)) for k in value):
+        return {
+            "dict": [
+                [parameter_to_json(k, 0), parameter_to_json(v, depth - 1)] for k, v in value.items()
+            ]
+        }
+    array = _array_to_json(value) if isinstance(value, np.ndarray) else None
     if array is not None:
         return {"array": array}
     kind = type(value)
     if kind.__name__ in OBJECTS and kind.__module__.startswith("directboost."):
         names = OBJECTS[kind.__name__]
-        parts = {name: to_plain(getattr(value, name), depth) for name in names}
+        parts = {name: parameter_to_json(getattr(value, name), depth) for name in names}
         return {"object": {"name": kind.__name__, **parts}}
     return _not_stored(value)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float | None)
 
 
 def _not_stored(value: Any) -> dict[str, str]:
-    if isinstance(value, NotStored):
-        return {"not_stored": value.name}
-    return {"not_stored": type(value).__name__[:100]}
+    name = value.name if isinstance(value, NotStored) else type(value).__name__[:100]
+    return {"not_stored": name}

@@ -1,4 +1,4 @@
-"""One HTML page about a fitted model, which needs no network."""
+"""The report: one HTML page about a fitted model that needs no network."""
 
 from .page import write_report
 

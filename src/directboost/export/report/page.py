@@ -1,4 +1,4 @@
-"""The page: data, style and script joined into one file that loads nothing."""
+"""The report page: data, style and script in one HTML file that loads no other resources."""
 
 import base64
 import hashlib
@@ -11,93 +11,85 @@ from typing import Any
 
 from ..atomic_files import replace_file
 from .model_data import (
-    WHOLE,
+    FULL_SIZE,
     SizeLimit,
-    certificate_of,
-    facts_of,
+    certificate_data,
     feature_tables,
-    history_of,
+    features_with_tables,
+    history_data,
     learner_noun,
+    model_facts,
+    no_tables_reason,
     proof_state,
-    proof_words,
-    rules_of,
+    proof_text,
     safe_json,
     short_name,
-    shown_features,
-    why_no_tables,
+    strongest_rules,
 )
-from .row_data import JudgedRows, choose, judge, quality, sample_of
+from .row_data import EvaluatedRows, choose_rows, evaluate, quality, row_sample
 
-_STYLES = ("base", "controls", "cards", "choices", "pictures", "media")
-#: The parts of the script, in the order in which they need each other.
+_STYLES = ("base", "controls", "cards", "choices", "charts", "media")
+#: The parts of the script; a part uses only constants of parts before it.
 _SCRIPTS = (
-    *("elements", "numbers", "model", "charts", "summary", "convergence", "confusion", "quality"),
-    *(
-        "importances",
-        "steps",
-        "levels",
-        "features",
-        "sharing",
-        "sliders",
-        "what_if",
-        "scores",
-        "main",
-    ),
-)
-#: Below this stays every page.
-MOST_BYTES = 5_000_000
-#: Tried one after the other, until the page is short enough.
-_ROOMS = tuple(SizeLimit(0.75**step) for step in range(16))
+    "elements", "numbers", "model", "charts", "summary", "convergence", "confusion", "quality",
+    "importances", "steps", "levels", "features", "sharing", "sliders", "what_if", "scores", "main",
+)  # fmt: skip
+#: Every page is smaller than this.
+MAX_BYTES = 5_000_000
+#: Limits that are tried one after the other until the page is small enough.
+_LIMITS = tuple(SizeLimit(0.75**step) for step in range(16))
 
 
 def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = None) -> Path:
-    """Write the page about a fitted model and its answers to the rows of X; return the path."""
+    """Write the page about a fitted model, evaluated on X and y, and return the path."""
     if title is not None and not isinstance(title, str):
-        raise ValueError(f"title={title!r} does not fit: it takes a text, or None")
+        raise ValueError(f"title={title!r} is invalid: expected a string or None")
     local = model.to_local() if hasattr(model, "to_local") else model
-    replace_file(path, short_page(local, judge(local, X, y), title))
+    replace_file(path, fitting_page(local, evaluate(local, X, y), title))
     return path
 
 
-def short_page(model: Any, rows: JudgedRows, title: str | None = None) -> bytes:
-    """Return the page with as much on it as stays below the most bytes; refuse if nothing does."""
-    for room in _ROOMS:
-        page = render(page_data(model, rows, title, room)).encode("utf-8", errors="replace")
-        if len(page) < MOST_BYTES:
+def fitting_page(model: Any, rows: EvaluatedRows, title: str | None = None) -> bytes:
+    """Return the page with the largest content that stays below the maximal size."""
+    for limit in _LIMITS:
+        page = render(page_data(model, rows, title, limit)).encode("utf-8", errors="replace")
+        if len(page) < MAX_BYTES:
             return page
     raise ValueError(
-        f"the page about {rows.F.shape[1]} classes would have {len(page):,} bytes with hardly "
-        f"anything on it, and the most is {MOST_BYTES:,}: report a model of fewer classes"
+        f"the report on {rows.F.shape[1]} classes is too large: it has {len(page):,} bytes even "
+        f"with minimal content, and the limit is {MAX_BYTES:,}; use a model with fewer classes"
     )
 
 
 def page_data(
-    model: Any, rows: JudgedRows, title: str | None = None, room: SizeLimit = WHOLE
+    model: Any, rows: EvaluatedRows, title: str | None = None, limit: SizeLimit = FULL_SIZE
 ) -> dict[str, Any]:
-    """Return all that the page shows in some room, as what JSON has."""
-    facts, k = facts_of(model, room), rows.F.shape[1]
-    shown = shown_features(model, rows.X, choose(rows.wrong, k, room), room)
-    chosen = choose(rows.wrong, max(shown.size, k), room)
+    """Return the data of the page as JSON values."""
+    facts, k = model_facts(model, limit), rows.F.shape[1]
+    shown = features_with_tables(model, rows.X, choose_rows(rows.wrong, k, limit), limit)
+    chosen = choose_rows(rows.wrong, max(shown.size, k), limit)
     return {
         **facts,
-        "title": "Model report" if title is None else short_name(title, room),
+        "title": "Model report" if title is None else short_name(title, limit),
         "version": version("directboost"),
         "proofState": proof_state(model),
-        "proof": proof_words(model, learner_noun(model)[1]),
-        "certificate": certificate_of(model),
-        "history": history_of(model),
-        "quality": quality(rows, facts["several"], room),
-        "tables": list(feature_tables(model, shown, rows.X, chosen, room)),
+        "proof": proof_text(model, learner_noun(model)[1]),
+        "certificate": certificate_data(model),
+        "history": history_data(model),
+        "quality": quality(rows, facts["several"], limit),
+        "tables": list(feature_tables(model, shown, rows.X, chosen, limit)),
         "tablesLeftOut": int(model.n_features_used_ - shown.size),
-        "whyNoTables": why_no_tables(model),
-        "rules": rules_of(model, room),
-        "rows": sample_of(model, shown, rows, chosen),
+        "noTablesReason": no_tables_reason(model),
+        "rules": strongest_rules(model, limit),
+        "rows": row_sample(model, shown, rows, chosen),
     }
 
 
 def render(data: dict[str, Any]) -> str:
-    """Return the page that shows some data; it may run its own script and nothing else."""
-    style, script = _joined_style(), _joined_script()
+    """Return the HTML of the page."""
+    style = "\n".join(_read(f"style/{name}.css") for name in _STYLES)
+    code = "\n".join(_read(f"script/{name}.js") for name in _SCRIPTS)
+    script = f'(() => {{\n"use strict";\n{code}}})();\n'
     parts = {
         "policy": _policy(style, script),
         "title": escape(data["title"]),
@@ -111,7 +103,7 @@ def render(data: dict[str, Any]) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return the rule that lets the browser run this style and script, and load nothing."""
+    """Return the Content-Security-Policy: only this style and script, and nothing is loaded."""
     rules = (
         "default-src 'none'",
         f"style-src '{_digest(style)}'",
@@ -125,15 +117,6 @@ def _policy(style: str, script: str) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
-
-
-def _joined_style() -> str:
-    return "\n".join(_read(f"style/{name}.css") for name in _STYLES)
-
-
-def _joined_script() -> str:
-    parts = "\n".join(_read(f"script/{name}.js") for name in _SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
 def _read(name: str) -> str:

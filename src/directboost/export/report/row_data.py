@@ -1,4 +1,4 @@
-"""How well a model does on some rows: errors, the classes one by one, and their mix-ups."""
+"""Data of the report page about rows: predictions, quality by class, a sample of rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,168 +9,151 @@ from ...arrays import Array, Bools, Ints, Numbers, column
 from ...data.frames import check_not_lazy, one_array
 from ...model.names import has_several_labels
 from ...plotting.base import class_codes, label_signs
-from .model_data import WHOLE, SizeLimit, finite, has_tables, packed
+from .model_data import FULL_SIZE, SizeLimit, finite, has_tables, packed
+
+_MAX_CELLS = 20_000  # of the confusion matrix
+_BINS = 10  # of predicted probabilities
+_MAX_ROWS = 300
+_MIN_ROWS = 20
+_MAX_NUMBERS = 50_000  # rows times features, or rows times classes
+_SEED = 0
 
 
 @dataclass(frozen=True)
-class JudgedRows:
-    """Rows with their classes, or labels, and those the model gives them.
+class EvaluatedRows:
+    """Rows with their true and predicted classes or labels.
 
     Attributes
     ----------
     X : (m, d) array or sparse matrix
-        As the model reads it: categories are numbers.
+        Encoded rows: categories are level indices.
     F, P : (m, k) arrays
         Scores and probabilities.
-    has, says : (m, k) bool arrays
-        Which classes a row has, and which the model says it has.
+    actual, predicted : (m, k) bool arrays
+        Which classes or labels a row has, and which the model predicts.
     """
 
     X: Numbers
     F: Array
     P: Array
-    has: Bools
-    says: Bools
+    actual: Bools
+    predicted: Bools
 
     @property
     def wrong(self) -> Bools:
-        """Rows that the model gets wrong, (m,)."""
-        return np.asarray((self.has != self.says).any(axis=1))
+        """Rows with wrong predictions, (m,)."""
+        return np.asarray((self.actual != self.predicted).any(axis=1))
 
 
-def judge(model: Any, X: Any, y: Any) -> JudgedRows:
-    """Let a model answer for the rows of X (m, d), and compare with y; refuse unknown classes."""
-    numbers = model._checked(X)
+def evaluate(model: Any, X: Any, y: Any) -> EvaluatedRows:
+    """Predict the rows of X (m, d) and compare with y; unknown classes raise ValueError."""
+    encoded = model._checked(X)
     check_not_lazy("y", y)
-    F = model._scores(numbers, model.ensemble_)
-    several = has_several_labels(model)
-    has = label_signs(model, numbers, y) > 0 if several else _own(_codes(model, numbers, y), F)
-    says = F > 0.0 if several else _own(F.argmax(axis=1), F)
-    return JudgedRows(numbers, F, _probabilities(model, X), has, says)
+    F = model._scores(encoded, model.ensemble_)
+    if has_several_labels(model):
+        actual, predicted = label_signs(model, encoded, y) > 0, F > 0.0
+    else:
+        actual = _one_hot(_true_codes(model, encoded, y), F.shape[1])
+        predicted = _one_hot(F.argmax(axis=1), F.shape[1])
+    P = np.asarray(model.predict_proba(X), dtype=np.float64)
+    return EvaluatedRows(X=encoded, F=F, P=P, actual=actual, predicted=predicted)
 
 
-def _codes(model: Any, X: Numbers, y: Any) -> Ints:
+def _true_codes(model: Any, X: Numbers, y: Any) -> Ints:
     values = one_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1 or values.shape[0] != X.shape[0]:
         raise ValueError(
-            f"y has the shape {values.shape}, but X has {X.shape[0]} rows: give one class per row"
+            f"y of shape {values.shape} is invalid: expected one class for each of the "
+            f"{X.shape[0]} rows of X"
         )
     return class_codes(model, X, values)
 
 
-def _own(codes: Ints, F: Array) -> Bools:
-    """Return the matrix that is true at the class of every row, (m, k)."""
-    return np.asarray(codes[:, None] == np.arange(F.shape[1]))
+def _one_hot(codes: Ints, k: int) -> Bools:
+    return np.asarray(codes[:, None] == np.arange(k))
 
 
-def _probabilities(model: Any, X: Any) -> Array:
-    return np.asarray(model.predict_proba(X), dtype=np.float64)
+# --- Quality ---------------------------------------------------------------------------------
 
 
-_MOST_CELLS = 20_000  # of the confusion matrix that the page holds
-_BINS = 10  # of probabilities
-
-
-def quality(rows: JudgedRows, several: bool, room: SizeLimit = WHOLE) -> dict[str, Any]:
-    """Return all that the page says of the answers to some rows."""
-    m = rows.has.shape[0]
+def quality(rows: EvaluatedRows, several: bool, limit: SizeLimit = FULL_SIZE) -> dict[str, Any]:
+    """Return errors, log loss, scores by class, confusion matrix and calibration."""
+    m, actual, predicted = rows.actual.shape[0], rows.actual, rows.predicted
     return {
         "rows": m,
         "wrong": int(rows.wrong.sum()),
-        "commonestWrong": None if several else m - int(rows.has.sum(axis=0).max()),
-        "labelError": float(np.mean(rows.has != rows.says)) if several else None,
+        "mostCommonWrong": None if several else m - int(actual.sum(axis=0).max()),
+        "labelError": float(np.mean(actual != predicted)) if several else None,
         "logLoss": finite(_log_loss(rows, several)),
-        "byClass": by_class(rows.has, rows.says),
-        "confusion": None if several else confusion(rows.has, rows.says, room),
-        "reliability": reliability(rows, several),
+        "byClass": by_class(actual, predicted),
+        "confusion": None if several else confusion(actual, predicted, limit),
+        "calibration": calibration(rows, several),
     }
 
 
-def by_class(has: Bools, says: Bools) -> list[dict[str, Any]]:
-    """Return counts, precision, recall and F1 of every class; None where nothing is divided."""
-    counts = has.sum(axis=0), says.sum(axis=0), (has & says).sum(axis=0)
+def by_class(actual: Bools, predicted: Bools) -> list[dict[str, Any]]:
+    """Return counts, precision, recall and F1 of every class; None where they are undefined."""
+    counts = actual.sum(axis=0), predicted.sum(axis=0), (actual & predicted).sum(axis=0)
     return [
         {
-            "rows": rows,
-            "answers": answers,
-            "right": right,
-            "precision": _share(right, answers),
-            "recall": _share(right, rows),
-            "f1": _share(2 * right, rows + answers),
+            "rows": own,
+            "predicted": given,
+            "correct": correct,
+            "precision": _ratio(correct, given),
+            "recall": _ratio(correct, own),
+            "f1": _ratio(2 * correct, own + given),
         }
-        for rows, answers, right in zip(*(count.tolist() for count in counts), strict=True)
+        for own, given, correct in zip(*(count.tolist() for count in counts), strict=True)
     ]
 
 
-def confusion(has: Bools, says: Bools, room: SizeLimit = WHOLE) -> dict[str, Any]:
-    """Return [class, answer, count] of all pairs that occur, the commonest first."""
-    k = has.shape[1]
-    pairs, counts = np.unique(has.argmax(axis=1) * k + says.argmax(axis=1), return_counts=True)
-    order = np.argsort(-counts, kind="stable")[: room.of(_MOST_CELLS)]
+def _ratio(part: int, total: int) -> float | None:
+    return part / total if total else None
+
+
+def confusion(actual: Bools, predicted: Bools, limit: SizeLimit = FULL_SIZE) -> dict[str, Any]:
+    """Return [true class, predicted class, count] of all pairs, the most frequent first."""
+    k = actual.shape[1]
+    pairs, counts = np.unique(
+        actual.argmax(axis=1) * k + predicted.argmax(axis=1), return_counts=True
+    )
+    order = np.argsort(-counts, kind="stable")[: limit.scale(_MAX_CELLS)]
     cells = np.column_stack([pairs // k, pairs % k, counts])[order]
     return {"cells": cells.tolist(), "leftOut": int(pairs.size - order.size)}
 
 
-def reliability(rows: JudgedRows, several: bool) -> list[list[float]]:
-    """Return [mean probability of the answer, share that is right, count] of every filled bin."""
-    sure = np.maximum(rows.P, 1.0 - rows.P).ravel() if several else rows.P.max(axis=1)
-    right = (rows.has == rows.says).ravel() if several else ~rows.wrong
-    place = np.minimum((sure * _BINS).astype(np.intp), _BINS - 1)
+def calibration(rows: EvaluatedRows, several: bool) -> list[list[float]]:
+    """Return [mean probability of the prediction, share of correct ones, count] of every bin."""
+    P = np.maximum(rows.P, 1.0 - rows.P).ravel() if several else rows.P.max(axis=1)
+    correct = (rows.actual == rows.predicted).ravel() if several else ~rows.wrong
+    place = np.minimum((P * _BINS).astype(np.intp), _BINS - 1)
     return [
-        [float(sure[own].mean()), float(right[own].mean()), int(own.sum())]
+        [float(P[own].mean()), float(correct[own].mean()), int(own.sum())]
         for own in (place == number for number in np.unique(place))
     ]
 
 
-def _log_loss(rows: JudgedRows, several: bool) -> float:
-    """Return the mean of -ln of the probability of what a row is; labels of a row are summed."""
+def _log_loss(rows: EvaluatedRows, several: bool) -> float:
+    """Return the mean log loss; the log losses of the labels of a row are summed."""
     tiny = float(np.finfo(np.float64).tiny)
-    told = np.where(rows.has, rows.P, 1.0 - rows.P) if several else rows.P[rows.has][:, None]
-    return float(-np.log(np.maximum(told, tiny)).sum(axis=1).mean())
+    p = np.where(rows.actual, rows.P, 1.0 - rows.P) if several else rows.P[rows.actual][:, None]
+    return float(-np.log(np.maximum(p, tiny)).sum(axis=1).mean())
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+# --- Sample of rows --------------------------------------------------------------------------
 
 
-_MOST_ROWS = 300
-_FEWEST_ROWS = 20
-_MOST_NUMBERS = 50_000  # of one kind, rows times features or rows times classes
-_SEED = 0
+def choose_rows(wrong: Bools, width: int, limit: SizeLimit = FULL_SIZE) -> Ints:
+    """Return the indices of the rows on the page, (n,), misclassified rows first.
 
-
-def sample_of(model: Any, shown: Ints, rows: JudgedRows, chosen: Ints) -> dict[str, Any]:
-    """Return values, classes and answers of some rows, and what the page cannot take apart.
-
-    The score of a class is its base plus what the shown features add. The base is the intercept,
-    or by row where there are scores that no shown feature explains.
+    At most half of them are misclassified if there are enough others. There are fewer rows if a
+    row has many numbers (`width`). The choice is deterministic, and the rows of a larger width are
+    among those of a smaller one.
     """
-    values = np.zeros((chosen.size, shown.size))
-    for place, feature in enumerate(shown.tolist()):
-        values[:, place] = column(rows.X, feature)[chosen]
-    whole = has_tables(model) and shown.size == model.ensemble_.stump_features.size
-    base = model.intercept_[None] if whole else _unexplained(model, shown, values, rows.F[chosen])
-    return {
-        "numbers": chosen.tolist(),
-        "values": packed(values, "f8"),
-        "base": packed(base, "f8"),
-        "whole": whole,
-        "has": _told(rows.has[chosen], has_several_labels(model)),
-        "says": _told(rows.says[chosen], has_several_labels(model)),
-        "wrong": rows.wrong[chosen].tolist(),
-    }
-
-
-def choose(wrong: Bools, width: int, room: SizeLimit = WHOLE) -> Ints:
-    """Return places of rows, (n,): the wrong ones first, but at least half of them right if any.
-
-    Fewer of them where a row has many numbers; always the same for the same rows. Those of a
-    larger width are among those of a smaller one.
-    """
-    by_width = room.of(_MOST_NUMBERS) // max(width, 1)
-    most = int(np.clip(by_width, room.of(_FEWEST_ROWS), room.of(_MOST_ROWS)))
+    by_width = limit.scale(_MAX_NUMBERS) // max(width, 1)
+    most = int(np.clip(by_width, limit.scale(_MIN_ROWS), limit.scale(_MAX_ROWS)))
     random = np.random.default_rng(_SEED)
     bad, good = (random.permutation(np.flatnonzero(own)) for own in (wrong, ~wrong))
     n_bad = min(bad.size, max(most // 2, most - good.size))
@@ -178,8 +161,31 @@ def choose(wrong: Bools, width: int, room: SizeLimit = WHOLE) -> Ints:
     return np.concatenate(chosen).astype(np.intp)
 
 
-def _unexplained(model: Any, shown: Ints, values: Array, F: Array) -> Array:
-    """Return the scores without what the shown features add, (n, k)."""
+def row_sample(model: Any, shown: Ints, rows: EvaluatedRows, chosen: Ints) -> dict[str, Any]:
+    """Return values, true and predicted classes of some rows.
+
+    The score of a class is its base plus the contributions of the features in `shown`. The base is
+    the intercept if these are all features with tables; otherwise every row has its own base.
+    """
+    values = np.zeros((chosen.size, shown.size))
+    for place, feature in enumerate(shown.tolist()):
+        values[:, place] = column(rows.X, feature)[chosen]
+    same_base = has_tables(model) and shown.size == model.ensemble_.stump_features.size
+    base = model.intercept_[None] if same_base else _base(model, shown, values, rows.F[chosen])
+    several = has_several_labels(model)
+    return {
+        "indices": chosen.tolist(),
+        "values": packed(values, "f8"),
+        "base": packed(base, "f8"),
+        "sameBase": same_base,
+        "actual": _class_indices(rows.actual[chosen], several),
+        "predicted": _class_indices(rows.predicted[chosen], several),
+        "wrong": rows.wrong[chosen].tolist(),
+    }
+
+
+def _base(model: Any, shown: Ints, values: Array, F: Array) -> Array:
+    """Return the scores minus the contributions of the features in `shown`, (n, k)."""
     places = np.searchsorted(model.ensemble_.stump_features, shown)
     base = F.copy()
     for x, place in zip(values.T, places.tolist(), strict=True):
@@ -188,8 +194,8 @@ def _unexplained(model: Any, shown: Ints, values: Array, F: Array) -> Array:
     return base
 
 
-def _told(chosen: Bools, several: bool) -> list[Any]:
+def _class_indices(chosen: Bools, several: bool) -> list[Any]:
     """Return the class of every row, or the list of its labels."""
     if several:
         return [np.flatnonzero(row).tolist() for row in chosen]
-    return [int(place) for place in chosen.argmax(axis=1)]
+    return [int(index) for index in chosen.argmax(axis=1)]

@@ -1,9 +1,9 @@
-// What the pictures share: scales, axes and colours.
+// Helpers of all charts: scales, axes and colours.
 
 const COLOURS = 8;
 const DASHES = [null, "7 4", "2 4", "9 3 2 3"];
 
-/** Colour and dash of the i-th line: 32 that differ. */
+/** Colour and dash of line i: 32 different styles. */
 function lineStyle(i) {
     return {
         class: `line colour-${i % COLOURS}`,
@@ -16,17 +16,17 @@ function scale(low, high, from, to) {
     return (x) => from + (x - low) * factor;
 }
 
-/** An empty picture with room for axes, and its inner size. */
-function picture(width, height, words, room = {}) {
-    const inner = { left: 46, right: 12, top: 10, bottom: 42, ...room };
+/** An empty chart with margins for the axes. */
+function chart(width, height, label, margins = {}) {
+    const inner = { left: 46, right: 12, top: 10, bottom: 42, ...margins };
     const node = svg("svg", {
-        width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words,
+        width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
     });
     const [right, bottom] = [width - inner.right, height - inner.bottom];
     return { ...inner, node, width, height, right, bottom };
 }
 
-function axisBelow(frame, x, ticks, words, format = short) {
+function axisBelow(frame, x, ticks, label, format = short) {
     const { left, right, bottom } = frame;
     for (const tick of ticks) {
         const place = { x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 4 };
@@ -37,7 +37,7 @@ function axisBelow(frame, x, ticks, words, format = short) {
     }
     frame.node.append(
         svg("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "axis" }),
-        svg("text", { x: right, y: bottom + 36, class: "tick end strong" }, words),
+        svg("text", { x: right, y: bottom + 36, class: "tick end strong" }, label),
     );
 }
 
@@ -56,32 +56,32 @@ function pathOf(points) {
     return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)},${y.toFixed(2)}`).join("");
 }
 
-/** The values with a little room above and below. */
+/** The range of the values with a margin on both sides. */
 function padded(values, share = 0.06) {
     const low = Math.min(...values);
     const high = Math.max(...values);
-    const room = (high - low) * share || Math.abs(high) * share || 1;
-    return [low - room, high + room];
+    const margin = (high - low) * share || Math.abs(high) * share || 1;
+    return [low - margin, high + margin];
 }
 
-/** Text cut to so many pixels, about; the whole of it is in the title of the element. */
-function clipped(words, pixels, attributes) {
+/** Text truncated to about `pixels`; the title of the element is the complete text. */
+function clipped(text, pixels, attributes) {
     const most = Math.max(Math.floor(pixels / 7.1), 2);
-    const shown = middleOut(words, most);
-    return svg("text", attributes, shown, shown === words ? null : svg("title", {}, words));
+    const shown = truncated(text, most);
+    return svg("text", attributes, shown, shown === text ? null : svg("title", {}, text));
 }
 
-/** A cell of a heat map, deeper for more; it tells its words where it is pointed at. */
-function heatCell(place, good, depth, words, told) {
+/** A cell of a heat map, darker for larger values; its text is shown when pointed at. */
+function heatCell(place, good, depth, text, output) {
     return svg("rect", {
         ...place,
         class: good ? "heat" : "heat wrong",
         "fill-opacity": (0.1 + 0.9 * Math.sqrt(depth)).toFixed(3),
-        onpointerenter: () => { told.textContent = words; },
-    }, svg("title", {}, words));
+        onpointerenter: () => { output.textContent = text; },
+    }, svg("title", {}, text));
 }
 
-/** A box with a bar to either side of zero; ends are shares of its width. */
+/** A box with a bar that starts at zero, within the range from low to high. */
 function bar(value, low, high, style) {
     const x = (v) => (100 * (v - low)) / (high - low || 1);
     const own = html("i", { class: style });

@@ -1,4 +1,4 @@
-// Which classes are taken for which.
+// The confusion matrix and the most common errors.
 
 const MOST_IN_MATRIX = 120;
 const MOST_WITH_COUNTS = 20;
@@ -7,21 +7,23 @@ const MATRIX_TOP = 16;
 function confusionCard() {
     const state = { shares: true };
     const box = html("div", { class: "chart scroll" });
-    const told = readout("Point at a cell to read it.");
-    const redraw = drawn(box, (width) => confusionPicture(width, state, told));
+    const output = readout("Point at a cell for details.");
+    const redraw = drawn(box, (width) => confusionChart(width, state, output));
     const set = (value) => {
         state.shares = value;
         redraw();
     };
-    const units = choice("Cells", [[true, "Share of the row"], [false, "Rows"]], true, set);
+    const options = [[true, "Percent of the true class"], [false, "Rows"]];
+    const units = choice("Cells", options, true, set);
     return card(
         "Confusion matrix",
-        note("One row per true class, one column per answer: what is off the diagonal is wrong."),
-        html("div", { class: "tools" }, units), box, told,
+        note("One row per true class, one column per predicted class. Cells off the diagonal are " +
+            "errors."),
+        html("div", { class: "tools" }, units), box, output,
     );
 }
 
-/** Sizes of the matrix: of a cell, and of the room for names at the left and below. */
+/** Sizes of the matrix: of a cell, and of the margins for names at the left and below. */
 function matrixLayout(width) {
     const longest = Math.max(...data.classes.map((name) => name.length));
     const left = Math.min(Math.max(7 * longest + 12, 36), width * 0.3, 170);
@@ -34,7 +36,7 @@ function matrixLayout(width) {
     return { left, cell, turned, below, compact, side: cell * classCount };
 }
 
-function confusionPicture(width, state, told) {
+function confusionChart(width, state, output) {
     const layout = matrixLayout(width);
     const node = svg("svg", {
         width: Math.max(layout.left + layout.side + 4, Math.min(width, 330)),
@@ -46,12 +48,13 @@ function confusionPicture(width, state, told) {
     for (const r of range(classCount)) nameInMatrix(node, r, layout);
     const most = Math.max(...data.quality.confusion.cells.map((cell) => cell[2]));
     for (const cell of data.quality.confusion.cells) {
-        drawCell(node, cell, { layout, state, told, most });
+        drawCell(node, cell, { layout, state, output, most });
     }
     const unit = state.shares ? ", in percent of the true class" : ", in rows";
     node.append(
         svg("text", { x: left - 7, y: 11, class: "tick end strong" }, "true"),
-        svg("text", { x: left, y: 11, class: "tick strong" }, "answer", layout.compact ? "" : unit),
+        svg("text", { x: left + 8, y: 11, class: "tick strong" },
+            "predicted class", layout.compact ? "" : unit),
     );
     return node;
 }
@@ -74,34 +77,34 @@ function nameInMatrix(node, r, { left, cell, turned, below, side }) {
     );
 }
 
-function drawCell(node, [i, j, n], { layout, state, told, most }) {
+function drawCell(node, [i, j, n], { layout, state, output, most }) {
     const { left, cell, compact } = layout;
     const share = n / data.quality.byClass[i].rows;
     const depth = state.shares ? share : n / most;
     const x = left + j * cell;
     const y = MATRIX_TOP + i * cell;
-    const words = `${count(n, ["row", "rows"])} of ${data.classes[i]} answered ` +
-        `${data.classes[j]}: ${percent(share)} of its rows`;
-    node.append(heatCell({ x, y, width: cell, height: cell }, i === j, depth, words, told));
+    const text = `${count(n, ["row", "rows"])} of ${data.classes[i]} predicted as ` +
+        `${data.classes[j]}: ${percent(share)} of this class`;
+    node.append(heatCell({ x, y, width: cell, height: cell }, i === j, depth, text, output));
     if (compact) return;
     const shown = state.shares ? (100 * share).toFixed(share < 0.095 ? 1 : 0) : String(n);
     const style = depth > 0.3 ? "cell on" : "cell";
     node.append(svg("text", { x: x + cell / 2, y: y + cell / 2 + 4, class: style }, shown));
 }
 
-function mistakesCard() {
+function errorsCard() {
     const wrong = data.quality.confusion.cells.filter(([i, j]) => i !== j);
-    const heading = "Commonest mistakes";
-    if (wrong.length === 0) return card(heading, note("There are none on these rows."));
+    const heading = "Most common errors";
+    if (wrong.length === 0) return card(heading, note("There are no errors on these rows."));
     const box = html("div");
-    growing(box, 10, wrong, (some) => html("ol", { class: "mistakes" }, some.map(mistakeLine)));
+    growing(box, 10, wrong, (some) => html("ol", { class: "mistakes" }, some.map(errorLine)));
     const { leftOut } = data.quality.confusion;
     return card(heading, box,
-        leftOut > 0 ? note(`${leftOut} rarer pairs were left out of this page.`) : null);
+        leftOut > 0 ? note(`${leftOut} less common pairs are left out of this page.`) : null);
 }
 
-function mistakeLine([i, j, n]) {
+function errorLine([i, j, n]) {
     const often = `${n} \u00d7, ${percent(n / data.quality.byClass[i].rows, 0)}`;
-    return html("li", {}, html("b", {}, data.classes[i]), " taken for ",
+    return html("li", {}, html("b", {}, data.classes[i]), " predicted as ",
         html("b", {}, data.classes[j]), html("span", {}, often));
 }

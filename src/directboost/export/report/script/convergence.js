@@ -1,4 +1,4 @@
-// How the fit came closer to the best model, round by round.
+// The certificate, and the convergence of the bounds.
 
 const MOST_MARKED = 40;
 
@@ -7,28 +7,28 @@ function showConvergence() {
     const parts = data.certificate ? [certificateCard()] : [];
     if (data.history) parts.push(convergenceCard());
     const columns = html("div", { class: parts.length > 1 ? "columns narrow-left" : "" }, parts);
-    section("proof", data.certificate ? "Proof and convergence" : "Convergence", columns);
+    section("proof", data.certificate ? "Certificate and convergence" : "Convergence", columns);
 }
 
 function certificateCard() {
     const c = data.certificate;
     const lines = [
         ["Objective of the model", short(c.primal, 6)],
-        ["Lower bound of all models", short(c.dual, 6)],
-        ["Distance", short(c.gap)],
-        ["In percent of what can be reduced", percent(c.relativeGap, 3)],
+        ["Lower bound for all models", short(c.dual, 6)],
+        ["Gap", short(c.gap)],
+        ["Gap, relative to the reducible part", percent(c.relativeGap, 3)],
         ["Penalty \u03bd", short(c.nu, 4)],
-        ["Largest price of a column", short(c.maxPrice, 4)],
-        ["Holds over", c.dictionary],
+        ["Maximal price of a column", short(c.maxPrice, 4)],
+        ["Valid for models over", c.dictionary],
         ["Tolerance reached", c.converged ? "yes" : "no"],
     ];
-    const rowOf = ([words, value]) =>
-        html("tr", {}, html("th", { scope: "row" }, words), html("td", {}, value));
+    const rowOf = ([text, value]) =>
+        html("tr", {}, html("th", { scope: "row" }, text), html("td", {}, value));
     return card(
         "Certificate",
         html("table", { class: "plain" }, html("tbody", {}, lines.map(rowOf))),
-        note("The bound comes from the dual problem. It is computed from the final weights, " +
-            "by code that does not know how they were found."),
+        note("The lower bound is the value of a dual feasible point. It is computed from the " +
+            "final weights, independently of the solver."),
     );
 }
 
@@ -36,17 +36,17 @@ function convergenceCard() {
     const { certified } = data.history;
     const state = { over: "round", show: certified ? "objective" : "own" };
     const box = html("div", { class: "chart" });
-    const redraw = drawn(box, (width) => convergencePicture(width, state));
+    const redraw = drawn(box, (width) => convergenceChart(width, state));
     const set = (name) => (value) => {
         state[name] = value;
         redraw();
     };
-    const kinds = [["objective", "Objective and bound"], ["gap", "Gap"]];
+    const kinds = [["objective", "Objective and lower bound"], ["gap", "Gap"]];
     const axes = [["round", "Rounds"], ["seconds", "Seconds"]];
     const tools = html("div", { class: "tools" },
         certified ? choice("Curve", kinds, state.show, set("show")) : null,
         choice("Over", axes, state.over, set("over")));
-    return card(certified ? "The bounds close in" : "Rounds", tools, box);
+    return card(certified ? "Convergence" : "Rounds", tools, box);
 }
 
 function curvesToDraw(state) {
@@ -59,11 +59,11 @@ function curvesToDraw(state) {
         .filter(([, values]) => values.some((value) => value !== null));
 }
 
-function convergencePicture(width, state) {
+function convergenceChart(width, state) {
     const curves = curvesToDraw(state);
-    if (curves.length === 0) return note("The method records no objective.");
+    if (curves.length === 0) return note("The method records neither objective nor error.");
     const names = curves.map(([name]) => name);
-    const frame = picture(width, 290, `${names.join(" and ")} over the fit`, { left: 56, top: 30 });
+    const frame = chart(width, 290, `${names.join(" and ")} over the fit`, { left: 56, top: 30 });
     const xs = data.history.curves[state.over];
     const x = scale(xs[0], Math.max(xs.at(-1), xs[0] + 1e-9), frame.left, frame.right);
     const y = heightAxis(frame, curves, state.show === "gap");
@@ -80,7 +80,7 @@ function convergencePicture(width, state) {
     return frame.node;
 }
 
-/** Draw the axis of the values, logarithmic for a gap; returns where a value stands. */
+/** Draw the vertical axis, logarithmic for a gap; returns the scale. */
 function heightAxis(frame, curves, log) {
     const known = curves.flatMap(([, values]) => values)
         .filter((value) => value !== null && (!log || value > 0));

@@ -1,10 +1,10 @@
-// Elements of the page. Text is always set as text, never read as HTML.
+// Elements of the page. Text is always inserted as text, never parsed as HTML.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
     for (const [name, value] of Object.entries(attributes)) {
-        const word = name.startsWith("aria-"); // true and false are words there
+        const word = name.startsWith("aria-"); // true and false are strings there
         if (value === null || value === undefined || (value === false && !word)) continue;
         if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
         else node.setAttribute(name, value === true && !word ? "" : String(value));
@@ -21,37 +21,37 @@ function svg(tag, attributes = {}, ...children) {
     return fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 }
 
-function button(words, press, attributes = {}) {
-    return html("button", { type: "button", onclick: press, ...attributes }, words);
+function button(text, press, attributes = {}) {
+    return html("button", { type: "button", onclick: press, ...attributes }, text);
 }
 
-function labelled(words, control, attributes = {}) {
-    return html("label", attributes, html("span", {}, words), control);
+function labelled(text, control, attributes = {}) {
+    return html("label", attributes, html("span", {}, text), control);
 }
 
 function selectOf(options, chosen, change) {
     const node = html("select", { onchange: () => change(node.value) });
-    for (const [value, words] of options) {
-        node.append(html("option", { value, selected: String(value) === String(chosen) }, words));
+    for (const [value, text] of options) {
+        node.append(html("option", { value, selected: String(value) === String(chosen) }, text));
     }
     return node;
 }
 
-/** Some buttons of which one is pressed; `options` are [value, words]. */
+/** A group of buttons, one of them pressed; `options` are [value, text]. */
 function choice(name, options, chosen, change) {
     const box = html("div", { class: "choice", role: "group", "aria-label": name });
-    for (const [value, words] of options) {
+    for (const [value, text] of options) {
         const press = () => {
             for (const other of box.children) other.setAttribute("aria-pressed", other === own);
             change(value);
         };
-        const own = button(words, press, { "aria-pressed": value === chosen });
+        const own = button(text, press, { "aria-pressed": value === chosen });
         box.append(own);
     }
     return box;
 }
 
-/** A section with a heading and an entry in the navigation. */
+/** A section with a heading. */
 function section(id, heading, ...children) {
     const node = html(
         "section",
@@ -67,16 +67,16 @@ function card(heading, ...children) {
     return html("div", { class: "card" }, heading ? html("h3", {}, heading) : null, ...children);
 }
 
-function note(words, attributes = {}) {
-    return html("p", { class: "note", ...attributes }, words);
+function note(text, attributes = {}) {
+    return html("p", { class: "note", ...attributes }, text);
 }
 
-/** A line that tells what is pointed at. */
-function readout(words) {
-    return html("p", { class: "readout", "aria-live": "polite" }, words);
+/** A line of text about the element under the pointer. */
+function readout(text) {
+    return html("p", { class: "readout", "aria-live": "polite" }, text);
 }
 
-/** Draw into a box again whenever its width changes; returns a function that redraws. */
+/** Redraw a box whenever its width changes; returns a function that redraws it. */
 function drawn(box, draw) {
     let width = 0;
     const again = () => {
@@ -91,28 +91,28 @@ function drawn(box, draw) {
     return again;
 }
 
-/** A name that, where there is too little room, loses its middle: both ends tell names apart. */
-function nameOf(words, end = "") {
-    const tail = words.length > 14 ? 7 : 0;
-    const cut = words.length - tail;
+/** A name that loses its middle if space is scarce, since both ends identify it. */
+function nameOf(text, end = "") {
+    const tail = text.length > 14 ? 7 : 0;
+    const cut = text.length - tail;
     return [
-        html("span", { class: "head" }, words.slice(0, cut)),
-        html("span", { class: "tail" }, words.slice(cut) + end),
+        html("span", { class: "head" }, text.slice(0, cut)),
+        html("span", { class: "tail" }, text.slice(cut) + end),
     ];
 }
 
-function moreWords(left, step) {
-    return left > step ? `Show ${step} more of ${left}` : `Show the other ${left}`;
+function moreText(left, step) {
+    return left > step ? `Show ${step} more of ${left}` : `Show ${left} more`;
 }
 
-/** How wide a column of names is to be, in the style of what holds the lines. */
+/** Set the width of a column of names in the style of its container. */
 function nameWidth(node, names, most) {
     const longest = Math.max(...names.map((name) => name.length));
     node.style.setProperty("--name", `${Math.min(longest + 1, most)}ch`);
     return node;
 }
 
-/** A list of which the first so many are shown, and a button for more. */
+/** A list that shows its first `count` items, with a button for more. */
 function growing(box, count, items, make) {
     let shown = Math.min(count, items.length);
     const more = button("", () => {
@@ -121,7 +121,7 @@ function growing(box, count, items, make) {
     }, { class: "quiet more" });
     const draw = () => {
         const left = items.length - shown;
-        more.textContent = moreWords(left, 10 * count);
+        more.textContent = moreText(left, 10 * count);
         box.replaceChildren(make(items.slice(0, shown)), ...(left > 0 ? [more] : []));
     };
     draw();

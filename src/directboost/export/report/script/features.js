@@ -1,16 +1,17 @@
-// The features: how important they are, and what their values add to the scores.
+// The features: importances and contributions to the scores.
 
 const FIRST_CLASSES = 5;
-const FIRST_WORDS = {
-    steps: "Point at the picture, or move with the arrow keys, to read a step.",
-    levels: "Each dot is what a level adds to the score of a class.",
+const FIRST_HINTS = {
+    steps: "Point at the chart, or use the arrow keys, to read a step.",
+    levels: "Each dot is the contribution of a level to the score of a class.",
 };
 
 function showFeatures() {
     if (data.importances.length === 0) return;
     if (data.tables.length === 0) {
-        const why = data.whyNoTables ?? "The tables of the features are too large for this page.";
-        const parts = [importancesCard(null), card("What values add", note(why))];
+        const why = data.noTablesReason ??
+            "The tables of the features are too large for this page.";
+        const parts = [importancesCard(null), card("Contributions to the scores", note(why))];
         section("features", "Features", html("div", { class: "columns" }, parts));
         return;
     }
@@ -19,7 +20,7 @@ function showFeatures() {
         importancesCard(steps.choose), steps.node));
 }
 
-/** The classes that a feature moves most. */
+/** The classes whose scores a feature changes most. */
 function strongest(feature) {
     const reach = spans(feature);
     return range(classCount).filter((r) => reach[r] > 0)
@@ -29,14 +30,14 @@ function strongest(feature) {
 function stepsCard() {
     const state = { feature: data.tables[0], chosen: strongest(data.tables[0]) };
     const box = html("div", { class: "chart", id: "steps" });
-    const told = readout("");
-    const chips = html("div", { class: "chips", role: "group", "aria-label": "Classes to draw" });
+    const output = readout("");
+    const chips = html("div", { class: "chips", role: "group", "aria-label": "Classes to show" });
     const redraw = drawn(box, (width) => (state.feature.levels === null
-        ? stepPicture(width, state.feature, state.chosen, told)
-        : levelPicture(width, state.feature, state.chosen)));
+        ? stepChart(width, state.feature, state.chosen, output)
+        : levelChart(width, state.feature, state.chosen)));
     const show = () => {
         classChips(chips, state, show);
-        told.textContent = FIRST_WORDS[state.feature.levels === null ? "steps" : "levels"];
+        output.textContent = FIRST_HINTS[state.feature.levels === null ? "steps" : "levels"];
         redraw();
     };
     const choose = (place) => {
@@ -50,15 +51,15 @@ function stepsCard() {
     picker.id = "feature";
     const tools = html("div", { class: "tools" },
         labelled("Feature", picker), featureFilter(picker, choose));
-    const node = card("What values add", tools, chips, box, told, tablesNote());
+    const node = card("Contributions to the scores", tools, chips, box, output, tablesNote());
     show();
     return { node, choose };
 }
 
 function tablesNote() {
     if (data.tablesLeftOut === 0) return null;
-    const words = ["weaker feature has", "weaker features have"];
-    return note(`${count(data.tablesLeftOut, words)} no table here, to keep the page small.`);
+    const text = ["less important feature has", "less important features have"];
+    return note(`${count(data.tablesLeftOut, text)} no table on this page, to limit its size.`);
 }
 
 function intoView(node) {
@@ -69,17 +70,17 @@ function intoView(node) {
 function featureOptions(part) {
     return data.tables.map((table, i) => [i, table.name])
         .filter(([, name]) => name.toLowerCase().includes(part))
-        .map(([i, name]) => [i, middleOut(name, 44)]);
+        .map(([i, name]) => [i, truncated(name, 44)]);
 }
 
-/** A field that leaves only the features with some letters in the list. */
+/** A field that filters the list of features by name. */
 function featureFilter(picker, choose) {
     if (data.tables.length < 12) return null;
     const field = html("input", { type: "search", placeholder: "part of a name" });
     field.addEventListener("input", () => {
         const found = featureOptions(field.value.toLowerCase());
         const now = Number(picker.value);
-        picker.replaceChildren(...found.map(([value, words]) => html("option", { value }, words)));
+        picker.replaceChildren(...found.map(([value, text]) => html("option", { value }, text)));
         if (found.some(([value]) => value === now)) picker.value = now;
         else if (found.length > 0) choose(found[0][0]);
     });
@@ -91,11 +92,11 @@ function classChips(box, state, show) {
         state.chosen = chosen;
         show();
     };
-    const tool = (words, chosen) => button(words, set(chosen), { class: "quiet" });
+    const tool = (text, chosen) => button(text, set(chosen), { class: "quiet" });
     const chips = range(classCount).map((r) => classChip(box, state, r, show));
     box.replaceChildren(
         html("div", { class: "chip-list" }, chips),
-        html("div", { class: "chip-tools" }, tool("Widest", strongest(state.feature)),
+        html("div", { class: "chip-tools" }, tool("Strongest", strongest(state.feature)),
             tool("All", range(classCount)), tool("None", [])),
     );
 }

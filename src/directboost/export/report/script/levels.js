@@ -1,9 +1,9 @@
-// What the levels of a category add: one line per level, one dot per class.
+// Contributions of the levels of a category: one line per level, one dot per class.
 
 const MOST_LEVELS = 40;
 const LEVEL_HEIGHT = 26;
 
-/** The levels that rules name, those of the widest votes first, then all others, then missing. */
+/** The levels in rules, the largest contributions first, then other levels, then missing. */
 function levelLines(feature) {
     const steps = stepsOf(feature);
     const reach = ([, step]) =>
@@ -13,7 +13,7 @@ function levelLines(feature) {
         .map(([code, name]) => [name, stepOf(feature, code)])
         .sort((a, b) => reach(b) - reach(a))
         .slice(0, MOST_LEVELS);
-    lines.push(["any other", stepOf(feature, -1)]);
+    lines.push(["other levels", stepOf(feature, -1)]);
     if (feature.missing) lines.push(["missing", steps]);
     return lines;
 }
@@ -22,12 +22,12 @@ function hasOwnStep(feature, code) {
     return feature.thresholds.includes(code - 0.5) && feature.thresholds.includes(code + 0.5);
 }
 
-function levelPicture(width, feature, chosen) {
+function levelChart(width, feature, chosen) {
     const lines = levelLines(feature);
     const longest = Math.max(...lines.map(([name]) => name.length));
     const left = Math.min(7.2 * longest + 16, width * 0.38);
-    const words = `What the levels of ${feature.name} add to the scores`;
-    const frame = picture(width, LEVEL_HEIGHT * lines.length + 52, words, { left });
+    const label = `Contributions of the levels of ${feature.name} to the scores`;
+    const frame = chart(width, LEVEL_HEIGHT * lines.length + 52, label, { left });
     const amounts = lines.flatMap(([, step]) => chosen.map((r) => added(feature, step, r)));
     const [low, high] = padded([0, ...amounts]);
     const x = scale(low, high, frame.left, frame.right);
@@ -37,7 +37,7 @@ function levelPicture(width, feature, chosen) {
         const y = frame.top + LEVEL_HEIGHT * (place + 0.5);
         drawLevel(frame, feature, line, chosen, { x, y });
     });
-    axisBelow(frame, x, ticksOf(low, high, width / 90), "added to the score");
+    axisBelow(frame, x, ticksOf(low, high, width / 90), "contribution to the score");
     return frame.node;
 }
 

@@ -1,7 +1,7 @@
-// Puts the page together.
+// Assembles the page.
 
-const SECTION_WORDS = {
-    overview: "Overview", proof: "Proof", quality: "Quality", features: "Features",
+const SECTION_NAMES = {
+    overview: "Overview", proof: "Certificate", quality: "Quality", features: "Features",
     sharing: "Sharing", "what-if": "What if",
 };
 
@@ -9,7 +9,7 @@ function showNavigation() {
     const links = new Map();
     const bar = document.getElementById("navigation");
     for (const node of document.querySelectorAll("main > section")) {
-        const link = html("a", { href: `#${node.id}` }, SECTION_WORDS[node.id]);
+        const link = html("a", { href: `#${node.id}` }, SECTION_NAMES[node.id]);
         links.set(node, link);
         bar.append(link);
     }
@@ -43,7 +43,8 @@ function watchTheme() {
 }
 
 function showFooter() {
-    const maker = `Written by directboost ${data.version}. The page is one file and loads nothing.`;
+    const maker = `Written by directboost ${data.version}. The page is a single file and loads no ` +
+        "other resources.";
     document.getElementById("footer").append(html("p", {}, data.setting), html("p", {}, maker));
 }
 

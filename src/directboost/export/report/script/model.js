@@ -1,9 +1,9 @@
-// The model: the same tables as in Python, and the scores that they give.
+// The model: the same tables as in Python, and the scores computed from them.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const classCount = data.classes.length;
 
-/** Thresholds and table of a feature, unpacked at first need: one row per step, missing last. */
+/** The table of a feature, unpacked at its first use: one row per step, then one for missing. */
 function tableOf(feature) {
     if (!feature.table) {
         feature.thresholds = floatsOf(feature.cuts);
@@ -20,7 +20,7 @@ function stepsOf(feature) {
     return feature.thresholds.length + 1;
 }
 
-/** The row of the table for a value: how many thresholds are below it, or the last if missing. */
+/** The table row of a value: the number of thresholds below it, or the last row if missing. */
 function stepOf(feature, x) {
     const steps = stepsOf(feature);
     if (Number.isNaN(x)) return steps;
@@ -38,7 +38,7 @@ function added(feature, step, r) {
     return tableOf(feature)[step * classCount + r];
 }
 
-/** A value in the middle of a step; beyond the ends a little outside. */
+/** A value in the middle of a step, or slightly outside the thresholds for the outer steps. */
 function valueIn(feature, step) {
     const cuts = feature.thresholds;
     if (cuts.length === 0) return 0;
@@ -51,7 +51,7 @@ function valueIn(feature, step) {
     return middle > cuts[step - 1] ? middle : cuts[step];
 }
 
-/** How far the steps of a feature go up and down for every class. */
+/** The range of the contributions of a feature to the score of every class. */
 function spans(feature) {
     const steps = stepsOf(feature) + (feature.missing ? 1 : 0);
     return data.classes.map((_, r) => {
@@ -64,11 +64,11 @@ const rows = {
     ...data.rows,
     values: floatsOf(data.rows.values),
     base: floatsOf(data.rows.base),
-    count: data.rows.numbers.length,
+    count: data.rows.indices.length,
 };
 
 function baseOf(row, r) {
-    return rows.base[(rows.whole ? 0 : row * classCount) + r];
+    return rows.base[(rows.sameBase ? 0 : row * classCount) + r];
 }
 
 function valuesOf(row) {
@@ -90,13 +90,13 @@ function probabilitiesOf(scores) {
     const { logistic, factor } = data.probabilities;
     if (logistic) return scores.map((score) => 1 / (1 + Math.exp(-factor * score)));
     const top = Math.max(...scores);
-    const odds = scores.map((score) => Math.exp(factor * (score - top)));
-    const sum = odds.reduce((a, b) => a + b, 0);
-    return odds.map((odd) => odd / sum);
+    const exponentials = scores.map((score) => Math.exp(factor * (score - top)));
+    const sum = exponentials.reduce((a, b) => a + b, 0);
+    return exponentials.map((one) => one / sum);
 }
 
-/** The class of the largest score; of labels all with a positive one. */
-function answersOf(scores) {
+/** The class with the largest score; of labels, all with a positive score. */
+function predictedClasses(scores) {
     if (data.several) return range(classCount).filter((r) => scores[r] > 0);
     return [scores.indexOf(Math.max(...scores))];
 }

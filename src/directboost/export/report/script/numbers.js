@@ -1,4 +1,4 @@
-// Numbers for the eye, and numbers out of base 64.
+// Formatting of numbers and names, and decoding of base 64.
 
 const MINUS = "\u2212";
 
@@ -7,26 +7,26 @@ function short(x, digits = 3) {
     if (x === 0) return "0";
     const size = Math.abs(x);
     const plain = size >= 1e-4 && size < 1e6;
-    const words = plain
+    const text = plain
         ? String(Number(x.toPrecision(Math.max(digits, Math.ceil(Math.log10(size))))))
         : x.toExponential(digits - 1);
-    return words.replace("-", MINUS);
+    return text.replace("-", MINUS);
 }
 
 function signed(x) {
-    const words = x.toFixed(Math.abs(x) < 10 ? 2 : 1).replace("-", MINUS);
-    return x > 0 ? `+${words}` : words;
+    const text = x.toFixed(Math.abs(x) < 10 ? 2 : 1).replace("-", MINUS);
+    return x > 0 ? `+${text}` : text;
 }
 
 function percent(x, digits = 1) {
     return x === null ? "\u2013" : `${(100 * x).toFixed(digits)}\u00a0%`;
 }
 
-/** Words with their middle left out where they are long: both ends tell names apart. */
-function middleOut(words, most) {
-    if (words.length <= most) return words;
+/** Text of at most `most` characters; long text loses its middle, since both ends identify it. */
+function truncated(text, most) {
+    if (text.length <= most) return text;
     const tail = Math.floor((most - 1) * 0.45);
-    return `${words.slice(0, most - 1 - tail)}\u2026${words.slice(words.length - tail)}`;
+    return `${text.slice(0, most - 1 - tail)}\u2026${text.slice(text.length - tail)}`;
 }
 
 function count(number, [one, several]) {
@@ -41,12 +41,12 @@ function floatsOf(text) {
     return new Float64Array(bytesOf(text));
 }
 
-/** The matrix (rows, width) that was packed as the places of its numbers and them. */
+/** A matrix (rows, width) from its non-zero entries and their indices. */
 function matrixOf(packed, rows) {
     const values = new Float64Array(rows * packed.width);
-    const at = new Uint32Array(bytesOf(packed.at));
-    const by = floatsOf(packed.by);
-    at.forEach((place, i) => { values[place] = by[i]; });
+    const indices = new Uint32Array(bytesOf(packed.indices));
+    const entries = floatsOf(packed.values);
+    indices.forEach((index, i) => { values[index] = entries[i]; });
     return values;
 }
 
@@ -54,7 +54,7 @@ function range(n) {
     return Array.from({ length: n }, (_, i) => i);
 }
 
-/** Round numbers between two ends, about so many. */
+/** About `about` round numbers between two ends. */
 function ticksOf(low, high, about) {
     const rough = (high - low) / Math.max(about, 1);
     const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,4 +1,4 @@
-// The right half of "What if": the scores, and the parts they are sums of.
+// The right half of "What if": the scores and the contributions of the features.
 
 const FIRST_SCORES = 12;
 const FIRST_PARTS = 12;
@@ -8,11 +8,11 @@ function drawScores() {
     const shares = probabilitiesOf(scores);
     const ends = padded([0, ...scores, ...what.before], 0.02);
     const shown = range(classCount).sort((a, b) => scores[b] - scores[a]).filter((r, place) =>
-        what.all || place < FIRST_SCORES || ownClasses().includes(r));
+        what.all || place < FIRST_SCORES || trueClasses().includes(r));
     const lines = shown.map((r) => scoreLine(r, scores[r], shares[r], ends));
     const list = html("div", { class: "score-list" }, lines);
     const left = classCount - shown.length;
-    const more = button(`Show the other ${left}`, () => {
+    const more = button(`Show ${left} more`, () => {
         what.all = true;
         drawScores();
     }, { class: "quiet more" });
@@ -23,17 +23,19 @@ function drawScores() {
     );
 }
 
-/** The class of the row, or its labels, as a list. */
-function ownClasses() {
-    return [rows.has[what.row]].flat();
+/** The true class of the row, or its labels, as a list. */
+function trueClasses() {
+    return [rows.actual[what.row]].flat();
 }
 
 function verdict(scores) {
-    const answers = answersOf(scores);
-    const right = String(answers) === String(ownClasses());
-    const truth = [", the row is ", html("b", {}, namesOf(ownClasses())), "."];
+    const predicted = predictedClasses(scores);
+    const correct = String(predicted) === String(trueClasses());
+    const truth = ["; the true ", data.classNoun[trueClasses().length === 1 ? 0 : 1],
+        trueClasses().length === 1 ? " is " : " are ", html("b", {}, namesOf(trueClasses())), "."];
     return html("p", { class: "verdict", "aria-live": "polite" },
-        "The model answers ", html("b", {}, namesOf(answers)), right ? ", which is right." : truth);
+        "The model predicts ", html("b", {}, namesOf(predicted)),
+        correct ? ", which is correct." : truth);
 }
 
 function scoreLine(r, score, share, [low, high]) {
@@ -63,7 +65,7 @@ function partOf(i, r) {
     return added(data.tables[i], stepOf(data.tables[i], what.values[i]), r);
 }
 
-/** What a number by class is for the chosen class, less that for the one it is compared with. */
+/** A value for the chosen class minus the value for the class it is compared with. */
 function difference(value) {
     return value(what.r) - (what.other === null ? 0 : value(what.other));
 }
@@ -81,7 +83,7 @@ function drawParts() {
     if (rest.length > 0) {
         lines.push(partLine(count(rest.length, ["other feature", "other features"]), other, ends));
     }
-    const constant = rows.whole ? "the same for every row" : "all else, which stays as it is";
+    const constant = rows.sameBase ? "intercept" : "intercept and features without table";
     lines.push(partLine(constant, base, ends));
     const sum = base + parts.reduce((total, part) => total + part.value, 0);
     document.getElementById("parts").replaceChildren(
@@ -92,26 +94,26 @@ function drawParts() {
 }
 
 function featurePart({ i, value }, ends) {
-    const { name, place } = data.tables[i];
-    const now = wordsOf(data.tables[i], what.values[i]);
-    const words = nameOf(name, ` = ${middleOut(now, 14)}`);
-    return partLine(words, value, ends, {
+    const { name, feature } = data.tables[i];
+    const now = valueText(data.tables[i], what.values[i]);
+    const text = nameOf(name, ` = ${truncated(now, 14)}`);
+    return partLine(text, value, ends, {
         class: changed(i) ? "part changed" : "part",
-        "data-feature": place,
+        "data-feature": feature,
         title: `${name} = ${now}`,
     });
 }
 
-function partLine(words, value, [low, high], attributes = { class: "part rest" }) {
+function partLine(text, value, [low, high], attributes = { class: "part rest" }) {
     return html("div", { ...attributes, "data-value": value },
-        html("span", { class: "name" }, words),
+        html("span", { class: "name" }, text),
         bar(value, low, high, value < 0 ? "amount against" : "amount for"),
         html("span", { class: "value" }, signed(value)));
 }
 
-/** Which score is taken apart, and which is taken off it. */
+/** The choice of a score and of the score that is subtracted from it. */
 function partsHead() {
-    const names = data.classes.map((name, r) => [r, middleOut(name, 28)]);
+    const names = data.classes.map((name, r) => [r, truncated(name, 28)]);
     const others = [["", "nothing"], ...names.filter(([r]) => r !== what.r)];
     const chooser = (key, options) => selectOf(options, what[key] ?? "", (value) => {
         what[key] = value === "" ? null : Number(value);

@@ -1,4 +1,4 @@
-// Which classes every rule serves: a heat map that can be sorted.
+// The weights of every rule by class: a heat map that can be sorted.
 
 const ROW_HEIGHT = 20;
 
@@ -8,19 +8,19 @@ function showSharing() {
     const lines = ruleLines(rules);
     const state = { by: "sum" };
     const box = html("div", { class: "heat-map" });
-    const told = readout("Point at a cell to read the weight.");
+    const output = readout("Point at a cell for its weight.");
     const largest = lines.map((line) => Math.max(...line.weights.map(Math.abs)));
     const most = Math.max(...largest);
     const draw = () => growing(box, 30, lines.toSorted(orderOf(state.by)), (some) =>
-        heatMap(some, told, most));
+        heatMap(some, output, most));
     const sorter = selectOf(sortOptions(), "sum", (by) => {
         state.by = by;
         draw();
     });
-    const left = count(rules.leftOut, ["weaker rule was", "weaker rules were"]);
-    section("sharing", `Which ${data.classNoun[1]} share a rule`, note(sharingWords(lines)),
+    const left = count(rules.leftOut, ["weaker rule is", "weaker rules are"]);
+    section("sharing", `Rules shared by ${data.classNoun[1]}`, note(sharingText(lines)),
         card(null, html("div", { class: "tools" }, labelled("Sort by", sorter, { class: "sort" })),
-            box, told, rules.leftOut > 0 ? note(`${left} left out of this page.`) : null));
+            box, output, rules.leftOut > 0 ? note(`${left} left out of this page.`) : null));
     draw();
 }
 
@@ -29,27 +29,29 @@ function ruleLines(rules) {
     return rules.texts.map((text, j) => {
         const own = Array.from(weights.subarray(j * classCount, (j + 1) * classCount));
         const sum = own.reduce((total, weight) => total + Math.abs(weight), 0);
-        const served = own.filter((weight) => weight !== 0).length;
-        return { text, feature: rules.features[j], weights: own, served, sum };
+        const used = own.filter((weight) => weight !== 0).length;
+        return { text, feature: rules.features[j], weights: own, used, sum };
     });
 }
 
-function sharingWords(lines) {
+function sharingText(lines) {
     const [one] = data.classNoun;
-    const shared = lines.filter((line) => line.served > 1).length;
+    const shared = lines.filter((line) => line.used > 1).length;
     const negative = lines.some((line) => line.weights.some((weight) => weight < 0));
-    return `One line per rule, one column per ${one}. Where the rule holds its weight is added ` +
-        `to the score, where not it is taken off. ${shared} of ` +
-        `${count(lines.length, ["rule", "rules"])} shown here serve more than one ${one}.` +
-        (negative ? " Orange weights speak against." : "");
+    return `One line per rule, one column per ${one}. If the rule holds, its weight is added to ` +
+        `the score, otherwise it is subtracted. ${shared} of ` +
+        `${count(lines.length, ["rule", "rules"])} on this page ` +
+        `${shared === 1 ? "has" : "have"} weights for more than one ${one}. ` +
+        `The number at the end of a line is its number of ${data.classNoun[1]}.` +
+        (negative ? " Negative weights are orange." : "");
 }
 
 function sortOptions() {
     return [
         ["sum", "strength"],
         ["feature", "feature"],
-        ["served", `number of ${data.classNoun[1]}`],
-        ...data.classes.map((name, r) => [r, `weight of ${middleOut(name, 28)}`]),
+        ["used", `number of ${data.classNoun[1]}`],
+        ...data.classes.map((name, r) => [r, `weight of ${truncated(name, 28)}`]),
     ];
 }
 
@@ -57,11 +59,11 @@ function orderOf(by) {
     const sum = (a, b) => b.sum - a.sum;
     if (by === "sum") return sum;
     if (by === "feature") return (a, b) => a.feature - b.feature || compare(a.text, b.text);
-    if (by === "served") return (a, b) => b.served - a.served || sum(a, b);
+    if (by === "used") return (a, b) => b.used - a.used || sum(a, b);
     return (a, b) => Math.abs(b.weights[by]) - Math.abs(a.weights[by]) || sum(a, b);
 }
 
-function heatMap(lines, told, most) {
+function heatMap(lines, output, most) {
     const box = html("div", { class: "chart scroll" });
     drawn(box, (width) => {
         const layout = heatLayout(lines, width);
@@ -74,13 +76,13 @@ function heatMap(lines, told, most) {
         node.append(svg("rect", { x: left, y: top, ...size, class: "plot" }));
         if (wide >= 9) node.append(...data.classes.map((name, r) => headOf(name, r, layout)));
         lines.forEach((line, place) =>
-            heatLine(node, line, { left, wide, y: top + place * ROW_HEIGHT, most, told }));
+            heatLine(node, line, { left, wide, y: top + place * ROW_HEIGHT, most, output }));
         return node;
     });
     return box;
 }
 
-/** Sizes of the heat map: room at the left and the top, width of a column. */
+/** Sizes of the heat map: left and top margins, width of a column. */
 function heatLayout(lines, width) {
     const longestRule = Math.max(...lines.map((line) => line.text.length));
     const longestClass = Math.max(...data.classes.map((name) => name.length));
@@ -100,25 +102,25 @@ function headOf(name, r, { left, top, wide, turned }) {
     return clipped(name, top - 8, { x, y, class: "tick", transform: turn });
 }
 
-/** A rule in so many letters: the name of the feature gives way, not what is said of it. */
-function ruleWords(text, most) {
+/** A rule of at most `most` characters: the name of the feature is truncated, not the rest. */
+function ruleText(text, most) {
     if (text.length <= most) return text;
     const [, name, said] = /^(.*)( (?:<=|>|is) .*)$/s.exec(text) ?? [null, text, ""];
     const brief = said.replace(/ or missing$/, " or NA");
-    return middleOut(name, Math.max(most - brief.length, 3)) + brief;
+    return truncated(name, Math.max(most - brief.length, 3)) + brief;
 }
 
-function heatLine(node, line, { left, wide, y, most, told }) {
-    const shown = ruleWords(line.text, Math.floor((left - 12) / 7.1));
+function heatLine(node, line, { left, wide, y, most, output }) {
+    const shown = ruleText(line.text, Math.floor((left - 12) / 7.1));
     node.append(svg("text", { x: left - 8, y: y + 14, class: "tick end" }, shown,
         shown === line.text ? null : svg("title", {}, line.text)));
     line.weights.forEach((weight, r) => {
         if (weight === 0) return;
         const width = Math.max(wide - 1, 1);
         const place = { x: left + r * wide + 0.5, y: y + 0.5, width, height: ROW_HEIGHT - 1 };
-        const words = `${line.text}: ${data.classes[r]} ${short(weight, 4)}`;
-        node.append(heatCell(place, weight > 0, Math.abs(weight) / most, words, told));
+        const text = `${line.text}: ${data.classes[r]} ${short(weight, 4)}`;
+        node.append(heatCell(place, weight > 0, Math.abs(weight) / most, text, output));
     });
     const end = { x: left + classCount * wide + 8, y: y + 14 };
-    node.append(svg("text", { ...end, class: "tick" }, String(line.served)));
+    node.append(svg("text", { ...end, class: "tick" }, String(line.used)));
 }

@@ -1,5 +1,5 @@
-// The values of a row, to be changed: a slider with one place per step, a number, a level.
-// A control has a node, and `show`, which lets it follow a value without being made anew.
+// Controls that change the values of a row: a slider with one position per step, a number, a
+// level. A control has a node, and `show`, which updates it to a value without replacing it.
 
 function controlOf(feature, own, change) {
     if (feature.levels !== null) return levelControl(feature, own, change);
@@ -15,14 +15,14 @@ function sliderOf(feature, own, change) {
     const last = stepsOf(feature) - 1;
     const ends = { min: 0, max: last, step: 1 };
     const node = html("input", { type: "range", ...ends, "aria-label": feature.name });
-    // The own value of the row stands for its step; other steps by their middle.
+    // The slider sets the original value at its step, and the middle of all other steps.
     node.addEventListener("input", () => {
         const place = Number(node.value);
         change(stepOf(feature, own) === place ? own : valueIn(feature, place));
     });
     const show = (now) => {
         const step = stepOf(feature, now);
-        node.setAttribute("aria-valuetext", stepWords(feature, step));
+        node.setAttribute("aria-valuetext", stepText(feature, step));
         node.disabled = step > last || last === 0;
         if (step <= last) node.value = step;
     };
@@ -55,7 +55,7 @@ function absenceOf(feature, own, change) {
 }
 
 function levelControl(feature, own, change) {
-    const options = [...feature.levels, [-1, "any other level"]];
+    const options = [...feature.levels, [-1, "other level"]];
     if (feature.missing || Number.isNaN(own)) options.push(["", "missing or unknown"]);
     const list = selectOf(options, own, (value) => change(value === "" ? NaN : Number(value)));
     list.setAttribute("aria-label", feature.name);
@@ -65,7 +65,7 @@ function levelControl(feature, own, change) {
     };
 }
 
-/** The steps of a feature for the chosen class, less those for the other, above its slider. */
+/** The step function of a feature: chosen class minus the class it is compared with. */
 function sparkline(feature, now) {
     const steps = stepsOf(feature);
     const heights = range(steps).map((step) => difference((r) => added(feature, step, r)));

@@ -1,11 +1,11 @@
-// The step functions of a feature that holds numbers.
+// The step functions of a numeric feature.
 
-const MISSING_ROOM = 58;
+const MISSING_WIDTH = 58;
 
-function stepPicture(width, feature, chosen, told) {
-    const room = feature.missing ? MISSING_ROOM : 0;
-    const frame = picture(width, 340, `What ${feature.name} adds to the scores`,
-        { right: 12 + room, bottom: 92, left: 52 });
+function stepChart(width, feature, chosen, output) {
+    const extra = feature.missing ? MISSING_WIDTH : 0;
+    const frame = chart(width, 352, `Contributions of ${feature.name} to the scores`,
+        { right: 12 + extra, bottom: 92, left: 52, top: 22 });
     const x = scale(feature.low, feature.high, frame.left, frame.right);
     const y = stepAxes(frame, feature, chosen, x);
     valueBars(frame, feature);
@@ -14,24 +14,24 @@ function stepPicture(width, feature, chosen, told) {
     chosen.forEach((r, i) => drawSteps(frame, feature, r, i, x, y));
     const point = (step) => {
         const ends = step === stepsOf(feature)
-            ? [frame.right + 10, frame.right + room]
+            ? [frame.right + 10, frame.right + extra]
             : endsOf(feature, step).map(x);
         marker.setAttribute("x", ends[0]);
         marker.setAttribute("width", Math.max(ends[1] - ends[0], 1));
-        tellStep(told, feature, step, chosen);
+        showStep(output, feature, step, chosen);
     };
     const back = scale(frame.left, frame.right, feature.low, feature.high);
     followPointer(frame, feature, point, back);
     return frame.node;
 }
 
-/** Where a step begins and ends, within the range that is drawn. */
+/** The ends of a step, within the range of the axis. */
 function endsOf(feature, step) {
     const edges = [feature.low, ...feature.thresholds, feature.high];
     return [edges[step], edges[step + 1]];
 }
 
-/** Draw the axes; returns where an amount stands. */
+/** Draw the axes; returns the vertical scale. */
 function stepAxes(frame, feature, chosen, x) {
     const steps = stepsOf(feature) + (feature.missing ? 1 : 0);
     const shown = chosen.length > 0 ? chosen : range(classCount);
@@ -39,14 +39,16 @@ function stepAxes(frame, feature, chosen, x) {
     const [low, high] = padded([0, ...heights]);
     const y = scale(low, high, frame.bottom, frame.top);
     axisLeft(frame, y, ticksOf(low, high, 5));
+    const label = { x: 6, y: 13, class: "tick strong" };
+    frame.node.append(svg("text", label, "contribution to the score"));
     for (const cut of feature.thresholds) {
         const ends = { x1: x(cut), x2: x(cut), y1: frame.bottom, y2: frame.bottom - 5 };
         frame.node.append(svg("line", { ...ends, class: "cut" }));
     }
-    const name = middleOut(feature.name, Math.floor(frame.width / 9));
+    const name = truncated(feature.name, Math.floor(frame.width / 9));
     axisBelow(frame, x, ticksOf(feature.low, feature.high, frame.width / 90), name);
     if (feature.missing) {
-        const place = { x: frame.right + MISSING_ROOM / 2 + 6, y: frame.bottom + 17 };
+        const place = { x: frame.right + MISSING_WIDTH / 2 + 6, y: frame.bottom + 17 };
         frame.node.append(svg("text", { ...place, class: "tick middle" }, "missing"));
     }
     return y;
@@ -59,12 +61,12 @@ function drawSteps(frame, feature, r, i, x, y) {
     frame.node.append(svg("path", { d: pathOf(points), ...lineStyle(i) }));
     if (!feature.missing) return;
     const colour = i % COLOURS;
-    const cx = frame.right + 16 + (colour * (MISSING_ROOM - 24)) / COLOURS;
+    const cx = frame.right + 16 + (colour * (MISSING_WIDTH - 24)) / COLOURS;
     const cy = y(added(feature, steps, r));
     frame.node.append(svg("circle", { cx, cy, r: 4, class: `dot colour-${colour}` }));
 }
 
-/** How the values of the rows are spread, below the axis. */
+/** The histogram of the values in the rows, below the axis. */
 function valueBars(frame, feature) {
     const most = Math.max(...feature.counts, 1);
     const wide = (frame.right - frame.left) / feature.counts.length;
@@ -73,13 +75,13 @@ function valueBars(frame, feature) {
         const height = n === 0 ? 0 : 2 + 36 * Math.sqrt(n / most);
         const x = frame.left + i * wide + 0.5;
         const size = { x, y: base - height, width: Math.max(wide - 1, 1), height };
-        const words = svg("title", {}, count(n, ["row", "rows"]));
-        frame.node.append(svg("rect", { ...size, class: "spread" }, words));
+        const text = svg("title", {}, count(n, ["row", "rows"]));
+        frame.node.append(svg("rect", { ...size, class: "spread" }, text));
     });
     frame.node.append(svg("text", { x: frame.left - 7, y: base, class: "tick end" }, "rows"));
 }
 
-/** Call `point` with the step under the pointer, or the one that the arrow keys go to. */
+/** Call `point` with the step under the pointer, or the one selected by the arrow keys. */
 function followPointer(frame, feature, point, valueAt) {
     const steps = stepsOf(feature);
     let now = 0;
@@ -101,7 +103,7 @@ function followPointer(frame, feature, point, valueAt) {
     });
 }
 
-function stepWords(feature, step) {
+function stepText(feature, step) {
     const { name, thresholds: cuts } = feature;
     if (step === cuts.length + 1) return `${name} missing`;
     if (cuts.length === 0) return `${name} present`;
@@ -110,9 +112,9 @@ function stepWords(feature, step) {
     return `${short(cuts[step - 1], 5)} < ${name} \u2264 ${short(cuts[step], 5)}`;
 }
 
-function tellStep(told, feature, step, chosen) {
+function showStep(output, feature, step, chosen) {
     const parts = chosen.slice(0, 12).map((r, i) => html("span", { class: "pair" },
         html("i", { class: `swatch colour-${i % COLOURS}` }),
         `${data.classes[r]} ${signed(added(feature, step, r))}`));
-    told.replaceChildren(html("b", {}, stepWords(feature, step)), ...parts);
+    output.replaceChildren(html("b", {}, stepText(feature, step)), ...parts);
 }

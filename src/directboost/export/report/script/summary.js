@@ -1,4 +1,4 @@
-// The first screen: what the model is, how well it does, and what is proved.
+// The first screen: the model, its error and its certificate.
 
 function showSummary() {
     document.getElementById("kind").textContent = data.kind;
@@ -7,40 +7,41 @@ function showSummary() {
     showProof();
 }
 
-function figure(value, words, more) {
+function figure(value, text, more) {
     const details = more ? html("small", {}, more) : null;
-    return html("div", { class: "figure" }, html("b", {}, value), html("span", {}, words), details);
+    return html("div", { class: "figure" }, html("b", {}, value), html("span", {}, text), details);
 }
 
 function qualityFigure() {
     const q = data.quality;
     const wrong = `${q.wrong.toLocaleString("en")} of ${count(q.rows, ["row", "rows"])}`;
     if (data.several) {
-        const more = `${wrong} with any label wrong`;
-        return figure(percent(q.labelError), "of the labels wrong", more);
+        const more = `${wrong} with at least one wrong label`;
+        return figure(percent(q.labelError), "label error", more);
     }
-    const guess = percent(q.commonestWrong / q.rows);
-    const more = `${wrong} wrong; guessing the commonest class: ${guess}`;
+    const guess = percent(q.mostCommonWrong / q.rows);
+    const more = `${wrong} wrong; most common class: ${guess}`;
     return figure(percent(q.wrong / q.rows), "error", more);
 }
 
 function learnersFigure() {
-    const served = `each serves ${short(data.served, 2)} of ${classCount} ${data.classNoun[1]}`;
-    const words = data.learnerNoun[data.learners === 1 ? 0 : 1];
-    const more = data.served === null ? null : `${served} on average`;
-    return figure(data.learners.toLocaleString("en"), words, more);
+    const average = short(data.classesPerRule, 2);
+    const text = data.learnerNoun[data.learners === 1 ? 0 : 1];
+    const more = data.classesPerRule === null ? null
+        : `used by ${average} of ${classCount} ${data.classNoun[1]} on average`;
+    return figure(data.learners.toLocaleString("en"), text, more);
 }
 
 function featuresFigure() {
-    const words = data.featuresUsed === 1 ? "feature read" : "features read";
+    const text = data.featuresUsed === 1 ? "feature used" : "features used";
     const more = `of ${data.features.toLocaleString("en")} in the data`;
-    return figure(data.featuresUsed.toLocaleString("en"), words, more);
+    return figure(data.featuresUsed.toLocaleString("en"), text, more);
 }
 
 function gapFigure() {
     const c = data.certificate;
     if (!c) return null;
-    const more = `of what any model over ${c.dictionary} can reduce`;
+    const more = `of the objective that models over ${c.dictionary} can reduce`;
     return figure(percent(c.relativeGap, 2), "certified gap", more);
 }
 
@@ -49,7 +50,7 @@ function showProof() {
     box.classList.add(data.certificate?.converged ? "proved" : "open");
     box.prepend(html("strong", {}, data.proofState));
     if (data.defaultNames && data.importances.length > 0) {
-        box.after(note("The features have no names of their own: x0 is the first column of X, " +
-            "x1 the second, and so on."));
+        box.after(note("The features have no names: x0 is the first column of X, x1 the second, " +
+            "and so on."));
     }
 }

@@ -1,42 +1,42 @@
-// "What if": pick a row, change its values, and see what that does to every score.
+// "What if": select a row, change its values, and see the effect on every score.
 
 const FIRST_CONTROLS = 8;
 const MORE_CONTROLS = 32;
 
-/** The row that is looked at, its values now and before, and what is shown of it. */
+/** The selected row, its current and original values, and the state of the controls. */
 const what = {
     row: 0, values: null, own: null, before: null, r: 0, other: null,
     order: [], controls: FIRST_CONTROLS, all: false, find: "",
 };
 
 function showWhatIf() {
-    const takesApart = data.tables.length > 0;
-    const words = takesApart
-        ? "Pick a row and change its values. The scores, and what every feature adds to them, " +
-          "follow at once. They are computed here from the same tables as in Python."
-        : `Pick a row to see its scores and probabilities. ${data.whyNoTables ?? ""}`;
+    const hasTables = data.tables.length > 0;
+    const text = hasTables
+        ? "Select a row and change its values. The scores and the contributions of all features " +
+          "are updated, computed from the same tables as in Python."
+        : `Select a row to see its scores and probabilities. ${data.noTablesReason ?? ""}`;
     const holder = (heading, id) => card(heading, html("div", { id }));
     const right = [holder("Scores", "scores")];
-    if (takesApart) right.push(holder("Where a score comes from", "parts"));
+    if (hasTables) right.push(holder("Contributions to a score", "parts"));
     const panels = html("div", { class: "columns", id: "panels" },
-        takesApart ? holder("Values of the row", "controls") : null,
+        hasTables ? holder("Values of the row", "controls") : null,
         html("div", { class: "stack" }, right));
-    const heading = takesApart ? "What if" : "Rows one by one";
-    section("what-if", heading, note(words), rowPicker(), panels);
+    const heading = hasTables ? "What if" : "Single rows";
+    section("what-if", heading, note(text), rowPicker(), panels);
     pickRow(0);
 }
 
-function rowWords(i) {
-    const head = `${rows.wrong[i] ? "\u2717" : "\u2713"} row ${rows.numbers[i]}: `;
-    const answer = rows.wrong[i] ? ` \u2192 ${middleOut(namesOf(rows.says[i]), 40)}` : "";
-    return head + middleOut(namesOf(rows.has[i]), 40) + answer;
+function rowText(i) {
+    const head = `${rows.wrong[i] ? "\u2717" : "\u2713"} row ${rows.indices[i]}: `;
+    const wrong = rows.wrong[i] ? ` \u2192 ${truncated(namesOf(rows.predicted[i]), 40)}` : "";
+    return head + truncated(namesOf(rows.actual[i]), 40) + wrong;
 }
 
 function rowPicker() {
-    const options = range(rows.count).map((i) => [i, rowWords(i)]);
+    const options = range(rows.count).map((i) => [i, rowText(i)]);
     const picker = selectOf(options, 0, (value) => pickRow(Number(value)));
     picker.id = "row";
-    const step = (words, label, by) => button(words, () => {
+    const step = (text, label, by) => button(text, () => {
         picker.value = (Number(picker.value) + by + rows.count) % rows.count;
         pickRow(Number(picker.value));
     }, { class: "quiet", "aria-label": label });
@@ -45,8 +45,9 @@ function rowPicker() {
     const all = data.quality.rows.toLocaleString("en");
     const some = rows.count < data.quality.rows ? `${rows.count} of ${all} rows` : "all rows";
     return html("div", { class: "tools rows" }, labelled("Row", picker),
-        step("\u2190", "Row before", -1), step("\u2192", "Next row", 1),
-        data.tables.length > 0 ? undo : null, note(`${some}, wrong ones first; counted from 0`));
+        step("\u2190", "Previous row", -1), step("\u2192", "Next row", 1),
+        data.tables.length > 0 ? undo : null,
+        note(`${some}, misclassified rows first; row numbers start at 0`));
 }
 
 function pickRow(row) {
@@ -81,7 +82,7 @@ function drawControls() {
     const found = what.order.filter((i) => data.tables[i].name.toLowerCase().includes(what.find));
     const shown = found.slice(0, what.controls);
     const left = found.length - shown.length;
-    const more = button(moreWords(left, MORE_CONTROLS), () => {
+    const more = button(moreText(left, MORE_CONTROLS), () => {
         what.controls += MORE_CONTROLS;
         drawControls();
     }, { class: "quiet more" });
@@ -90,8 +91,8 @@ function drawControls() {
 }
 
 function controlFilter() {
-    const words = "Those that matter most here come first.";
-    if (data.tables.length <= FIRST_CONTROLS) return note(words);
+    const text = "Features with the largest contributions come first.";
+    if (data.tables.length <= FIRST_CONTROLS) return note(text);
     const field = html("input", { type: "search", placeholder: "part of a name" });
     field.addEventListener("input", () => {
         what.find = field.value.toLowerCase();
@@ -113,19 +114,19 @@ function controlLine(i) {
     const show = () => {
         const now = what.values[i];
         line.classList.toggle("changed", changed(i));
-        was.textContent = changed(i) ? `was ${wordsOf(feature, what.own[i])}` : "";
+        was.textContent = changed(i) ? `was ${valueText(feature, what.own[i])}` : "";
         if (feature.levels === null) steps.replaceChildren(sparkline(feature, now));
         control.show(now);
     };
     const name = html("span", { class: "name", title: feature.name }, nameOf(feature.name));
-    const line = html("div", { class: "control-line", "data-feature": feature.place },
+    const line = html("div", { class: "control-line", "data-feature": feature.feature },
         html("div", { class: "control-name" }, name, was), steps, control.node);
     show();
     return line;
 }
 
-function wordsOf(feature, value) {
+function valueText(feature, value) {
     if (Number.isNaN(value)) return "missing";
     if (feature.levels === null) return short(value, 5);
-    return feature.levels.find(([code]) => code === value)?.[1] ?? "any other level";
+    return feature.levels.find(([code]) => code === value)?.[1] ?? "other level";
 }

@@ -1,6 +1,7 @@
-"""Every fault is refused with its place, and a model that no file can hold when it is saved."""
+"""Invalid files raise errors that report the place; unsupported models raise errors in `save`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from directboost.penalties import GroupNorm
 from tests.export.model_file.documents import GOLDEN, golden, loaded, signed
 from tests.export.model_file.models import X, Y, fitted
 
-#: golden file, what is set (a path and a value), the place of the fault
-FAULTS = [
+#: golden file, key path and its new value, place of the error
+ERRORS = [
     ("stumps", "learners.stump.feature.3", 4, "learners.stump.feature[3]"),
     ("stumps", "learners.stump.feature.3", True, "learners.stump.feature[3]"),
     ("stumps", "learners.stump.feature.3", 1.0, "learners.stump.feature[3]"),
@@ -85,26 +86,48 @@ FAULTS = [
 
 
 def with_value(document, path, value):
-    """Set a value of a document, by the keys on the way to it."""
-    *way, last = (int(key) if key.isdigit() else key for key in path.split("."))
+    """Set a value of a document by its key path."""
+    *keys, last = (int(key) if key.isdigit() else key for key in path.split("."))
     inner = document
-    for key in way:
+    for key in keys:
         inner = inner[key]
     inner[last] = value
     return document
 
 
-@pytest.mark.parametrize(("name", "path", "value", "place"), FAULTS)
-def test_the_place_of_a_fault_is_told(name, path, value, place, tmp_path):
+@pytest.mark.parametrize(("name", "path", "value", "place"), ERRORS)
+def test_errors_report_their_place(name, path, value, place, tmp_path):
     document = signed(with_value(golden(name), path, value))
-    with pytest.raises(ModelFileError) as refusal:
+    with pytest.raises(ModelFileError) as error:
         loaded(document, tmp_path)
-    assert refusal.value.place.startswith(place)
-    assert f"changed.json: {place}" in str(refusal.value)
+    assert error.value.place.startswith(place)
+    assert f"changed.json: {place}" in str(error.value)
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "model_file.md"
+
+
+def test_the_page_quotes_the_messages(tmp_path):
+    """The block of messages on the page is what `load` raises, shortened at "..."."""
+    stumps = golden("stumps")
+    changes = [
+        ("learners.stump.feature.1", 7), ("weights.value.0", -1.0), ("parameters.nus", 3),
+    ]  # fmt: skip
+    documents = [signed(with_value(golden("stumps"), path, value)) for path, value in changes]
+    documents.append({**stumps, "checksum": "sha256:0"})
+    path, block = tmp_path / "model.json", PAGE.read_text(encoding="utf-8")
+    quoted = block.split("```text\nmodel.json: ")[1].split("\n```")[0].split("\nmodel.json: ")
+    for document, expected in zip(documents, quoted, strict=True):
+        path.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(ModelFileError) as error:
+            directboost.load(path)
+        found, shortened = str(error.value).removeprefix(f"{path}: "), expected.split("...")
+        assert found.startswith(shortened[0])
+        assert len(shortened) == 2 or found == expected
 
 
 @pytest.mark.parametrize("key", [key for key in golden("stumps") if key != "checksum"])
-def test_no_key_may_be_left_out(key, tmp_path):
+def test_missing_keys_are_rejected(key, tmp_path):
     document = golden("stumps")
     del document[key]
     with pytest.raises(ModelFileError, match=key):
@@ -114,7 +137,7 @@ def test_no_key_may_be_left_out(key, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("{", '{"kind": "SAMME",', 1), "'kind' stands there twice"),
+        (lambda text: text.replace("{", '{"kind": "SAMME",', 1), "duplicate key 'kind'"),
         (lambda text: text.replace('"nu": 0.05', '"nu": NaN'), "NaN"),
         (lambda text: text.replace('"nu": 0.05', '"nu": -Infinity'), "Infinity"),
         (lambda text: text.replace('"nu": 0.05', '"nu": 1e999'), "checksum"),
@@ -122,12 +145,12 @@ def test_no_key_may_be_left_out(key, tmp_path):
         (lambda text: text + "{}", "not JSON"),
         (lambda text: text[:500], "not JSON"),
         (lambda text: "[" * 100_000, "nested too deeply"),
-        (lambda text: "[1, 2]", "no JSON object"),
-        (lambda text: "{}", "no model file"),
+        (lambda text: "[1, 2]", "does not contain a JSON object"),
+        (lambda text: "{}", "not a model file"),
         (lambda text: "", "not JSON"),
     ],
 )
-def test_what_is_not_strict_json_is_refused(change, message, tmp_path):
+def test_only_strict_json_is_accepted(change, message, tmp_path):
     text = (GOLDEN / "stumps.json").read_text(encoding="utf-8")
     path = tmp_path / "model.json"
     path.write_text(change(text), encoding="utf-8")
@@ -135,14 +158,14 @@ def test_what_is_not_strict_json_is_refused(change, message, tmp_path):
         directboost.load(path)
 
 
-def test_other_encodings_are_refused(tmp_path):
+def test_other_encodings_are_rejected(tmp_path):
     path = tmp_path / "model.json"
     path.write_bytes((GOLDEN / "stumps.json").read_text(encoding="utf-8").encode("utf-16"))
     with pytest.raises(ModelFileError, match="not UTF-8"):
         directboost.load(path)
 
 
-def test_a_later_format_asks_for_an_upgrade(tmp_path):
+def test_later_formats_require_an_upgrade(tmp_path):
     document = {"format": "directboost model", "format_version": 7, "directboost_version": "9.1"}
     words = "written by directboost 9.1, format 7; this version reads up to 1: upgrade"
     with pytest.raises(ModelFileError, match=words):
@@ -150,53 +173,53 @@ def test_a_later_format_asks_for_an_upgrade(tmp_path):
 
 
 @pytest.mark.parametrize("version", [0, -1, "1", 1.0, True, None])
-def test_a_format_is_a_whole_number(version, tmp_path):
+def test_the_format_version_must_be_an_integer(version, tmp_path):
     with pytest.raises(ModelFileError, match="format_version"):
         loaded(signed({**golden("stumps"), "format_version": version}), tmp_path)
 
 
-def test_large_files_are_refused_before_they_are_read():
+def test_large_files_are_rejected_before_they_are_read():
     path = GOLDEN / "stumps.json"
     size = path.stat().st_size
-    with pytest.raises(ModelFileError, match=f"more than max_bytes={size - 1}"):
+    with pytest.raises(ModelFileError, match=f"larger than max_bytes={size - 1}"):
         directboost.load(path, max_bytes=size - 1)
     assert directboost.load(path, max_bytes=size).n_learners_ > 0
     with pytest.raises(ValueError, match="max_bytes=0"):
         directboost.load(path, max_bytes=0)
 
 
-def test_a_short_file_asks_for_little_memory(tmp_path):
-    """Numbers that would make large arrays are refused before there are any."""
+def test_short_files_cannot_request_large_arrays(tmp_path):
+    """The sizes are checked before any array is allocated."""
     document = with_value(golden("stumps"), "weights.outputs", 2**27)
-    with pytest.raises(ModelFileError, match="too many"):
+    with pytest.raises(ModelFileError, match="is too large"):
         loaded(signed(document), tmp_path)
 
 
-def test_foreign_weak_classifiers_are_refused_at_save(tmp_path):
+def test_weak_classifiers_of_other_packages_cannot_be_saved(tmp_path):
     model = DirectBoostClassifier(nu=0.3, learner=LogisticRegression()).fit(X, Y)
-    with pytest.raises(ModelFileError, match=r"type LogisticRegression, .* pickle or skops"):
+    with pytest.raises(ModelFileError, match=r"type LogisticRegression: .* pickle or skops"):
         model.save(tmp_path / "model.json")
     assert not list(tmp_path.iterdir())
 
 
-def test_derived_classes_and_strange_labels_are_refused_at_save(tmp_path):
+def test_subclasses_and_unsupported_labels_cannot_be_saved(tmp_path):
     class Mine(DirectBoostClassifier):
         pass
 
-    with pytest.raises(ModelFileError, match="no classes derived"):
+    with pytest.raises(ModelFileError, match="not a subclass"):
         Mine(nu=0.3).fit(X, Y).save(tmp_path / "model.json")
     model = DirectBoostClassifier(nu=0.3).fit(X, Y)
     model.classes_ = np.array([(0,), (1,), (2,), None], dtype=object)[:3]
-    with pytest.raises(ModelFileError, match="the classes hold values of the type tuple"):
+    with pytest.raises(ModelFileError, match="the classes contain values of type tuple"):
         model.save(tmp_path / "model.json")
 
 
-def test_stages_are_not_in_the_file(tmp_path):
+def test_files_do_not_store_the_rounds(tmp_path):
     model = DirectBoostClassifier(nu=0.1, columns_per_round=1).fit(X, Y)
     for one in (model, AdaBoostMH(3).fit(X, Y)):
         again = directboost.load(one.save(tmp_path / "model.json"))
         for stages in (again.staged_predict(X), again.staged_features_used()):
-            with pytest.raises(ValueError, match="holds the model, not the rounds"):
+            with pytest.raises(ValueError, match="stores the final model, not the rounds"):
                 list(stages)
     again = directboost.load(fitted("stumps").save(tmp_path / "model.json"))
     with pytest.raises(ValueError, match="columns_per_round='auto'"):
@@ -216,19 +239,19 @@ def logistic():
     ],
     ids=["loss", "callbacks", "random_state"],
 )
-def test_objects_of_the_user_are_gaps_that_only_a_fit_minds(parameters, name, tmp_path):
+def test_custom_objects_are_not_stored_and_only_fit_needs_them(parameters, name, tmp_path):
     learner = "tree" if name == "random_state" else "stump"
     model = DirectBoostClassifier(nu=0.1, learner=learner, **parameters).fit(X, Y)
     again = directboost.load(model.save(tmp_path / "model.json"))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert "which the model file does not hold" in repr(getattr(again, name))
-    with pytest.raises(ValueError, match="which the model file does not hold: set it anew to fit"):
+    assert "not stored in the model file" in repr(getattr(again, name))
+    with pytest.raises(ValueError, match="not stored in the model file; set it again before fit"):
         again.fit(X, Y)
     again.set_params(**parameters).fit(X, Y)
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_penalties_of_the_package_are_written_by_name(tmp_path):
+def test_penalties_of_the_package_are_stored_by_name(tmp_path):
     model = DirectBoostClassifier(nu=0.1, penalty=GroupNorm(3.0)).fit(X, Y)
     path = model.save(tmp_path / "model.json")
     assert json.loads(path.read_text(encoding="utf-8"))["parameters"]["penalty"] == 3.0
