@@ -548,12 +548,13 @@ def file_facts(model: Any) -> Facts:
 
 
 def c_facts(model: Any, **choices: Any) -> Facts:
-    """Return the header in C without comments and blank lines."""
+    """Return the numbers of the arrays of the header in C."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "model.h")
         model.to_c(path, **choices)
-        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        return {"c": "\n".join(line.rstrip() for line in text.splitlines() if line.strip())}
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        arrays = re.findall(r"\] = \{(.*?)\};", text, flags=re.DOTALL)
+        return {"c": "\n".join(" ".join(array.split()) for array in arrays)}
 
 
 case("file, stumps")(lambda: file_facts(fit(embedded(load_wine))))
