@@ -28,7 +28,7 @@ SHAPES = {1.0: (4, 24, 3), 2.0: (4, 24, 3), math.inf: (4, 24, 3), 3.0: (3, 12, 2
 #: The values of p that a master shows on the logistic loss alone.
 SHOWN_ON_ONE_LOSS = {
     "prox": (3.0,),
-    "admm": (math.inf, 3.0),
+    "admm": (2.0, math.inf, 3.0),
     "consensus": (2.0, math.inf, 3.0),
 }
 #: Columns per round: the masters whose time lies in the number of their solves take more.

@@ -70,7 +70,7 @@ def test_from_four_classes_on_the_penalties_differ(loss):
 @pytest.mark.parametrize(
     ("name", "p", "width"), [("l1", 1.001, 0.01), ("l1,2", 2.0, 1e-7), ("l1,inf", 400.0, 0.01)]
 )
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("loss", ["logistic", pytest.param("hinge", marks=pytest.mark.slow)])
 def test_numbers_come_close_to_the_named_penalties(loss, name, p, width):
     """p -> 1 and p -> inf approach l1 and l1,inf; p = 2 is l1,2."""
     data = blobs(1, k=4)
