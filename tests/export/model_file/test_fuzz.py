@@ -15,7 +15,7 @@ from tests.export.model_file.mutations import mutated
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_a_changed_document_is_refused_or_answers(tmp_path_factory, data):
     document = mutated(data, golden(data.draw(st.sampled_from(NAMES))))
@@ -31,7 +31,7 @@ def test_a_changed_document_is_refused_or_answers(tmp_path_factory, data):
         assert model.summary()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_without_a_new_checksum_every_change_is_refused(tmp_path_factory, data):
     before = golden(data.draw(st.sampled_from(NAMES)))
@@ -41,7 +41,7 @@ def test_without_a_new_checksum_every_change_is_refused(tmp_path_factory, data):
             loaded({**after, "checksum": before["checksum"]}, tmp_path_factory.mktemp("changed"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_bytes_are_refused(tmp_path_factory, data):
     """Bytes flipped, cut off or put in; white space alone may change, and 0.0 is not 0."""
