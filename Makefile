@@ -13,7 +13,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/directboost/kernels/cpp/*)
 PACKAGE_FILES := $(shell find src/directboost -type f -not -path '*/__pycache__/*' 2>/dev/null)
-PYTEST := -m pytest tests -n $(JOBS) --dist loadfile
+
+# One BLAS thread for every test process: more would wait for each other on small matrices.
+# Processes that are done take tests over from the others.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+SHARED := -n $(JOBS) --dist worksteal
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -24,22 +28,23 @@ run: $(VENV)/.plot
 	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.test
-	$(BIN)/python $(PYTEST) -m "not slow and not browser"
+	$(PYTEST) tests $(SHARED) -m "not slow and not browser"
 
-test-all: test-slow test-browser test-fallback test-sanitize docs
+# The longest parts first, for `make --jobs`.
+test-all: test-slow test-fallback test-sanitize docs test-browser
 
 # Exit status 5 of pytest means that no test carries the marker.
 test-slow: $(VENV)/.test
-	$(BIN)/python $(PYTEST) -m "slow and not browser" || [ $$? -eq 5 ]
+	$(PYTEST) tests $(SHARED) -m "slow and not browser" || [ $$? -eq 5 ]
 
 # The report page in a real browser, which is installed where there is none.
 test-browser: $(VENV)/.test
 	scripts/install-chromium
-	$(BIN)/python -m pytest tests/export/report -n $(JOBS) --dist loadfile -m browser
+	$(PYTEST) tests/export/report -n $(JOBS) --dist loadfile -m browser
 
 # The tests of the peers that `make test` skips, since their packages are large.
 test-bench: $(VENV)/.test $(VENV)/.bench
-	$(BIN)/python -m pytest tests/research/bench -n $(JOBS)
+	$(PYTEST) tests/research/bench -n $(JOBS)
 
 # What runs on the kernels, against an install without a compiler; that the package says so is no
 # failure. The rest of the suite is too slow there, or does not touch them.
@@ -48,7 +53,8 @@ FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py solvers/
 	estimators/test_staged.py estimators/test_bad_input.py)
 
 test-fallback: $(FALLBACK)/.installed
-	$(FALLBACK)/bin/python -m pytest $(FALLBACK_TESTS) -n $(JOBS) -m "not slow and not browser and not native" \
+	$(PYTEST:$(BIN)%=$(FALLBACK)/bin%) $(FALLBACK_TESTS) $(SHARED) \
+		-m "not slow and not browser and not native" \
 		-W "ignore:directboost runs on its NumPy kernels"
 
 # The kernel tests against a library built with the sanitizers of GCC; -s lets their report through.
@@ -61,7 +67,7 @@ test-sanitize: $(VENV)/.dev
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 \
 	DIRECTBOOST_KERNEL_LIBRARY=$(CURDIR)/$(SANITIZE)/libdirectboost_kernels.so \
-	$(BIN)/python -m pytest tests/kernels -s -m "not slow"
+	$(PYTEST) tests/kernels -s -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -137,12 +143,17 @@ $(VENV)/.experiments: pyproject.toml | $(VENV)/.installed
 	$(BIN)/pip install --quiet "directboost[experiments]"
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
+# After .test, so that parts that run side by side do not install at the same time.
+$(VENV)/.dev: pyproject.toml | $(VENV)/.test
 	$(BIN)/pip install --quiet "directboost[dev]"
 	@touch $@
 
-$(FALLBACK)/.installed: $(BUILD_INPUTS) $(PACKAGE_FILES) | $(FALLBACK)/.created
-	CC=/bin/false CXX=/bin/false $(FALLBACK)/bin/pip install --quiet ".[test]"
+# The package alone is installed; other packages are read from the first environment.
+$(FALLBACK)/.installed: $(BUILD_INPUTS) $(PACKAGE_FILES) | $(FALLBACK)/.created $(VENV)/.test
+	@rm -f $(FALLBACK)/lib/python*/site-packages/shared.pth
+	CC=/bin/false CXX=/bin/false $(FALLBACK)/bin/pip install --quiet --no-deps --force-reinstall .
+	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$($(FALLBACK)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
 	@if find $(FALLBACK)/lib -name 'libdirectboost_kernels.*' | grep .; then \
 		echo "error: the install without a compiler holds a compiled library" >&2; exit 1; fi
 	@touch $@

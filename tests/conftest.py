@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from directboost import DirectBoostClassifier
+from tests.grids import thin
 
 settings.register_profile(
     "quick",
@@ -24,6 +25,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 # they start: tests that send it would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Thin the grids that carry the marker `covering`, before tests are chosen by their markers."""
+    items[:], dropped = thin(items)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from directboost.baselines import (
     AdaBoostECC,
@@ -22,11 +21,19 @@ from directboost.history import Status
 from directboost.model.learners import Constant
 from tests.baselines.estimators import ESTIMATORS
 from tests.baselines.rows import noisy, split
+from tests.checks import checks_of
 
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+#: The first settings of every class; the others show in slow tests what takes long.
+FIRST = list({type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values())
 
 
-@parametrize_with_checks(ESTIMATORS)
+def is_another(estimator, check=None):
+    """Tell whether another estimator of the same class is the one that is always tested."""
+    return all(estimator is not first for first in FIRST)
+
+
+@pytest.mark.parametrize(("estimator", "check"), checks_of(ESTIMATORS, is_another))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_check(estimator, check):
     """Every check passes for every configuration."""
@@ -261,8 +268,15 @@ def test_an_empty_model_is_announced():
     assert set(model.predict(np.zeros((2, 1)))) == {"a"}
 
 
-@pytest.mark.parametrize("name", ["iris", "wine"])
-@each
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        pytest.param(e, name, marks=pytest.mark.slow if is_another(e) and name == "wine" else ())
+        for e in ESTIMATORS
+        for name in ("iris", "wine")
+    ],
+    ids=str,
+)
 def test_small_sets_are_learned(estimator, name):
     X, X_test, y, y_test = split(name)
     model = clone(estimator).set_params(n_rounds=40).fit(X, y)

@@ -268,6 +268,7 @@ def test_what_is_refused():
         GradBoost(n_sweeps=-1).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lam", "at_100", "at_500", "kept"), [(1e-2, 4.4, 4.9, 168), (1e-3, 4.7, 4.7, 246)]
 )

@@ -52,7 +52,11 @@ def test_two_classes_are_m1(tree):
 
 @pytest.mark.parametrize(
     ("name", "at_100", "at_500"),
-    [("iris", 0.0263, 0.0263), ("wine", 0.0444, 0.0444), ("digits", 0.1756, 0.1111)],
+    [
+        ("iris", 0.0263, 0.0263),
+        pytest.param("wine", 0.0444, 0.0444, marks=pytest.mark.slow),
+        pytest.param("digits", 0.1756, 0.1111, marks=pytest.mark.slow),
+    ],
 )
 def test_the_same_trees_are_those_of_scikit_learn(name, at_100, at_500):
     X, X_test, y, y_test = split(name)

@@ -28,7 +28,7 @@ SHAPES = {1.0: (4, 24, 3), 2.0: (4, 24, 3), math.inf: (4, 24, 3), 3.0: (3, 12, 2
 #: The values of p that a slow solver is tested with on the logistic loss only.
 LOGISTIC_ONLY = {
     "prox": (3.0,),
-    "admm": (math.inf, 3.0),
+    "admm": (2.0, math.inf, 3.0),
     "consensus": (2.0, math.inf, 3.0),
 }
 #: Columns per round: more for solvers whose time is determined by the number of solves.

@@ -23,8 +23,8 @@ from tests.dask.shard_data import K, draw_shards
     "choices",
     [
         {},
-        {"margin": "one-vs-all"},
-        {"loss": "exponential"},
+        pytest.param({"margin": "one-vs-all"}, marks=pytest.mark.slow),
+        pytest.param({"loss": "exponential"}, marks=pytest.mark.slow),
         {"loss": "multinomial", "penalty": "l1"},
         {"loss": "squared_hinge", "margin": "one-vs-all", "penalty": "l1,inf"},
     ],

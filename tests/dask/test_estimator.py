@@ -56,6 +56,7 @@ COMBINED = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("loss", "margin", "penalty"), COMBINED)
 def test_the_optimum_is_that_of_the_plain_fit(loss, margin, penalty):
     choices = {"loss": loss, "margin": margin, "penalty": penalty, "nu": 0.2, **EXACT}

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
@@ -258,14 +259,16 @@ def test_a_stuck_worker_without_nanny_is_left_out(expected, monkeypatch):
     assert_same(model, expected)
 
 
-def test_an_error_of_the_data_is_passed_on(client):
+def test_an_error_of_the_data_is_passed_on(client, tmp_path):
+    """At once: no partition is read a second time."""
+
     def broken(block):
+        tempfile.mkstemp(dir=tmp_path)
         raise ValueError("this file is not a table")
 
-    began = time.monotonic()
     with pytest.raises(ValueError, match="not a table"):
         fitted(client, change=broken)
-    assert time.monotonic() - began < 20
+    assert 1 <= len(list(tmp_path.iterdir())) <= M // CHUNK
 
 
 def test_two_fits_at_once(client, expected):
@@ -300,7 +303,7 @@ def test_an_interrupt_keeps_the_best_model(client):
 
 def tasks_left(client):
     """Return the tasks the scheduler knows, as soon as there are none, or after some seconds."""
-    for _ in range(50):
+    for _ in range(300):
         left = client.run_on_scheduler(lambda dask_scheduler: list(map(str, dask_scheduler.tasks)))
         if not left:
             break
@@ -340,26 +343,24 @@ def assert_kept(model, number):
 
 
 def lose(client, act, message, patience=4.0):
-    """Fit on a cluster that goes away in a round; return what is left, and when it ended."""
+    """Fit on a cluster that goes away in a round, and check what is left."""
     model = DaskDirectBoostClassifier(
         client=client, callbacks=[Once(act)], **CHOICES | {"patience": patience}
     )
-    began = time.monotonic()
     with pytest.raises(ClusterLostError, match=message):
         model.fit(*rows())
     assert_kept(model, 2)
-    return time.monotonic() - began
 
 
 @pytest.mark.slow
 def test_all_workers_are_gone(own):
     cluster, client = own
-    assert lose(client, lambda: cluster.scale(0), "no worker for 4 s: start some") < 60
+    lose(client, lambda: cluster.scale(0), "no worker for 4 s: start some")
 
 
 def test_the_cluster_is_closed(own):
     cluster, client = own
-    assert lose(client, cluster.close, "start the cluster again and fit anew") < 60
+    lose(client, cluster.close, "start the cluster again and fit anew")
 
 
 def spawn(*arguments):
@@ -380,7 +381,7 @@ def test_the_scheduler_is_gone(number, tmp_path):
         with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
             harm = partial(os.kill, scheduler.pid, number)
-            assert lose(client, harm, "start the cluster again and fit anew") < 120
+            lose(client, harm, "start the cluster again and fit anew")
             scheduler.kill()
     finally:
         for process in (scheduler, worker):

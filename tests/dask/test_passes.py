@@ -181,6 +181,7 @@ def test_the_objective_stands_for_that_of_all_rows(name, margin):
     assert far.evaluate(place, "UAC").value == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("block", [None, 1, 700])
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("penalty", [L1(), GroupNorm(2.0)])

@@ -1,5 +1,7 @@
 """Small problems on which block descent stalls: an exact solver finishes them here."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -38,10 +40,23 @@ def fit(seed, client=None, **choices):
     return fit_far(X, y, client=client, ends=ends, **{"tol": 1e-8, **choices})
 
 
-@pytest.mark.parametrize(("seed", "choices"), STALLING, ids=str)
-def test_the_tolerance_is_reached(seed, choices):
-    far = fit(seed, **choices)
-    near = fit_near(*draw(seed)[:2], **{"tol": 1e-8, **choices})
+@cache
+def fit_here(number):
+    """Return a problem of `STALLING` solved without a cluster; tests only look at it."""
+    seed, choices = STALLING[number]
+    return fit(seed, **choices)
+
+
+@cache
+def fit_plain(number):
+    """Return the plain fit of the same problem."""
+    seed, choices = STALLING[number]
+    return fit_near(*draw(seed)[:2], **{"tol": 1e-8, **choices})
+
+
+@pytest.mark.parametrize("number", range(len(STALLING)))
+def test_the_tolerance_is_reached(number):
+    far, near = fit_here(number), fit_plain(number)
     assert far.certificate_.converged
     assert far.status_ == Status.OPTIMAL
     assert_same_optimum(far, near)
@@ -51,14 +66,13 @@ def test_the_tolerance_is_reached(seed, choices):
 
 def test_the_model_does_not_depend_on_the_workers(client):
     seed, choices = STALLING[-1]
-    assert_same_bits(fit(seed, client, **choices), fit(seed, **choices))
+    assert_same_bits(fit(seed, client, **choices), fit_here(len(STALLING) - 1))
 
 
 def test_what_a_finished_model_knows_of_its_rows():
     """Means of the scores, and probabilities that are fitted to them."""
-    seed, choices = STALLING[-1]
-    far, (X, y, _) = fit(seed, **choices), draw(seed)
-    near = fit_near(X, y, **{"tol": 1e-8, **choices})
+    last = len(STALLING) - 1
+    far, near, X = fit_here(last), fit_plain(last), draw(STALLING[-1][0])[0]
     np.testing.assert_allclose(far.mean_contributions_, near.mean_contributions_, atol=1e-4)
     np.testing.assert_allclose(far.to_local().predict_proba(X), near.predict_proba(X), atol=1e-4)
 

@@ -1,13 +1,14 @@
 """scikit-learn's own checks of an estimator, with no expected failures."""
 
+import pytest
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from directboost import (
     DirectBoostClassifier,
     DirectBoostClassifierCV,
     DirectBoostMultiLabelClassifier,
 )
+from tests.checks import checks_of
 
 ESTIMATORS = [
     DirectBoostClassifier(),
@@ -22,7 +23,16 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+#: Checks that fit large data several times, and the estimators that take their time for them.
+LONG_CHECKS = ("check_estimator_sparse", "check_classifiers_train")
+LONG_FITS = ESTIMATORS[5:8]
+
+
+def is_slow(estimator, check):
+    return estimator in LONG_FITS and check.startswith(LONG_CHECKS)
+
+
+@pytest.mark.parametrize(("estimator", "check"), checks_of(ESTIMATORS, is_slow))
 def test_scikit_learn_check(estimator, check):
     """Every check passes for every configuration."""
     check(estimator)

@@ -59,6 +59,7 @@ def quick_or_slow(loss, margin, penalty):
     return pytest.param(loss, margin, penalty, marks=marks)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("loss", "margin", "penalty"),
     [quick_or_slow(loss, margin, penalty) for loss, margin in PAIRS for penalty in EXPONENTS],
@@ -68,6 +69,7 @@ def test_objective_is_optimal(loss, margin, penalty):
     check(fit(loss, margin, penalty), DATA, DATA.s)
 
 
+@pytest.mark.covering(rest=None)
 @pytest.mark.slow
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 @pytest.mark.parametrize("penalty", EXPONENTS, ids=str)

@@ -70,7 +70,7 @@ def test_penalties_differ_for_four_classes(loss):
 @pytest.mark.parametrize(
     ("name", "p", "width"), [("l1", 1.001, 0.01), ("l1,2", 2.0, 1e-7), ("l1,inf", 400.0, 0.01)]
 )
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("loss", ["logistic", pytest.param("hinge", marks=pytest.mark.slow)])
 def test_numeric_penalties_approach_the_named_ones(loss, name, p, width):
     """p -> 1 and p -> inf approach l1 and l1,inf; p = 2 equals l1,2."""
     data = blobs(1, k=4)

@@ -163,6 +163,7 @@ def tie_some(work):
             row[part[: 1 + part.size // 2]] = sign * np.abs(row[part]).max(initial=0.0)
 
 
+@pytest.mark.covering(least=40, rest=None)
 @both
 @every_coupling
 @with_missing

@@ -35,6 +35,7 @@ def solutions(problem):
     return {solver.name: solve(solver, problem, ACCURACY) for solver in able}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("nu", [0.002, 0.03])
 @pytest.mark.parametrize(("loss", "margin"), COMBINATIONS)

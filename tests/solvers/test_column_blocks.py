@@ -43,6 +43,7 @@ def assert_solved(problem, result):
     assert in_dual_domain(problem.objective, result.U)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])
 @pytest.mark.parametrize("nu", [0.002, 0.03])
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)

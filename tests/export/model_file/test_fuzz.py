@@ -15,7 +15,7 @@ from tests.export.model_file.mutations import mutated
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_a_changed_document_raises_an_error_or_predicts(tmp_path_factory, data):
     document = mutated(data, golden(data.draw(st.sampled_from(NAMES))))
@@ -31,7 +31,7 @@ def test_a_changed_document_raises_an_error_or_predicts(tmp_path_factory, data):
         assert model.summary()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_changes_without_a_new_checksum_are_rejected(tmp_path_factory, data):
     before = golden(data.draw(st.sampled_from(NAMES)))
@@ -41,7 +41,7 @@ def test_changes_without_a_new_checksum_are_rejected(tmp_path_factory, data):
             loaded({**after, "checksum": before["checksum"]}, tmp_path_factory.mktemp("changed"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_damaged_bytes_are_rejected(tmp_path_factory, data):
     """Bytes are changed, removed or inserted; only white space may change, and 0.0 is not 0."""

@@ -26,7 +26,7 @@ def test_golden_files_are_valid(name):
     assert faults(golden(name), schema()) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_reader_rejects_what_the_schema_rejects(tmp_path_factory, data):
     document = signed(mutated(data, golden(data.draw(st.sampled_from(NAMES)))))
