@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, Status
-from directboost.estimators.budgets import path_within, walk_within, within
+from directboost.estimators.budgets import path_within, models_within, within
 
 WINE = load_wine(return_X_y=True)
 QUICK = {"nus": 8, "nu_min": 0.01, "cv": 3}
@@ -62,14 +62,14 @@ GRID = [1.0, 0.5, 0.25, 0.2, 0.1]
 @pytest.mark.parametrize("budgets", [{"max_features_used": 2}, {"max_cost": 4.0}])
 def test_folds_go_on_with_the_features_of_the_last_model_within(budgets):
     walk = Path()
-    models = list(walk_within(walk, GRID, budgets))
+    models = list(models_within(walk, GRID, budgets))
     assert [model.nu for model in models] == GRID
     assert [model.features_used_.tolist() for model in models] == [[], [1], [1], [1], [1]]
     assert walk.asked[1:] == [([0.25, 0.2, 0.1], [1])]
 
 
 def test_folds_take_the_first_features_where_all_are_too_many():
-    models = list(walk_within(Path(), [1.0, 0.25, 0.1], {"max_features_used": 2}))
+    models = list(models_within(Path(), [1.0, 0.25, 0.1], {"max_features_used": 2}))
     assert [model.features_used_.tolist() for model in models] == [[], [1, 2, 3], [1, 2, 3]]
 
 
@@ -81,13 +81,13 @@ def test_the_most_features_within_go_on():
         for nu in nus:
             yield Point(nu, 3, np.array(used[nu]) if alone is None else alone.features_used_)
 
-    models = list(walk_within(walk, [0.9, 0.8, 0.7], {"max_features_used": 2}))
+    models = list(models_within(walk, [0.9, 0.8, 0.7], {"max_features_used": 2}))
     assert models[-1].features_used_.tolist() == [1, 2]
 
 
 def test_constants_read_no_feature_to_go_on_with():
     """The last model within the budget may hold nothing else."""
-    models = list(walk_within(Path(constants=1), [1.0, 0.25, 0.1], {"max_features_used": 2}))
+    models = list(models_within(Path(constants=1), [1.0, 0.25, 0.1], {"max_features_used": 2}))
     assert [model.features_used_.tolist() for model in models] == [[], [1, 2, 3], [1, 2, 3]]
     walk = Path(constants=1)
     path = path_within(walk, [1.0, 0.25, 0.1], {"max_features_used": 1})
@@ -106,7 +106,7 @@ def test_few_weak_classifiers_are_no_choice_of_features(constants):
 @pytest.mark.parametrize("budgets", [{}, {"max_learners": 1}])
 def test_folds_without_a_budget_of_features_walk_on(budgets):
     walk = Path()
-    assert [model.nu for model in walk_within(walk, GRID, budgets)] == GRID
+    assert [model.nu for model in models_within(walk, GRID, budgets)] == GRID
     assert len(walk.asked) == 1
 
 

@@ -84,8 +84,6 @@ class GatheredContext:
         return self.task.objective.negative_gradient(scores)
 
 
-
-
 @dataclass(frozen=True)
 class ShardedContext(FitContext):
     """`FitContext` on the rows of all shards.
