@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, Status
-from directboost.estimators.budgets import path_within, models_within, within
+from directboost.estimators.budgets import models_within, path_within, selectable
 
 WINE = load_wine(return_X_y=True)
 QUICK = {"nus": 8, "nu_min": 0.01, "cv": 3}
@@ -147,7 +147,7 @@ def test_what_was_found_stands_where_nothing_keeps_a_budget():
     assert path.n_features_used[filled].min() == 1
     assert (np.diff(path.nus) < 0.0).all()
     with pytest.raises(ValueError, match=r"max_cost=0.5 \(the smallest .* has 1 as the cost of"):
-        within(path, {"max_cost": 0.5})
+        selectable(path, {"max_cost": 0.5})
 
 
 def test_the_smallest_of_all_that_were_found_is_named():
@@ -162,7 +162,7 @@ def test_the_smallest_of_all_that_were_found_is_named():
     path = path_within(walk, [1.0, 0.4], budgets)
     message = r"has 1 feature\) and max_learners=1 \(.* has 6 weak classifiers\).* a smaller tol"
     with pytest.raises(ValueError, match=message):
-        within(path, budgets)
+        selectable(path, budgets)
 
 
 def test_trees_name_a_budget_that_can_be_kept():
