@@ -267,14 +267,14 @@ def test_categories_and_missing_values(coupling):
     ("wrong", "message"),
     [
         ({"code": "one"}, "code='one' is not known"),
-        ({"code": 1}, "3 classes are told apart by at least 2 bits"),
+        ({"code": 1}, "3 classes need at least 2 bits"),
         ({"code": [[1, -1], [-1, 1]]}, "code has 2 rows, but y has 3 classes"),
         ({"coupling": "loose"}, "coupling='loose' is not known"),
         ({"decoding": "soft"}, "decoding='soft' is not known"),
         ({"learning_rate": 1.5}, "learning_rate=1.5"),
     ],
 )
-def test_wrong_parameters_are_refused(wrong, message):
+def test_invalid_parameters_are_rejected(wrong, message):
     X, y, _ = noisy(m=20)
     with pytest.raises(ValueError, match=message):
         AdaBoostMO(3, **wrong).fit(X, y)

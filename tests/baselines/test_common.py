@@ -135,7 +135,7 @@ def test_the_scores_are_votes_and_an_intercept(estimator, k):
     for learner, votes in zip(model.learners_, model.coef_, strict=True):
         if not isinstance(learner, Constant):
             F += np.outer(learner.predict(X), votes)
-    F = model._decision(model._decoded(F, model.n_iter_))
+    F = model._decision(model._decode(F, model.n_iter_))
     np.testing.assert_allclose(F, model.decision_function(X), rtol=1e-9, atol=1e-10)
 
 
@@ -254,7 +254,7 @@ def test_rounds_are_checked(estimator):
 def test_an_empty_model_is_announced():
     """Without an edge there is no round: the heaviest class is predicted."""
     estimator = clone(ESTIMATORS[0])
-    with pytest.warns(ConvergenceWarning, match="heaviest class, 'a'"):
+    with pytest.warns(ConvergenceWarning, match="largest weight, 'a'"):
         model = estimator.fit(np.zeros((4, 1)), ["a", "a", "b", "b"])
     assert model.n_iter_ == 0
     assert model.status_ is Status.NO_EDGE

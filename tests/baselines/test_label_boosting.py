@@ -215,5 +215,5 @@ class TestForeignWeakLearners:
     )
     def test_what_does_not_fit_is_refused(self, method, weak):
         X, y, _ = noisy(m=20)
-        with pytest.raises(ValueError, match=r"weak_learner=.* does not fit: it takes None"):
+        with pytest.raises(ValueError, match=r"weak_learner=.* is invalid: expected None"):
             method(2, weak_learner=weak).fit(X, y)
