@@ -42,7 +42,7 @@ def test_missing_images_are_reported(folder, monkeypatch):
     reason = lacking("set", 2, 3)
     assert f"the directory {folder}: one subdirectory per class" in reason
     assert "2 of them with at least 3 images (found: 1)" in reason
-    assert "there are 0" in lacking("other", 1, 1)
+    assert "(found: 0)" in lacking("other", 1, 1)
     monkeypatch.delenv("DIRECTBOOST_DATA")
     assert "the directory set below DIRECTBOOST_DATA, which is not set" in lacking("set", 2, 2)
 
