@@ -1,4 +1,4 @@
-"""Test error against the number of leaves for directboost and LightGBM, chosen on the training part.
+"""Test error against the number of leaves: directboost and LightGBM, chosen on the training part.
 
 For every number of leaves, the settings of each method within this budget are compared on a fifth
 of the training rows, those of least error are fitted to all training rows, and the test error is

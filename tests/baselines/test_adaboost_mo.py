@@ -170,7 +170,7 @@ def test_two_classes_are_binary_boosting(coupling, code, decoding):
 
 
 def test_a_bit_without_error_ends():
-    """Independent bits: one that a stump answers has one clipped vote, the others go on."""
+    """Independent bits: a bit without error has one clipped vote, the others continue."""
     X, y, _ = noisy(m=60, k=3)
     X = np.column_stack([X, y == 0])
     model = AdaBoostMO(10, code="ova", coupling="independent").fit(X, y)

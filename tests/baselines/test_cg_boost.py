@@ -32,7 +32,7 @@ def plain_loss(name, z, v):
 
 
 def twin(data, loss, nu, radius, rounds):
-    """Yield f and the objective after every round; all weights anew, by sequential programming."""
+    """Yield f and the objective after every round, solved by sequential programming."""
     _, y, v, H = data
     columns, z = [], np.zeros(y.size)
     name = "log" if radius is not None and loss == "exponential" else loss

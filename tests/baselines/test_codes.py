@@ -1,4 +1,4 @@
-"""Code matrices: what their names promise, and what is refused."""
+"""Code matrices: their properties, and invalid codes."""
 
 from math import ceil, log2
 

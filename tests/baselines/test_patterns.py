@@ -1,4 +1,4 @@
-"""Conjunctions as weak classifiers, and the pool that has them beside the stumps."""
+"""Conjunctions as weak classifiers, and the pool of stumps and conjunctions."""
 
 import pickle
 

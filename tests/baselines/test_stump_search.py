@@ -9,7 +9,7 @@ from tests.baselines.rows import noisy
 
 
 def search_of(seed=0):
-    """Return a search over numbers, gaps and levels, and the answers of all stumps, (n, m)."""
+    """Return a search over numbers, gaps and levels, and the predictions of all stumps, (n, m)."""
     X, y, weight = noisy(m=80, d=4, seed=seed)
     X[np.random.default_rng(seed).random(80) < 0.2, 1] = np.nan
     X[:, 3] = np.arange(80) % 5

@@ -188,7 +188,7 @@ class Uci(Experiment):
             "test error": float(np.mean(model.predict(X_test) != y_test))}])  # fmt: skip
 
     def tables(self, results: Results) -> list[Table]:
-        """Return means and deviations beside the printed ones."""
+        """Return means and deviations, and the printed ones."""
         header = ["data", "splits", *(f"{n}{what}" for n in PAPER for what in ("", ", paper")),
             _MEAN]  # fmt: skip
         rows = []
