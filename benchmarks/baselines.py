@@ -1,7 +1,8 @@
-"""Times AdaBoost.MH beside scikit-learn's AdaBoost, and shows what every baseline reaches.
+"""Time AdaBoost.MH and scikit-learn's AdaBoost, and show the results of all baselines.
 
-`speed` prints seconds of 500 rounds of stumps, each the better of two, in one run. `quality`
-prints test errors after 100 and 500 rounds on digits, a quarter held out.
+`speed` prints the seconds of 500 rounds of stumps, the better of two fits each, in one run.
+`quality` prints test errors after 100 and 500 rounds on digits, with a quarter of the rows held
+out.
 """
 
 import argparse
@@ -19,7 +20,7 @@ ROUNDS = 500
 
 
 def seconds(estimator: Any, X: Any, y: Any) -> float:
-    """Return the better of two times to fit."""
+    """Return the better of two fit times."""
     taken = []
     for _ in range(2):
         started = time.perf_counter()
@@ -45,12 +46,12 @@ def speed(names: list[str]) -> None:
 
 
 def early_of(errors: list[Any]) -> int:
-    """Return the place of the hundredth round, or of the last where there are fewer."""
+    """Return the index of the hundredth round, or of the last one if there are fewer."""
     return min(100, len(errors)) - 1
 
 
 def quality() -> None:
-    """Print what every baseline reaches on digits."""
+    """Print the results of every baseline on digits."""
     X, y = datasets.load("digits").X, datasets.load("digits").y
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
     print("| method | rounds | error at 100 | at the end | stumps | features | seconds |")
@@ -70,7 +71,7 @@ def quality() -> None:
 
 
 def main() -> None:
-    """Run what the command line names."""
+    """Run the parts named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["speed", "quality"])
     parser.add_argument("names", nargs="*", default=["digits"])

@@ -1,10 +1,10 @@
-"""Time binning and prediction beside LightGBM, one after the other in one run.
+"""Time binning and prediction of directboost and LightGBM, one after the other in one run.
 
     python benchmarks/binning_prediction.py [--threads 2] [--data FOLDER]
 
-Binning stands beside the construction of a LightGBM `Dataset` (255 bins), prediction beside
-LightGBM models of 500 rounds of stumps per class. Our models read as many features as theirs, with
-the same thresholds: each is the LightGBM model, its trees added up per feature. Every figure is the
+Binning is compared with the construction of a LightGBM `Dataset` (255 bins), prediction with
+LightGBM models of 500 rounds of stumps per class. Our models read the same features with the same
+thresholds: each is the LightGBM model, with its trees added up per feature. Every figure is the
 shortest of several runs.
 """
 
@@ -35,7 +35,7 @@ def best(call, repeats):
 
 
 def sets(folder):
-    """Yield name, X and y: digits, and what the folder holds."""
+    """Yield name, X and y: digits, and the data sets in the directory."""
     X, y = load_digits(return_X_y=True)
     yield "digits", X[:1347], y[:1347]
     for name, rows in ROWS.items():
@@ -47,7 +47,7 @@ def sets(folder):
 
 
 def time_binning(name, X, threads):
-    """Print the time of binning beside that of a LightGBM data set."""
+    """Print the times of binning and of a LightGBM data set."""
     weight = np.ones(len(X))
 
     def ours(rows):
@@ -66,7 +66,7 @@ def time_binning(name, X, threads):
 
 
 def time_prediction(name, X, y, threads, rounds):
-    """Print the time of prediction beside that of a LightGBM model of the same stumps."""
+    """Print the times of prediction for directboost and LightGBM models of the same stumps."""
     k, most = int(y.max()) + 1, 5000
     options = {"objective": "multiclass", "num_class": k, "num_leaves": 2, "verbose": -1,
                "num_threads": threads}  # fmt: skip
@@ -113,7 +113,7 @@ def show(what, name, kind, rows, own, other):
 
 
 def main():
-    """Time all sets."""
+    """Time all data sets."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=Path, default=Path("data"))

@@ -1,10 +1,10 @@
-"""Accuracy within a budget of features, with and without refits of the features within it.
+"""Accuracy within a budget of features, with and without refits on the chosen features.
 
     DIRECTBOOST_DATA=FOLDER python benchmarks/budgets.py [NAME:SPLITS ...] [--budgets 3 5 10]
 
-Prints the Markdown table of docs/selection.md: the mean accuracy on 30 % of the rows that were held
-out. "Without" is the choice among the models of the whole dictionary alone, by the same
-scores of the same folds.
+Prints the Markdown table of docs/selection.md: the mean accuracy on the 30 % of the rows that were
+held out. "Without" chooses only among the models of the whole dictionary, by the same scores of
+the same folds.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from directboost import DirectBoostClassifierCV, datasets
 
 
 def rows_of(name: str) -> tuple[Any, Any]:
-    """Return all rows of a data set, those of its stored test part too."""
+    """Return all rows of a data set, including its stored test part."""
     data = datasets.load(name)
     parts = [data.train, data.test]
     return np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
 
 
 def choices(model: DirectBoostClassifierCV, among: Any) -> tuple[int, int]:
-    """Return the point the one-standard-error rule takes among some, and that of the best score."""
+    """Return the points chosen by the one-standard-error rule and by the best score."""
     scores = np.where(among, model.mean_scores_, -np.inf)
     best = int(np.argmax(scores))
     return int(np.argmax(scores >= scores[best] - model.standard_errors_[best])), best

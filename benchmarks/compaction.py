@@ -1,6 +1,6 @@
-"""Stumps, error and time of fits to a certified 1 %, before and after they are made smaller.
+"""Stumps, error and time of fits to a certified gap of 1 %, before and after compaction.
 
-Prints a Markdown table; name data sets with their nu on the command line, as in digits:0.003.
+Prints a Markdown table. Data sets and their nu are named on the command line, as in digits:0.003.
 """
 
 import argparse

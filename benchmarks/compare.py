@@ -2,9 +2,9 @@
 
     python benchmarks/compare.py BASE
 
-Both are built and installed into folders of their own, and fitted in turn by two processes on the
-same arrays. Only a fit that is slower by more than 15 % and by more than 0.05 seconds is a
-failure: one limit alone would fail on noise, of short fits or of long ones.
+Both are built and installed into separate directories, and two processes fit the same arrays in
+turn. A fit is a failure only if it is slower by more than 15 % and by more than 0.05 seconds:
+a single limit would fail on the noise of short or of long fits.
 """
 
 import argparse
@@ -29,7 +29,7 @@ REPEATS = 7
 class Case:
     """A fit: the data by rows, features and classes (None for digits), nu, and columns.
 
-    With `columns`, one of them enters a round, until there are so many.
+    With `columns`, one column is added per round, up to that number.
     """
 
     size: tuple[int, int, int] | None
@@ -84,7 +84,7 @@ class Verdict:
 
 
 class Worker:
-    """A process that fits with the package in one folder, and with no other."""
+    """A process that fits with the package in one directory only."""
 
     def __init__(self, folder: Path) -> None:
         # -S keeps out the hooks of an editable install, which would go before the folder.
@@ -111,14 +111,14 @@ class Worker:
         return float(answer)
 
     def close(self) -> None:
-        """End the process, which stops when nothing more is asked."""
+        """End the process, which stops at the end of its input."""
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
 
 
 def install(source: Path, target: Path) -> None:
-    """Build a source tree and install it, without what it needs, into a folder."""
+    """Build a source tree and install it into a directory, without dependencies."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     subprocess.run([*command, "--target", str(target), str(source)], check=True)
 
@@ -177,7 +177,7 @@ def show(verdict: Verdict) -> None:
 
 
 def main() -> int:
-    """Build, race, judge."""
+    """Build, race and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("base", help="commit, branch or tag to compare with")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="fits per case and side")

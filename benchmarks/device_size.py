@@ -1,10 +1,10 @@
-"""Bytes of code and tables on a device, beside LightGBM at an error that is not above.
+"""Bytes of code and tables on a device, for directboost and for LightGBM at no larger error.
 
-Prints a Markdown table; name data sets on the command line, with penalty and nu, as in
-digits:l1,2:0.003. For LightGBM, the smallest model is taken that any of some numbers of leaves and
-rates reaches within 200 rounds, as nodes of trees and, if it is made of stumps, as the list that
-this package writes; the stored test rows decide for all. Bytes are those of the functions and
-tables that `gcc -Os` makes for the decision, without padding.
+Prints a Markdown table. Data sets are named on the command line, with penalty and nu, as in
+digits:l1,2:0.003. For LightGBM, the smallest model is used that any of several numbers of leaves
+and learning rates reaches within 200 rounds, as nodes of trees and, if it consists of stumps, as
+the list that this package writes; the stored test rows decide for all models. Bytes are those of
+the functions and tables that `gcc -Os` generates for the decision, without padding.
 """
 
 import argparse
@@ -42,7 +42,7 @@ int main(void)
 
 
 class Task(NamedTuple):
-    """Rows with the codes of their classes, and how many classes there are."""
+    """Rows with class codes, and the number of classes."""
 
     X: Any
     y: Any
@@ -52,7 +52,7 @@ class Task(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A model of LightGBM: its settings, trees and the bytes of its own text."""
+    """A LightGBM model: its settings, trees and the bytes of its text format."""
 
     name: str
     trees: list[Tree]
@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
 
 
 def compiled(code: str, X: Any) -> tuple[int, Any]:
-    """Return the bytes of functions and tables of some code, and what it predicts."""
+    """Return the bytes of functions and tables of some code, and its predictions."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "model.c"), Path(folder, "model.o")
         source.write_text(code + PREDICT.format(d=X.shape[1]))
@@ -74,7 +74,7 @@ def compiled(code: str, X: Any) -> tuple[int, Any]:
 
 
 def reaching(booster: Any, task: Task, error: float) -> int | None:
-    """Return the first number of rounds at which the error is not above, None if there is none."""
+    """Return the first number of rounds at which the error is not above a limit, or None."""
     F = np.zeros((len(task.X_test), task.k))
     for number in range(booster.current_iteration()):
         F += booster.predict(task.X_test, start_iteration=number, num_iteration=1, raw_score=True)
@@ -84,7 +84,7 @@ def reaching(booster: Any, task: Task, error: float) -> int | None:
 
 
 def candidates(task: Task, error: float) -> Iterator[Candidate]:
-    """Yield the first models of LightGBM that reach an error, one for each choice of settings."""
+    """Yield the first LightGBM models that reach an error, one for each choice of settings."""
     for leaves in LEAVES:
         for rate in RATES:
             model = lightgbm.LGBMClassifier(
@@ -101,7 +101,7 @@ def candidates(task: Task, error: float) -> Iterator[Candidate]:
 
 
 def line(name: str, task: Task, codes: list[str], used: int, text: str) -> tuple[str, float]:
-    """Return the line of a model in C, by types of its tables, and its error."""
+    """Return the table row of a model in C, by types of its tables, and its error."""
     found = [compiled(code, task.X_test) for code in codes]
     error = max(float(np.mean(said != task.y_test)) for _, said in found)
     sizes = [str(size) for size, _ in found]
@@ -110,7 +110,7 @@ def line(name: str, task: Task, codes: list[str], used: int, text: str) -> tuple
 
 
 def peers(task: Task, error: float) -> Iterator[str]:
-    """Yield the lines of the smallest models of LightGBM, as nodes and as a list of stumps."""
+    """Yield the rows of the smallest LightGBM models, as nodes and as a list of stumps."""
     found, d = list(candidates(task, error)), task.X.shape[1]
     stumps = [some for some in found if all(len(tree.splits) == 1 for tree in some.trees)]
     forms: list[tuple[str, list[Candidate], Any]] = [
@@ -129,7 +129,7 @@ def peers(task: Task, error: float) -> Iterator[str]:
 
 
 def measure(spec: str) -> Iterator[str]:
-    """Yield the lines of one data set."""
+    """Yield the table rows of one data set."""
     name, penalty, nu = spec.split(":")
     data = datasets.load(name)
     model = DirectBoostClassifier(penalty=penalty, nu=float(nu)).fit(*data.train)

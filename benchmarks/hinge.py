@@ -1,11 +1,11 @@
-"""Times hinge fits to certified gaps: the table of docs/solver.md, and the same at other gaps.
+"""Time hinge fits to certified gaps: the table of docs/solver.md, and the same at other gaps.
 
     DIRECTBOOST_DATA=FOLDER python benchmarks/hinge.py [NAME ...] [--tol 0.01 0.001]
 
-Prints a Markdown table: wall-clock seconds of two threads, the better of two runs, rounds, and the
-gap that was reached. Without names only the embedded digits are measured. Below 1e-3 the
-linear program or cones finish what smoothing began, as long as the problem is small; fits are
-stopped after `--limit` seconds.
+Prints a Markdown table: wall-clock seconds with two threads (the better of two runs), rounds, and
+the gap that was reached. Without names, only the embedded digits are measured. Below 1e-3, the
+linear program or the conic solver completes the smoothed solution if the problem is small; fits
+are stopped after `--limit` seconds.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0)
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # the table says what was reached
-    print("| data, penalty, `nu` | asked for | seconds | rounds | gap |")
+    print("| data, penalty, `nu` | requested gap | seconds | rounds | gap |")
     print("|---|---:|---:|---:|---:|")
     for name in asked.names:
         measure = partial(fit, *datasets.load(name).train, asked.limit)

@@ -2,8 +2,8 @@
 
     python benchmarks/kernels.py
 
-Prints one line per kernel, precision and number of classes. README.md beside this file keeps the
-figures of changes to the hot paths.
+Prints one line per kernel, precision and number of classes. README.md in
+this directory has the figures of changes to the hot paths.
 """
 
 import time
@@ -22,7 +22,7 @@ from directboost.kernels.structs import (
 from directboost.kernels.threads import Team
 
 ROWS, FEATURES, BINS, REPEATS = 60_000, 64, 250, 7
-DENSITY = 0.2  # share of the rows that do not have the commonest code in the sparse case
+DENSITY = 0.2  # share of the rows without the most common code in the sparse case
 
 
 def best(call, repeats=REPEATS):
@@ -42,12 +42,12 @@ def show(name, precision, k, threads, seconds, features=FEATURES):
 
 
 def no_missing():
-    """Return the number of bins of every feature, and that none has a code for missing."""
+    """Return the number of bins of every feature, and that none has a code for missing values."""
     return np.full(FEATURES, BINS, dtype=np.int32), np.zeros(FEATURES, dtype=bool)
 
 
 def main():
-    """Time pricing with and without lists, one epoch on a quadratic model, and the loss."""
+    """Time pricing with and without sparse codes, one epoch on a quadratic model, and the loss."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, BINS, (FEATURES, ROWS)).astype(np.uint8)
     n_bins, missing = no_missing()
@@ -67,7 +67,7 @@ def main():
 
 
 def time_lists(codes):
-    """Time listing the rows without the commonest code, and return the lists."""
+    """Time the sparse coding of the rows without the most common code, and return it."""
     most = int(MAX_SPARSE_SHARE * ROWS)
     show("lists", "", 0, 1, best(lambda: native.list_codes(codes, most)))
     return native.list_codes(codes, most)
@@ -81,7 +81,7 @@ def time_price(name, codes, A, team, lists=None):
 
 
 def time_epoch(rng, codes, n_bins, missing, A, team):
-    """Time one visit to every feature of a pairwise model; no block of it moves far."""
+    """Time one visit to every feature of a pairwise model, with small block steps."""
     k, shape = A.shape[1], (FEATURES * BINS, A.shape[1])
     labels = rng.integers(0, k, ROWS).astype(np.int32)
     H = np.zeros((ROWS, padded_width(k)), dtype=A.dtype)

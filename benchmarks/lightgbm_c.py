@@ -1,4 +1,4 @@
-"""Models of LightGBM in C, written with the same care as our own: for `device_size.py`."""
+"""LightGBM models as C code, written with the same care as our own, for `device_size.py`."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -42,7 +42,7 @@ class Tree:
 
     @classmethod
     def read(cls, root: dict[str, Any]) -> "Tree":
-        """Read the nested form; a tree without a split gets one that says nothing."""
+        """Read the nested form; a tree without a split gets one with equal leaves."""
         tree = cls([], [])
         if tree._add(root) < 0:
             tree.splits.append((0, 0.0, ~0, ~1))
@@ -89,7 +89,7 @@ def _children(places: Any) -> Any:
 
 
 def list_code(trees: list[Tree], k: int, d: int, dtype: str) -> str:
-    """Return trees with one split each as the list that this package writes of stumps."""
+    """Return trees with one split each as the list that this package writes for stumps."""
     learners, votes, common = [], [], np.zeros(k)
     for number, tree in enumerate(trees):
         feature, threshold, left, right = tree.splits[0]

@@ -1,14 +1,14 @@
-"""Looks for the reasons of misses among the paper's experiments; prints Markdown tables.
+"""Examine why some of the paper's experiments miss the printed results; print Markdown tables.
 
     DIRECTBOOST_DATA=FOLDER python benchmarks/misses.py [dna] [glass] [scene] [ceiling]
 
-dna: test errors of the optimum of the exponential loss at larger penalties than the paper's grid
-has, on the first splits of the experiment. glass: test errors on a hundred splits, ten by ten: how
-much the ten of the experiment are a matter of luck; and on splits that keep the shares of the
-classes. scene: accuracies where every descriptor of an image is kept with probability one half,
-beside those of all: what smaller images cost. ceiling: the best that optima over all stumps reach
-on the test images of scenes, with the nu that is best on these very images, beside forests: more
-than any choice of nu by training images could be expected to give.
+dna: test errors of the optimum of the exponential loss at larger penalties than in the paper's
+grid, on the first splits of the experiment. glass: test errors on a hundred splits in groups of
+ten, which shows how much the ten of the experiment depend on chance; and on stratified splits.
+scene: accuracies where every descriptor of an image is kept with probability one half, compared
+with those of all descriptors, which shows the cost of smaller images. ceiling: the best that optima
+over all stumps reach on the test images of scenes, with the nu that is best on these images,
+compared with forests: an upper limit for any choice of nu by training images.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def glass() -> None:
 
 
 def _glass_error(name: str, seed: int, even: bool) -> float:
-    """Return the test error of a split, as the full experiment finds it."""
+    """Return the test error of a split, as in the full experiment."""
     data = datasets.load("glass")
     parts = train_test_split(
         data.X, data.y, test_size=0.25, random_state=seed, stratify=data.y if even else None
@@ -127,7 +127,7 @@ def _boosted(train, test) -> float:
 
 
 def ceiling() -> None:
-    """Print what optima over all stumps reach on the test images of scenes with the best nu."""
+    """Print the accuracy of optima over all stumps on the test images, with the best nu."""
     data = datasets.load("scene15_centrist")
     (X, y), (X_test, y_test) = data.train, data.test
     print("| model | best accuracy on the test images | nu | weak classifiers |")
@@ -145,7 +145,7 @@ def ceiling() -> None:
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the parts named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parts = {"dna": dna, "glass": glass, "scene": scene, "ceiling": ceiling}
     parser.add_argument("names", nargs="*", choices=[*parts, []], metavar="NAME")

@@ -1,9 +1,9 @@
-"""Several labels per row: one certified model beside logistic regressions.
+"""Several labels per row: one certified model compared with logistic regressions.
 
-Prints a Markdown table for the data sets emotions, scene and yeast, read from the folder that
-DIRECTBOOST_DATA names, on their own split. Every method chooses its one number (nu, or C of the
-regressions) by the micro F1 of the same five folds of the training rows, and is then fitted to all
-of them. The regressions see standardised features.
+Prints a Markdown table for the data sets emotions, scene and yeast, loaded from the directory named
+by DIRECTBOOST_DATA, with their own splits. Every method chooses its one parameter (nu, or C of the
+regressions) by the micro F1 in the same five folds of the training rows, and is then fitted to all
+of them. The regressions use standardised features.
 """
 
 import argparse
@@ -29,7 +29,7 @@ FOLDS = KFold(5, shuffle=True, random_state=0)
 
 
 def searches() -> dict[str, GridSearchCV]:
-    """Return the methods, each with the search for its number."""
+    """Return the methods, each with the search for its parameter."""
     regression = LogisticRegression(max_iter=5000)
     one_by_one = make_pipeline(StandardScaler(), OneVsRestClassifier(regression))
     chain = make_pipeline(StandardScaler(), ClassifierChain(regression))
@@ -45,13 +45,13 @@ def searches() -> dict[str, GridSearchCV]:
 
 
 def inner(chain: Any) -> str:
-    """Return what this version of scikit-learn calls the classifier of a chain."""
+    """Return the parameter name of the classifier of a chain in this version of scikit-learn."""
     names = chain[-1].get_params(deep=False)
     return "estimator" if "estimator" in names else "base_estimator"
 
 
 def size(search: GridSearchCV, labels: int, features: int) -> tuple[str, str]:
-    """Return the chosen number, and of how many weights a model consists."""
+    """Return the chosen parameter, and the number of weights of a model."""
     ((name, chosen),) = search.best_params_.items()
     text = f"{name.rpartition('__')[2]} = {chosen:.3g}"
     model = search.best_estimator_

@@ -1,6 +1,6 @@
-"""Times a path of 30 points against a single fit at its last one, in one thread and in all.
+"""Time a path of 30 points against a single fit at its last one, with one thread and with all.
 
-Prints a Markdown table. Seconds pass on the wall; fits and paths take turns, and the median of
+Prints a Markdown table. Times are wall-clock seconds; fits and paths take turns, and the median of
 five each counts.
 """
 
@@ -15,10 +15,10 @@ SMALLEST, TURNS = 1e-3, 5
 
 
 def seconds(function: Any) -> tuple[float, Any]:
-    """Return how long a call takes, and its answer."""
+    """Return the time of a call, and its result."""
     started = time.perf_counter()
-    answer = function()
-    return time.perf_counter() - started, answer
+    result = function()
+    return time.perf_counter() - started, result
 
 
 def compared(X: Any, y: Any, n_jobs: int) -> tuple[float, float, Any, Any]:

@@ -1,4 +1,4 @@
-"""Where the time of a fit goes: the share of every kernel and of the rest.
+"""Profile of a fit: the share of every kernel and of the rest.
 
 Run it as ``python benchmarks/profile_fit.py [NAME ...]``; names are those of
 `directboost.datasets.load`. Prints a Markdown table.
@@ -22,7 +22,7 @@ PARTS = {
 
 
 def shares(name: str) -> dict[str, float]:
-    """Fit one data set; return the seconds of the whole and the share of every part."""
+    """Fit one data set; return the total seconds and the share of every part."""
     X, y = datasets.load(name).train
     clf = DirectBoostClassifier(nu=0.01, n_jobs=2)
     clf.fit(X, y)

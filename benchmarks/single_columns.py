@@ -1,4 +1,4 @@
-"""Times the paper's algorithms, one stump a round, with block descent and with other solvers.
+"""Time the paper's algorithms, one stump per round, with block descent and with other solvers.
 
 Prints a Markdown table: processor seconds of one thread, rounds and objective. The data sets are
 named on the command line.
@@ -19,7 +19,7 @@ RUNS = (
 
 
 def timed(model: Any, X: Any, y: Any) -> tuple[float, Any]:
-    """Return how long a fit takes, and the model."""
+    """Return the time of a fit, and the model."""
     started = time.process_time()
     model.fit(X, y)
     return time.process_time() - started, model

@@ -1,8 +1,8 @@
-"""Fits a bag of words of generated documents: time, memory, and how both grow.
+"""Fit generated documents as bags of words: time, memory, and their growth.
 
 Prints a Markdown table: a problem, the same with twice the features, and with twice the words per
-document. Every fit runs in a process of its own. Times are those of the processor in one thread;
-the memory of a fit is what its peak adds to that of the data.
+document. Every fit runs in a separate process. Times are processor times of one thread; the memory
+of a fit is the increase of its peak over that of the data.
 """
 
 import argparse
@@ -25,7 +25,7 @@ CLASSES, TOPIC = 8, 300  # classes, and words that each prefers
 
 
 def documents(rows: int, words: int, length: int, seed: int) -> tuple[sparse.csr_array, Any]:
-    """Return counts of words (rows, words) that follow Zipf's law, and the class of every row."""
+    """Return word counts (rows, words) that follow Zipf's law, and the class of every row."""
     rng, topics = np.random.default_rng(seed), np.random.default_rng(words)
     usual = 1.0 / (np.arange(words) + 30.0)
     y = rng.integers(0, CLASSES, rows)
@@ -42,7 +42,7 @@ def documents(rows: int, words: int, length: int, seed: int) -> tuple[sparse.csr
 
 
 def best(function: Any) -> float:
-    """Return the best time of three calls, in seconds of the processor."""
+    """Return the best processor time of three calls, in seconds."""
     times = []
     for _ in range(3):
         started = time.process_time()
@@ -52,7 +52,7 @@ def best(function: Any) -> float:
 
 
 def measure(rows: int, words: int, length: int, nu: float) -> list[str]:
-    """Return the cells of one problem."""
+    """Return the table cells of one problem."""
     X, y = documents(rows, words, length, seed=0)
     Z, z = documents(2000, words, length, seed=1)
     held, started = peak_bytes(), time.process_time()

@@ -1,10 +1,10 @@
-"""Test error against the number of leaves: ours beside LightGBM, chosen on the training part.
+"""Test error against the number of leaves: directboost and LightGBM, chosen on the training part.
 
-For every number of leaves the settings of either method that fit into it are compared on a fifth
-of the training rows, those of least error are fitted to all of them, and the test error is printed
-as a Markdown table. LightGBM: leaves per tree by rate, with the rounds the number of leaves allows.
-Ours: leaves per tree by nu, down a path of nu that ends when the models are too large. A leaf
-counts that the model has to store, with weight or without.
+For every number of leaves, the settings of each method within this budget are compared on a fifth
+of the training rows, those of least error are fitted to all training rows, and the test error is
+printed as a Markdown table. LightGBM: leaves per tree by learning rate, with the rounds that the
+budget allows. directboost: leaves per tree by nu, down a path of nu that ends when the models are
+too large. All leaves that the model has to store count, with or without weight.
 """
 
 import argparse
@@ -64,16 +64,16 @@ class Contest:
         self.k, self.tol = int(np.unique(self.y).size), tol
 
     def tried(self, model: Any) -> float:
-        """Fit on four fifths of the training rows; return the error on the others."""
+        """Fit to four fifths of the training rows; return the error on the others."""
         X, X_check, y, y_check = self.parts
         return float(1.0 - model.fit(X, y).score(X_check, y_check))
 
     def error(self, model: Any) -> float:
-        """Fit on all training rows; return the test error."""
+        """Fit to all training rows; return the test error."""
         return float(1.0 - model.fit(self.X, self.y).score(*self.test))
 
     def our_trials(self, size: int) -> list[tuple[float, int, int, float]]:
-        """Return validation error, leaves of all trees and of one, and nu of the models of ours."""
+        """Return validation error, leaves of all trees and of one, and nu of our models."""
         X, X_check, y, y_check = self.parts
         return [
             (1.0 - model.score(X_check, y_check), count_leaves(model), size, model.nu)
@@ -83,7 +83,7 @@ class Contest:
     def our_row(self, trials: list[Any], budget: int) -> tuple[float, int]:
         """Return test error and leaves of the best setting.
 
-        Where the model of all rows breaks the budget, one before it on the path takes its place.
+        If the model of all rows exceeds the budget, an earlier one on the path replaces it.
         """
         _, _, size, nu = min(trial for trial in trials if trial[1] <= budget)
         path = our_path(self.X, self.y, size, nu, self.tol)
@@ -91,7 +91,7 @@ class Contest:
         return float(1.0 - model.score(*self.test)), count_leaves(model)
 
     def peer_row(self, budget: int) -> tuple[float, str]:
-        """Return test error and setting of LightGBM's best within the budget."""
+        """Return test error and setting of the best LightGBM model within the budget."""
         settings = [(s, r) for s in PEER_SIZES for r in RATES if s * self.k <= budget]
         size, rate = min(settings, key=lambda c: self.tried(peer(*c, budget, self.k)))
         return self.error(peer(size, rate, budget, self.k)), f"{size} leaves, rate {rate}"

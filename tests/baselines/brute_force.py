@@ -23,7 +23,7 @@ class AllStumps:
     H: np.ndarray
 
     def answers(self, X):
-        """Return the answers to other rows, (n, rows)."""
+        """Return the predictions for other rows, (n, rows)."""
         return np.stack(
             [_answer(X, f, t) for f, t in zip(self.feature, self.threshold, strict=True)]
         )
@@ -51,7 +51,7 @@ def all_stumps(X, constant=True):
 
 
 def first_largest(values):
-    """Return the first place whose value is the largest but for rounding."""
+    """Return the index of the first value that is the largest up to rounding."""
     return int(np.flatnonzero(values >= values.max() - 1e-12 * max(abs(values.max()), 1e-300))[0])
 
 

@@ -66,7 +66,7 @@ def drawn(k, random):
 
 
 def rounds_of(model, X):
-    """Yield, for every round, scores before and after it, answers h, colours mu and record."""
+    """Yield, for every round, scores before and after it, predictions h, colours mu and record."""
     F = np.zeros((X.shape[0], len(model.classes_)))
     stages = model._model.staged(X)
     for after, learner, coef, record in zip(

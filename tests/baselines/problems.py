@@ -18,6 +18,6 @@ def problem_of(X, y, weight, categories=None):
 
 
 def binary(weighted=False, seed=0):
-    """Return X, signs y, weights v with sum 1 and the answers of all stumps."""
+    """Return X, signs y, weights v with sum 1 and the predictions of all stumps."""
     X, y, weight = noisy(k=2, weighted=weighted, seed=seed)
     return X, 2.0 * y - 1.0, weight / weight.sum(), all_stumps(X).H

@@ -170,7 +170,7 @@ def test_two_classes_are_binary_boosting(coupling, code, decoding):
 
 
 def test_a_bit_without_error_ends():
-    """Independent bits: one that a stump answers has one clipped vote, the others go on."""
+    """Independent bits: a bit without error has one clipped vote, the others continue."""
     X, y, _ = noisy(m=60, k=3)
     X = np.column_stack([X, y == 0])
     model = AdaBoostMO(10, code="ova", coupling="independent").fit(X, y)
@@ -267,14 +267,14 @@ def test_categories_and_missing_values(coupling):
     ("wrong", "message"),
     [
         ({"code": "one"}, "code='one' is invalid"),
-        ({"code": 1}, "3 classes are told apart by at least 2 bits"),
+        ({"code": 1}, "3 classes need at least 2 bits"),
         ({"code": [[1, -1], [-1, 1]]}, "code has 2 rows, but y has 3 classes"),
         ({"coupling": "loose"}, "coupling='loose' is invalid"),
         ({"decoding": "soft"}, "decoding='soft' is invalid"),
         ({"learning_rate": 1.5}, "learning_rate=1.5"),
     ],
 )
-def test_wrong_parameters_are_refused(wrong, message):
+def test_invalid_parameters_are_rejected(wrong, message):
     X, y, _ = noisy(m=20)
     with pytest.raises(ValueError, match=message):
         AdaBoostMO(3, **wrong).fit(X, y)

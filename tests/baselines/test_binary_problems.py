@@ -1,32 +1,37 @@
-"""Binary problems in lock step: which rows they see, how they end, what a round tells."""
+"""Parallel binary problems: their rows, how they end, and the contents of a round."""
 
 import numpy as np
 import pytest
 
-from directboost.baselines.one_vs_all import BinaryBooster, DistinctRows, LockStep, kept
+from directboost.baselines.one_vs_all import (
+    BinaryBooster,
+    DistinctRows,
+    ParallelBoosters,
+    converged_within,
+)
 from directboost.history import Status
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
 
 
 class Counting(BinaryBooster):
-    """Takes so many stumps with weights 1, 2, .., then ends as it is told."""
+    """Accepts `count` stumps with weights 1, 2, .., then ends with the given status."""
 
     def __init__(self, v, count, end):
         self.u, self.weights, self.objective = v, np.zeros(0), float(count)
         self._count, self._end = count, end
 
-    def refusal(self, column, edge):
+    def stop_reason(self, column, edge):
         return self._end if self.weights.size == self._count else None
 
     def add(self, column, edge):
         self.weights = np.arange(self.weights.size + 1.0)[::-1] + 1.0
 
 
-def lock_step(counts, ends, weighted=True):
+def boosters(counts, ends, weighted=True):
     X, y, weight = noisy(weighted=weighted)
     plan = iter(zip(counts, ends, strict=True))
-    return LockStep(problem_of(X, y, weight), np.eye(3), lambda v: Counting(v, *next(plan)))
+    return ParallelBoosters(problem_of(X, y, weight), np.eye(3), lambda v: Counting(v, *next(plan)))
 
 
 def run(steps):
@@ -39,7 +44,7 @@ def run(steps):
 
 
 def test_problems_end_one_by_one():
-    found, status = run(lock_step([1, 3, 2], [Status.CONVERGED] * 3))
+    found, status = run(boosters([1, 3, 2], [Status.CONVERGED] * 3))
     assert [len(one.learners) for one in found] == [3, 2, 1]
     assert status is Status.CONVERGED
     # Owners 0 1 2, then 1 2, then 1: the weights of every problem fall to 1 at its newest stump.
@@ -58,13 +63,13 @@ def test_problems_end_one_by_one():
         ((Status.NO_BETTER_COLUMN, Status.CONVERGED, Status.CONVERGED), Status.NO_BETTER_COLUMN),
     ],
 )
-def test_the_worst_end_is_told(ends, expected):
-    assert run(lock_step([2, 1, 2], ends))[1] is expected
+def test_the_worst_status_is_reported(ends, expected):
+    assert run(boosters([2, 1, 2], ends))[1] is expected
 
 
 def test_bounds_are_kept_within_a_slack():
-    assert kept(0.5, 0.5 - 1e-7) is Status.CONVERGED
-    assert kept(0.5, 0.5 - 1e-5) is None
+    assert converged_within(0.5, 0.5 - 1e-7) is Status.CONVERGED
+    assert converged_within(0.5, 0.5 - 1e-5) is None
 
 
 def test_equal_rows_are_one():

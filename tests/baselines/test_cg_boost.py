@@ -7,12 +7,12 @@ from scipy.optimize import minimize
 from directboost import DirectBoostClassifier
 from directboost.baselines import CGBoost, LPBoost
 from directboost.baselines.cg_boost import (
-    Priced,
-    constrained,
+    PenalisedBooster,
     exponential,
     log_exponential,
     logistic,
-    penalised,
+    solve_constrained,
+    solve_penalised,
 )
 from directboost.history import Status
 from tests.baselines.brute_force import first_largest, with_sign
@@ -32,7 +32,7 @@ def plain_loss(name, z, v):
 
 
 def twin(data, loss, nu, radius, rounds):
-    """Yield f and the objective after every round; all weights anew, by sequential programming."""
+    """Yield f and the objective after every round, solved by sequential programming."""
     _, y, v, H = data
     columns, z = [], np.zeros(y.size)
     name = "log" if radius is not None and loss == "exponential" else loss
@@ -222,13 +222,13 @@ def test_a_tiny_price_gives_numbers(loss):
 
 def test_a_stump_that_is_there_is_not_added_again():
     _, y, v, H = binary()
-    booster = Priced(logistic, v, 0.01)
+    booster = PenalisedBooster(logistic, v, 0.01)
     column = y * H[0]
-    assert booster.refusal(column, 1.0) is None
+    assert booster.stop_reason(column, 1.0) is None
     booster.add(column, 1.0)
-    assert booster.refusal(column, 1.0) is Status.NO_BETTER_COLUMN
-    assert booster.refusal(column, 0.01) is Status.CONVERGED
-    assert booster.refusal(y * H[1], 1.0) is None
+    assert booster.stop_reason(column, 1.0) is Status.NO_BETTER_COLUMN
+    assert booster.stop_reason(column, 0.01) is Status.CONVERGED
+    assert booster.stop_reason(y * H[1], 1.0) is None
 
 
 @pytest.mark.parametrize(
@@ -270,10 +270,10 @@ def test_losses_of_huge_margins_are_numbers(loss):
 def test_solvers_come_back_from_an_overflow():
     """A start whose exponential is infinite."""
     M, v = np.array([[1.0], [1.0], [-1.0]]), np.full(3, 1.0 / 3.0)
-    w = penalised(exponential, M, v, np.array([500.0]), 1e-3)
+    w = solve_penalised(exponential, M, v, np.array([500.0]), 1e-3)
     assert w[0] == pytest.approx(np.log(np.sqrt(2.0)), abs=1e-2)
 
 
 def test_a_sum_on_one_column_is_that_column():
     M, v = np.ones((3, 1)), np.full(3, 1.0 / 3.0)
-    np.testing.assert_array_equal(constrained(logistic, M, v, np.array([2.0]), 2.0), [2.0])
+    np.testing.assert_array_equal(solve_constrained(logistic, M, v, np.array([2.0]), 2.0), [2.0])

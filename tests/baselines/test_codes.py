@@ -1,4 +1,4 @@
-"""Code matrices: what their names promise, and what is refused."""
+"""Code matrices: their properties, and invalid codes."""
 
 from math import ceil, log2
 
@@ -98,16 +98,16 @@ def test_the_distance_of_rows(kind):
 @pytest.mark.parametrize(
     ("kind", "k", "message"),
     [
-        ("exhaustive", 11, "at most 10 classes, but y has 11.* 2.10 - 1 bits; code='random'"),
-        (2, 5, "code=2 does not fit: 5 classes are told apart by at least 3 bits"),
-        (8, 4, "code=8 does not fit: there are 7 ways to part 4 classes"),
+        ("exhaustive", 11, "at most 10 classes, but y has 11.* 2.10 - 1 bits; use code='random'"),
+        (2, 5, "code=2 is invalid: 5 classes need at least 3 bits"),
+        (8, 4, "code=8 is invalid: 4 classes have only 7 splits"),
         ([[1, -1], [-1, 1]], 3, "code has 2 rows, but y has 3 classes"),
-        ([[1, 1], [1, -1]], 2, "column 0 of code has one value only"),
-        ([[1, 1], [-1, 1], [1, 1]], 3, "column 1 of code has one value only"),
+        ([[1, 1], [1, -1]], 2, "column 0 of code is constant"),
+        ([[1, 1], [-1, 1], [1, 1]], 3, "column 1 of code is constant"),
         ([[1, -1], [-1, 1], [1, -1]], 3, "rows 0 and 2 of code are equal"),
     ],
 )
-def test_what_does_not_fit_the_classes_is_refused(kind, k, message):
+def test_codes_that_cannot_separate_the_classes_are_rejected(kind, k, message):
     check_code(kind)
     with pytest.raises(ValueError, match=message):
         code(kind, k)
@@ -119,15 +119,15 @@ def test_what_does_not_fit_the_classes_is_refused(kind, k, message):
         ("all", "code='all' is invalid: expected one of 'auto', 'exhaustive', 'random', 'ova'"),
         (0, "code=0 is invalid: expected a number of bits"),
         (True, "code=True is invalid"),
-        (2.5, "code=2.5 does not fit: it takes one of 'auto'"),
-        (None, "code=None does not fit"),
-        ([1, -1], "a matrix with a row for every class"),
-        ([[1, -1], [1]], "a matrix with a row for every class"),
-        ([[]], "a matrix with a row for every class"),
-        ([[1, 0], [-1, 1]], "code holds 0; a matrix of code takes -1 and .1 only"),
-        ([[1, np.nan], [-1, 1]], "code holds nan"),
+        (2.5, "code=2.5 is invalid: expected one of 'auto'"),
+        (None, "code=None is invalid"),
+        ([1, -1], "a matrix with one row per class"),
+        ([[1, -1], [1]], "a matrix with one row per class"),
+        ([[]], "a matrix with one row per class"),
+        ([[1, 0], [-1, 1]], "code contains 0: expected a matrix of -1 and .1"),
+        ([[1, np.nan], [-1, 1]], "code contains nan"),
     ],
 )
-def test_what_is_no_code_is_refused(kind, message):
+def test_invalid_codes_are_rejected(kind, message):
     with pytest.raises(ValueError, match=message):
         check_code(kind)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.baselines.colouring import ColouredPairs, colours_of
+from directboost.baselines.colouring import ColouredPairs, best_colours
 from directboost.baselines.stump_search import BoostingProblem
 from tests.baselines.pairs import all_colourings, gradient, pair_weights, two_colours
 
@@ -15,7 +15,7 @@ def made(k=4, m=40, seed=0):
     v /= v.sum()
     pairs = ColouredPairs(BoostingProblem(None, y, v, k, float(m), None, None))
     right, votes = random.random(m) < 0.5, random.normal(size=(2, k))
-    assert pairs.follow(right, *votes)
+    assert pairs.update(right, *votes)
     D, total = pair_weights(votes[right.astype(int)], y, v)
     return pairs, D / total, total, y
 
@@ -28,18 +28,18 @@ def test_a_step_follows_the_scores():
     np.testing.assert_allclose(pairs.confusion(), confusion, atol=1e-15)
 
 
-def test_tasks_of_all_colours():
+def test_the_binary_problems_of_all_colourings():
     pairs, D, _, y = made()
     for mu in all_colourings(4):
         U, d, b = two_colours(D, y, mu)
-        task = pairs.task(mu)
-        assert pytest.approx(U, rel=1e-12) == task.U
-        np.testing.assert_allclose(task.signed, b * d, atol=1e-15)
+        problem = pairs.binary_problem(mu)
+        assert pytest.approx(U, rel=1e-12) == problem.U
+        np.testing.assert_allclose(problem.signed, b * d, atol=1e-15)
         np.testing.assert_allclose(pairs.gradient() @ mu, 2.0 * U * b * d, atol=1e-15)
         right = np.arange(y.size) % 3 == 0
         error = d[np.where(right, 1.0, -1.0) != b].sum()
-        assert task.error(right) == pytest.approx(error, rel=1e-12)
-        assert task.opposite().error(right) == pytest.approx(1.0 - error, rel=1e-12)
+        assert problem.error(right) == pytest.approx(error, rel=1e-12)
+        assert problem.swapped().error(right) == pytest.approx(1.0 - error, rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "U"), [(2, 1.0), (3, 2.0 / 3.0), (10, 25.0 / 45.0)])
@@ -50,20 +50,20 @@ def test_the_weight_between_halves_at_the_start(k, U):
         BoostingProblem(None, y, np.full(3 * k, 1 / (3 * k)), k, 3.0 * k, None, None)
     )
     mu = np.where(np.arange(k) < k // 2, 1.0, -1.0)
-    assert pytest.approx(U, rel=1e-12) == pairs.task(mu).U
+    assert pytest.approx(U, rel=1e-12) == pairs.binary_problem(mu).U
 
 
 def test_one_colour_alone_gives_a_task_without_weight():
     pairs, _, _, _ = made()
-    task = pairs.task(np.ones(4))
-    assert task.U == 0.0
-    assert (task.signed == 0.0).all()
+    problem = pairs.binary_problem(np.ones(4))
+    assert problem.U == 0.0
+    assert (problem.signed == 0.0).all()
     assert pairs.best_stump(np.ones(4)) is None
 
 
 def test_colours_are_signs_and_rounding_counts_as_zero():
     G = np.array([[1.0, -1e-15, -1.0], [-2.0, 2.0, 0.0]])
-    np.testing.assert_array_equal(colours_of(G), [[1, 1, -1], [-1, 1, 1]])
+    np.testing.assert_array_equal(best_colours(G), [[1, 1, -1], [-1, 1, 1]])
 
 
 def test_weights_that_vanish_are_told():
@@ -71,4 +71,4 @@ def test_weights_that_vanish_are_told():
     right = y == 1
     votes = np.array([-800.0, 800.0])
     with np.errstate(over="ignore"):
-        assert not pairs.follow(right, -votes, votes)
+        assert not pairs.update(right, -votes, votes)

@@ -78,13 +78,13 @@ def without_ties():
 
 
 def is_one_of_several_paths(estimator):
-    """Tell whether rounds solve a linear program, whose weights of rows need not be unique."""
+    """Return whether rounds solve a linear program, whose row weights need not be unique."""
     params = estimator.get_params(deep=False)
     return isinstance(estimator, LPBoost) or params.get("loss") == "hinge"
 
 
 def goes_by_the_number_of_a_class(estimator):
-    """Tell whether colours are drawn from a fixed seed, or classes take turns."""
+    """Return whether colours are drawn from a fixed seed, or classes take turns."""
     drawn = isinstance(estimator, AdaBoostOC | AdaBoostECC) and estimator.partition != "max_cut"
     return drawn or isinstance(estimator, MultiBoostCW)
 
@@ -142,7 +142,7 @@ def test_the_scores_are_votes_and_an_intercept(estimator, k):
     for learner, votes in zip(model.learners_, model.coef_, strict=True):
         if not isinstance(learner, Constant):
             F += np.outer(learner.predict(X), votes)
-    F = model._decision(model._decoded(F, model.n_iter_))
+    F = model._decision(model._decode(F, model.n_iter_))
     np.testing.assert_allclose(F, model.decision_function(X), rtol=1e-9, atol=1e-10)
 
 
@@ -259,9 +259,9 @@ def test_rounds_are_checked(estimator):
 
 
 def test_an_empty_model_is_announced():
-    """Without an edge there is no round: the heaviest class is predicted."""
+    """Without an edge, the fit has no round and predicts the class with the largest weight."""
     estimator = clone(ESTIMATORS[0])
-    with pytest.warns(ConvergenceWarning, match="heaviest class, 'a'"):
+    with pytest.warns(ConvergenceWarning, match="largest weight, 'a'"):
         model = estimator.fit(np.zeros((4, 1)), ["a", "a", "b", "b"])
     assert model.n_iter_ == 0
     assert model.status_ is Status.NO_EDGE

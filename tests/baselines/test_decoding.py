@@ -20,7 +20,7 @@ def test_loss_scores_at_any_size(scale):
 
 
 def test_loss_scores_of_a_sure_row():
-    """All bits agree with a word by a large margin: its score is that margin but for ln L."""
+    """If all bits agree with a code word by a large margin, its score is that margin minus ln L."""
     M = example(1.0)[1]
     F = loss_scores(np.array([900.0, 290.0])[:, None] * M[:2], M)
     np.testing.assert_allclose(F[[0, 1], [0, 1]], np.array([900.0, 290.0]) - np.log(8))

@@ -248,11 +248,11 @@ def test_no_gain_ends_the_rounds():
     assert model.status_ is Status.NO_EDGE
 
 
-def test_what_is_refused():
+def test_invalid_parameters_are_rejected():
     X, _, y, _ = split("digits")
     with pytest.raises(ValueError, match=r"at most 8 classes.*there are 10.*'global'"):
         JointBoost(search="exhaustive").fit(X, y)
-    with pytest.raises(ValueError, match="background=10 is no class of y"):
+    with pytest.raises(ValueError, match="background=10 is invalid: expected None or a class of y"):
         JointBoost(background=10).fit(X, y)
     with pytest.raises(ValueError, match="search='best' is invalid"):
         JointBoost(search="best").fit(X, y)

@@ -20,7 +20,7 @@ both = pytest.mark.parametrize("method", [AdaBoostM1, SAMME])
 
 
 def limit_of(method, k):
-    """Return the error from which on a weak classifier is worth nothing."""
+    """Return the error at which a weak classifier is useless."""
     return 0.5 if method is AdaBoostM1 else 1.0 - 1.0 / k
 
 
@@ -118,7 +118,7 @@ def test_sparse_rows_are_rows(method):
 
 @both
 class TestForeignWeakLearners:
-    """A classifier of k classes stands in the model as k answers of one class against the rest."""
+    """A classifier of k classes has k entries in the model, one class against the rest each."""
 
     tree = DecisionTreeClassifier(max_depth=2)
 
@@ -215,5 +215,5 @@ class TestForeignWeakLearners:
     )
     def test_what_does_not_fit_is_refused(self, method, weak):
         X, y, _ = noisy(m=20)
-        with pytest.raises(ValueError, match=r"weak_learner=.* does not fit: it takes None"):
+        with pytest.raises(ValueError, match=r"weak_learner=.* is invalid: expected None"):
             method(2, weak_learner=weak).fit(X, y)

@@ -7,7 +7,12 @@ from scipy.optimize import linprog
 from directboost import DirectBoostClassifier
 from directboost.baselines import LPBoost
 from directboost.baselines import lp_boost as edge_program
-from directboost.baselines.lp_boost import EdgeProgram, Hinge, HingeOnSimplex, SoftMargin
+from directboost.baselines.lp_boost import (
+    EdgeProgram,
+    HingeBooster,
+    SimplexHingeBooster,
+    SoftMarginBooster,
+)
 from directboost.history import Status
 from tests.baselines.brute_force import first_largest, with_sign
 from tests.baselines.problems import binary
@@ -36,7 +41,11 @@ def soft_margin(margins, v, nu):
     return max(values), margins[int(np.argmax(values))]
 
 
-FORMS = {"margin": (SoftMargin, 0.3), "hinge": (Hinge, 0.05), "sum": (HingeOnSimplex, 4.0)}
+FORMS = {
+    "margin": (SoftMarginBooster, 0.3),
+    "hinge": (HingeBooster, 0.05),
+    "sum": (SimplexHingeBooster, 4.0),
+}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -53,7 +62,7 @@ def test_rounds_are_optimal_over_their_columns(form, weighted, seed):
         E = H @ (booster.u * y)
         best = first_largest(np.abs(E))
         column = y * with_sign(E[best]) * H[best]
-        booster.status = booster.refusal(column, abs(E[best]))
+        booster.status = booster.stop_reason(column, abs(E[best]))
         if booster.status is not None:
             break
         booster.add(column, abs(E[best]))
@@ -215,8 +224,8 @@ def test_parameters_are_checked(parameters, message):
 def test_a_stuck_solver_begins_again(monkeypatch):
     X, y, _, _ = binary()
     expected = LPBoost(nu=0.2).fit(X, y).history_[-1].objective
-    monkeypatch.setitem(edge_program._HOT, "simplex_iteration_limit", 0)
-    monkeypatch.setitem(edge_program._COLD, "simplex_iteration_limit", 10_000)
+    monkeypatch.setitem(edge_program._WARM_OPTIONS, "simplex_iteration_limit", 0)
+    monkeypatch.setitem(edge_program._COLD_OPTIONS, "simplex_iteration_limit", 10_000)
     assert LPBoost(nu=0.2).fit(X, y).history_[-1].objective == pytest.approx(expected, abs=1e-6)
 
 

@@ -190,10 +190,10 @@ def test_the_order_of_passes_is_drawn():
         ({"nu": -1.0}, "nu=-1.0 is invalid: expected None, 0, or a number"),
         ({"nu": 1e-200}, "nu=1e-200 is invalid"),
         ({"passes": 0}, "passes=0 is invalid"),
-        ({"mode": "corrective", "learning_rate": 0.5}, "learning_rate=0.5 does not fit: mode="),
+        ({"mode": "corrective", "learning_rate": 0.5}, "learning_rate=0.5 is invalid: mode="),
     ],
 )
-def test_parameters_are_refused_by_name(options, message):
+def test_invalid_parameters_are_rejected_by_name(options, message):
     X, y, _ = noisy(m=20)
     with pytest.raises(ValueError, match=message):
         MultiBoostCW(2, **options).fit(X, y)

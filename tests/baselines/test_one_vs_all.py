@@ -129,10 +129,10 @@ def test_two_classes_with_a_base_are_that_of_the_base(base):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"base": AdaBoostMH()}, "it takes LPBoost, CGBoost or None"),
+        ({"base": AdaBoostMH()}, "expected LPBoost, CGBoost or None"),
         ({"base": LPBoost(nu=2.0)}, "nu=2.0 is invalid"),
-        ({"base": LPBoost(), "learning_rate": 0.5}, "with a base it takes 1.0"),
-        ({"normalize": "yes"}, "normalize='yes' does not fit"),
+        ({"base": LPBoost(), "learning_rate": 0.5}, "expected 1.0 with a base"),
+        ({"normalize": "yes"}, "normalize='yes' is invalid"),
     ],
 )
 def test_parameters_are_checked(parameters, message):

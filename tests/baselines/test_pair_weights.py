@@ -57,12 +57,12 @@ def test_the_weights_follow_the_scores(nu, k):
         mu = rows.mu()
         V = np.eye(k)[rows.y] * mu.sum(axis=1, keepdims=True) - mu
         np.testing.assert_allclose(rows.pairs.gradients(), V, rtol=1e-9, atol=1e-12)
-        new = rows.pairs.proposals()
+        new = rows.pairs.best_coordinates()
         rows.known += new
         for one in new:
             rows.pairs.solve(one)
         assert rows.pairs.total == pytest.approx(rows.mu().sum(), rel=1e-9)
-        assert rows.pairs.sum_up() == pytest.approx(rows.mu().sum(), rel=1e-9)
+        assert rows.pairs.update_total() == pytest.approx(rows.mu().sum(), rel=1e-9)
 
 
 def test_a_stage_wise_step_leaves_twice_the_root():
@@ -70,7 +70,7 @@ def test_a_stage_wise_step_leaves_twice_the_root():
     rows = Rows(0.0)
     steps = 0
     for _ in range(5):
-        for one in rows.pairs.proposals():
+        for one in rows.pairs.best_coordinates():
             rows.known.append(one)
             gain, loss, rest = rows.sums(one)
             before = rows.objective()
@@ -90,7 +90,7 @@ def test_no_step_raises_the_objective(nu):
     """And none leaves a slope: V+ - V- = nu where the weight is positive, at most nu else."""
     rows, random = Rows(nu), np.random.default_rng(0)
     for _ in range(8):
-        new = rows.pairs.proposals()
+        new = rows.pairs.best_coordinates()
         rows.known += new
         for one in [*new, *random.permutation(rows.known)]:
             before = rows.objective()
@@ -109,14 +109,14 @@ def test_a_stump_without_errors():
         search = StumpSearch(bin_features(X, np.ones(3), None))
         random = np.random.RandomState(0)
         pairs = PairWeights(BoostingProblem(search, y, np.full(3, 1 / 3), 2, 3.0, X, random), nu)
-        first, second = pairs.proposals()
+        first, second = pairs.best_coordinates()
         assert pairs.solve(first) == pytest.approx(expected, rel=1e-9)
         assert (first.polarity, second.polarity) == (-1, 1)
 
 
 def test_rates_and_scales():
     whole, part = Rows(0.0), Rows(0.0)
-    one, other = whole.pairs.proposals()[1], part.pairs.proposals()[1]
+    one, other = whole.pairs.best_coordinates()[1], part.pairs.best_coordinates()[1]
     part.pairs.rescale()
     assert part.pairs.mu.sum() == pytest.approx(1.0)
     assert part.pairs.solve(other, 0.25) == pytest.approx(whole.pairs.solve(one) / 4.0, rel=1e-9)

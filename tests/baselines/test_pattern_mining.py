@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csc_array
 from scipy.stats import entropy
 
-from directboost.baselines.adaboost_sip import _gains, mined
+from directboost.baselines.adaboost_sip import _gains, mine_conjunctions
 from directboost.model.learners import CategoryStump, Stump
 from tests.baselines.problems import problem_of
 from tests.baselines.rows import noisy
@@ -20,7 +20,7 @@ def third(x, weight, share):
 
 
 def all_items(X, weight):
-    """Return the usual items of rows of numbers."""
+    """Return the frequent items of rows of numbers."""
     v, found = weight / weight.sum(), []
     for f in range(X.shape[1]):
         for q in sorted({third(X[:, f], weight, share) for share in (1 / 3, 2 / 3)}):
@@ -41,7 +41,7 @@ def gain(side, y, v):
 
 
 def all_conjunctions(X, y, weight, max_len):
-    """Return the gain of every conjunction that may be kept."""
+    """Return the gain of every admissible conjunction."""
     v, items = weight / weight.sum(), all_items(X, weight)
     last, found = {(item,): 0.0 for item in items}, {}
     for length in range(2, max_len + 1):
@@ -67,87 +67,87 @@ def test_all_conjunctions_are_found_in_the_order_of_their_gain(weighted, max_len
     X, y, weight = noisy(m=90, d=3, weighted=weighted)
     if gaps:
         X = np.where(np.random.default_rng(3).random(X.shape) < 0.2, np.nan, X)
-    found = mined(problem_of(X, y, weight), max_len)
+    found = mine_conjunctions(problem_of(X, y, weight), max_len)
     expected = all_conjunctions(X, y, weight, max_len)
-    assert len(found.items) == len(expected) > 20
-    assert set(found.items) == set(expected)
-    gains = [expected[items] for items in found.items]
+    assert len(found[0]) == len(expected) > 20
+    assert set(found[0]) == set(expected)
+    gains = [expected[items] for items in found[0]]
     np.testing.assert_allclose(gains, sorted(gains, reverse=True), atol=1e-11)
-    for items, rows in zip(found.items, found.holds, strict=True):
+    for items, rows in zip(*found, strict=True):
         np.testing.assert_array_equal(rows, holds(items, X))
 
 
 def test_only_the_best_are_kept_and_extended(monkeypatch):
     X, y, weight = noisy(m=90, d=3, weighted=True)
     problem = problem_of(X, y, weight)
-    every = mined(problem, 2)
-    monkeypatch.setattr("directboost.baselines.adaboost_sip.MOST", 5)
-    assert mined(problem, 2).items == every.items[:5]
-    triples = [items for items in mined(problem, 3).items if len(items) == 3]
-    assert len(mined(problem, 3).items) == 5
+    every = mine_conjunctions(problem, 2)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip.MAX_CONJUNCTIONS", 5)
+    assert mine_conjunctions(problem, 2)[0] == every[0][:5]
+    triples = [items for items in mine_conjunctions(problem, 3)[0] if len(items) == 3]
+    assert len(mine_conjunctions(problem, 3)[0]) == 5
     assert triples
     for items in triples:
-        assert any(set(pair) < set(items) for pair in every.items[:5])
+        assert any(set(pair) < set(items) for pair in every[0][:5])
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_the_batch_size_does_not_matter(monkeypatch):
     X, y, weight = noisy(m=90, d=3, weighted=True)
     problem = problem_of(X, y, weight)
-    whole = mined(problem, 3)
-    monkeypatch.setattr("directboost.baselines.adaboost_sip._TOGETHER", 300)
-    assert mined(problem, 3).items == whole.items
+    whole = mine_conjunctions(problem, 3)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip._MINING_BATCH", 300)
+    assert mine_conjunctions(problem, 3)[0] == whole[0]
 
 
 def test_weights_are_repetitions():
     X, y, weight = noisy(m=60, weighted=True)
     times = weight.astype(int)
     repeated = problem_of(np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum()))
-    assert mined(problem_of(X, y, weight), 2).items == mined(repeated, 2).items
+    assert mine_conjunctions(problem_of(X, y, weight), 2)[0] == mine_conjunctions(repeated, 2)[0]
 
 
-def test_sparse_rows_give_the_same():
+def test_sparse_rows_give_the_same_conjunctions():
     X, y, weight = noisy(m=80, d=4, weighted=True)
     X = np.where(np.abs(X) < 0.5, 0.0, X)
     X[::7, 1] = np.nan
-    dense = mined(problem_of(X, y, weight), 2)
-    sparse = mined(problem_of(csc_array(X), y, weight), 2)
-    assert dense.items == sparse.items
-    np.testing.assert_array_equal(dense.holds, sparse.holds)
+    dense = mine_conjunctions(problem_of(X, y, weight), 2)
+    sparse = mine_conjunctions(problem_of(csc_array(X), y, weight), 2)
+    assert dense[0] == sparse[0]
+    np.testing.assert_array_equal(dense[1], sparse[1])
 
 
-def test_categories_give_levels():
-    """Levels have no order: they are taken one by one, and never cut in two."""
+def test_items_of_categories_are_single_levels():
+    """Levels are unordered, so they have no thresholds."""
     random = np.random.default_rng(0)
     X = np.column_stack([random.integers(0, 4, size=100), random.normal(size=100)])
     y, weight = np.arange(100) % 3, np.ones(100)
-    found = mined(problem_of(X, y, weight, np.array([True, False])), 2)
-    kinds = {(item.feature, type(item)) for items in found.items for item in items}
+    found = mine_conjunctions(problem_of(X, y, weight, np.array([True, False])), 2)
+    kinds = {(item.feature, type(item)) for items in found[0] for item in items}
     assert kinds == {(0, CategoryStump), (1, Stump)}
-    for items, rows in zip(found.items, found.holds, strict=True):
+    for items, rows in zip(*found, strict=True):
         np.testing.assert_array_equal(rows, holds(items, X))
 
 
 def test_a_feature_that_is_missing_in_all_rows_has_no_items():
     X, y, weight = noisy(m=60)
-    found = mined(problem_of(np.column_stack([X, np.full(60, np.nan)]), y, weight), 2)
-    assert found.items == mined(problem_of(X, y, weight), 2).items
+    found = mine_conjunctions(problem_of(np.column_stack([X, np.full(60, np.nan)]), y, weight), 2)
+    assert found[0] == mine_conjunctions(problem_of(X, y, weight), 2)[0]
 
 
-def test_nothing_is_found_where_nothing_varies():
-    found = mined(problem_of(np.ones((6, 2)), np.arange(6) % 2, np.ones(6)), 3)
-    assert found.items == []
-    assert found.holds.shape == (0, 6)
+def test_constant_features_have_no_conjunctions():
+    found = mine_conjunctions(problem_of(np.ones((6, 2)), np.arange(6) % 2, np.ones(6)), 3)
+    assert found[0] == []
+    assert found[1].shape == (0, 6)
 
 
 def test_rounding_makes_no_gain_infinite():
-    """0.1 + 0.2 is a little more than 0.3: nothing is left of the class outside."""
+    """0.1 + 0.2 exceeds 0.3 by rounding, so the difference is negative."""
     found = _gains(np.array([[0.1 + 0.2, 0.1]]), np.array([0.3, 0.7]))
     expected = entropy([0.3, 0.7]) - 0.4 * entropy([0.3, 0.1])
     np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
-def test_rules_that_say_the_same_are_left_out():
-    """A second item that every row of the first one has anyway adds nothing."""
+def test_redundant_items_are_not_added():
+    """An item that holds wherever the first one holds adds nothing."""
     x = np.arange(60.0)
-    found = mined(problem_of(x[:, None], np.arange(60) % 2, np.ones(60)), 2)
-    assert [sorted(item.polarity for item in items) for items in found.items] == [[-1, 1]]
+    found = mine_conjunctions(problem_of(x[:, None], np.arange(60) % 2, np.ones(60)), 2)
+    assert [sorted(item.polarity for item in items) for items in found[0]] == [[-1, 1]]

@@ -1,4 +1,4 @@
-"""Conjunctions as weak classifiers, and the pool that has them beside the stumps."""
+"""Conjunctions as weak classifiers, and the pool of stumps and conjunctions."""
 
 import pickle
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from directboost.baselines.adaboost_sip import with_conjunctions
+from directboost.baselines.adaboost_sip import make_pattern_pool
 from directboost.model.ensemble import Ensemble
 from directboost.model.learners import CategoryStump, Conjunction, Stump
 from tests.baselines.problems import problem_of
@@ -60,7 +60,7 @@ def test_an_ensemble_with_conjunctions():
 def test_the_pool_has_stumps_and_conjunctions():
     rows, y, weight = noisy(m=90, d=4, weighted=True)
     problem = problem_of(rows, y, weight)
-    pool, n = with_conjunctions(problem, 2), len(problem.search)
+    pool, n = make_pattern_pool(problem, 2), len(problem.search)
     G = np.random.default_rng(0).normal(size=(90, 3))
     edges = pool.edges(G)
     np.testing.assert_array_equal(edges[:n], problem.search.edges(G))
@@ -74,14 +74,14 @@ def test_the_pool_has_stumps_and_conjunctions():
 
 def test_a_pool_without_conjunctions():
     problem = problem_of(np.ones((4, 2)), np.arange(4) % 2, np.ones(4))
-    pool = with_conjunctions(problem, 3)
+    pool = make_pattern_pool(problem, 3)
     np.testing.assert_allclose(pool.edges(np.ones((4, 2))), [[4.0, 4.0]])
 
 
 def test_many_rows_are_summed_part_by_part(monkeypatch):
     rows, y, weight = noisy(m=90, d=4)
-    pool = with_conjunctions(problem_of(rows, y, weight), 2)
+    pool = make_pattern_pool(problem_of(rows, y, weight), 2)
     G = np.random.default_rng(0).normal(size=(90, 3))
     whole = pool.edges(G)
-    monkeypatch.setattr("directboost.baselines.adaboost_sip._PATTERNS_TOGETHER", 200)
+    monkeypatch.setattr("directboost.baselines.adaboost_sip._POOL_BATCH", 200)
     np.testing.assert_allclose(pool.edges(G), whole, atol=1e-13)

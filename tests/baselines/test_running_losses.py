@@ -12,7 +12,7 @@ from tests.baselines.rows import noisy
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("size", [0.1, 4.0])
 def test_many_steps_are_followed(name, size):
-    """Also where scores become so large that exp(F) is no number any more."""
+    """Scores may be so large that exp(F) overflows."""
     X, y, weight = noisy(weighted=True)
     problem = problem_of(X, y, weight)
     random, loss, F = np.random.default_rng(0), LOSSES[name](problem), np.zeros((y.size, 3))

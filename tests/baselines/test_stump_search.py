@@ -9,7 +9,7 @@ from tests.baselines.rows import noisy
 
 
 def search_of(seed=0):
-    """Return a search over numbers, gaps and levels, and the answers of all stumps, (n, m)."""
+    """Return a search over numbers, gaps and levels, and the predictions of all stumps, (n, m)."""
     X, y, weight = noisy(m=80, d=4, seed=seed)
     X[np.random.default_rng(seed).random(80) < 0.2, 1] = np.nan
     X[:, 3] = np.arange(80) % 5
@@ -31,7 +31,7 @@ def test_sums_and_edges_of_any_number_of_columns(q):
 def test_the_best_of_every_column(seed):
     search, H = search_of(seed)
     G = np.random.default_rng(seed).normal(size=(80, 7))
-    places, edges = search.bests(G)
+    places, edges = search.best_stumps(G)
     E = H @ G
     assert places.tolist() == [first_largest(np.abs(column)) for column in E.T]
     np.testing.assert_allclose(edges, E[places, np.arange(7)], atol=1e-12)
@@ -39,6 +39,6 @@ def test_the_best_of_every_column(seed):
 
 def test_of_equal_stumps_the_first_is_taken():
     search, _ = search_of()
-    places, edges = search.bests(np.zeros((80, 3)))
+    places, edges = search.best_stumps(np.zeros((80, 3)))
     assert places.tolist() == [0, 0, 0]
     assert edges.tolist() == [0.0, 0.0, 0.0]

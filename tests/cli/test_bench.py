@@ -16,8 +16,8 @@ from directboost.research.bench.report import Column
 @pytest.fixture
 def tiny(monkeypatch):
     """Shrink the growth and leave the slow peers out."""
-    monkeypatch.setattr(speed, "fit_apart", lambda parts, method: {"peak": 2**20})
-    monkeypatch.setattr(quality, "_others", lambda parts, terms: [])
+    monkeypatch.setattr(speed, "fit_in_subprocess", lambda parts, method: {"peak": 2**20})
+    monkeypatch.setattr(quality, "_other_methods", lambda parts, terms: [])
     monkeypatch.setattr(quality, "NUS", (0.1,))
     monkeypatch.setattr(growth, "QUICK", Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
 

@@ -1,4 +1,4 @@
-"""The competitors of the paper, on the binned data and tables of the main estimator."""
+"""The methods that the paper compares with, on the binned data and tables of the main estimator."""
 
 from .adaboost_mh import AdaBoostMH
 from .adaboost_mo import AdaBoostMO

@@ -1,4 +1,4 @@
-"""JointBoost: regression stumps that several classes share."""
+"""JointBoost: regression stumps that are shared by subsets of the classes."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,14 +12,21 @@ from ..data.validation import TrainingSet, check_choice
 from ..history import Status
 from ..kernels.threads import Team
 from .base import Baseline, Rounds
-from .stump_search import BoostingProblem, Round, StumpSearch, exponentials, first_best, first_bests
+from .stump_search import (
+    BoostingProblem,
+    Round,
+    StumpSearch,
+    exponentials,
+    first_maxima,
+    first_maximum,
+)
 
-#: Classes up to which all sets of them are gone through.
-MOST_CLASSES = 8
+MAX_CLASSES = 8  # of the exhaustive search
 
-_LIGHT = 1e-12  # share of all weight that both sides of a stump need
-_NOTHING = 1e-300  # weight of a class from which it has a say
-_NEVER = -2.0  # below every gain: none is less than -1
+_MIN_SIDE = 1e-12  # least share of the weight on each side of a stump
+_MIN_CLASS = 1e-300  # classes with less weight have the constant 0
+_INADMISSIBLE = -2.0  # below every gain, which is at least -1
+_NO_GAIN = 1e-12  # for weights with sum 1
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,9 @@ class ClassSums:
     Attributes
     ----------
     weight, signed : (K,) arrays
-        Of all rows.
+        Sums over all rows.
     edges, signed_edges : (K, n) arrays
-        Those on the right of a stump less those on its left.
+        Sums on the right of a stump minus those on its left.
     """
 
     weight: Array
@@ -41,13 +48,13 @@ class ClassSums:
 
     @cached_property
     def constants(self) -> Array:
-        """The mean of z of every class, 0 where it has no weight left, (K,)."""
+        """The mean of z of every class, 0 if it has no weight left, (K,)."""
         none = np.zeros_like(self.signed)
-        return np.divide(self.signed, self.weight, out=none, where=self.weight >= _NOTHING)
+        return np.divide(self.signed, self.weight, out=none, where=self.weight >= _MIN_CLASS)
 
     @cached_property
     def totals(self) -> Array:
-        """Weight, signed weight, and what its constant takes off the error, by class, (3, K)."""
+        """Weight, signed weight, and error reduction of the constant by class, (3, K)."""
         return np.stack([self.weight, self.signed, self.signed * self.constants])
 
     def gains(self, members: Bools) -> Array:
@@ -66,29 +73,29 @@ class Sharing:
 
 
 def _gains(totals: Array, edges: Array, signed_edges: Array) -> Array:
-    """Return how much better stumps are than the constants of the classes that share them.
+    """Return the gains of stumps over the constants of the classes that share them.
 
     A'^2/A + B'^2/B - sum T_c'^2/T_c for the weights A and B of both sides, T = A + B, and A', B'
     and T' the same of w z. With e = A - B this is (e' - e T'/T)^2 T / (T^2 - e^2) + T'^2/T - sum
-    T_c'^2/T_c, which keeps its digits where a stump gains little.
+    T_c'^2/T_c, which is accurate for small gains too.
     """
     weight, signed, alone = totals
-    mean = signed / np.maximum(weight, _LIGHT)  # lighter sets are never admitted
+    mean = signed / np.maximum(weight, _MIN_SIDE)  # lighter sets are inadmissible
     heavier = np.abs(edges)
-    lighter = weight - heavier  # twice that side
+    lighter = weight - heavier  # twice the weight of the lighter side
     heavier += weight
     gains = signed_edges - mean * edges
     gains *= gains
     gains *= weight
-    heavier *= np.maximum(lighter, _LIGHT)
-    gains /= np.maximum(heavier, _LIGHT**2)
+    heavier *= np.maximum(lighter, _MIN_SIDE)
+    gains /= np.maximum(heavier, _MIN_SIDE**2)
     gains += signed * mean - alone
-    gains[lighter < 2.0 * _LIGHT] = _NEVER
+    gains[lighter < 2.0 * _MIN_SIDE] = _INADMISSIBLE
     return np.asarray(gains)
 
 
 def greedy(sums: ClassSums, starts: Ints) -> Sharing:
-    """Let a set of classes grow in every group of stumps; return the best one met in any.
+    """Grow a set of classes in every group of stumps; return the best set found in any group.
 
     Parameters
     ----------
@@ -96,18 +103,18 @@ def greedy(sums: ClassSums, starts: Ints) -> Sharing:
     starts : (g,) int array
         The first stump of every group; [0] makes one group of all.
     """
-    found = _growing(sums, starts)
+    found = _grow_sets(sums, starts)
     values = np.array([step[1] for step in found])
-    group = first_best(values.max(axis=0))
-    members = found[first_best(values[:, group])][0][:, group]
+    group = first_maximum(values.max(axis=0))
+    members = found[first_maximum(values[:, group])][0][:, group]
     own = slice(starts[group], starts[group + 1] if group + 1 < starts.size else None)
     gains = sums.gains(members)[own]
-    best = first_best(gains)
+    best = first_maximum(gains)
     return Sharing(int(starts[group]) + best, members, float(gains[best]))
 
 
-def _growing(sums: ClassSums, starts: Ints) -> list[tuple[Bools, Array]]:
-    """Return the sets of all groups, (K, g), and their gains, (g,), one class more at a time."""
+def _grow_sets(sums: ClassSums, starts: Ints) -> list[tuple[Bools, Array]]:
+    """Return the sets of all groups, (K, g), and their gains, (g,), as they grow by one class."""
     n_classes, n = sums.edges.shape
     group, each = np.repeat(np.arange(starts.size), np.diff(starts, append=n)), np.arange(n)
     members = np.zeros((n_classes, starts.size), dtype=bool)
@@ -119,7 +126,7 @@ def _growing(sums: ClassSums, starts: Ints) -> list[tuple[Bools, Array]]:
         gains = _gains(more, edges + sums.edges, signed_edges + sums.signed_edges)
         tops = np.maximum.reduceat(gains, starts, axis=1)
         tops[members] = -np.inf
-        added = first_bests(tops)
+        added = first_maxima(tops)
         members = members | (np.arange(n_classes)[:, None] == added)
         totals += sums.totals[:, added]
         edges += sums.edges[added[group], each]
@@ -131,21 +138,21 @@ def _growing(sums: ClassSums, starts: Ints) -> list[tuple[Bools, Array]]:
 def exhaustive(sums: ClassSums) -> Sharing:
     """Return the best stump with the best of all sets of classes."""
     sets = all_sets(sums.weight.size)
-    tops = np.full(sums.edges.shape[1], _NEVER)
+    tops = np.full(sums.edges.shape[1], _INADMISSIBLE)
     for members in sets:
         np.maximum(tops, sums.gains(members), out=tops)
-    place = first_best(tops)
+    place = first_maximum(tops)
     here = ClassSums(
         sums.weight, sums.signed, sums.edges[:, [place]], sums.signed_edges[:, [place]]
     )
     gains = np.array([here.gains(members)[0] for members in sets])
-    best = first_best(gains)
+    best = first_maximum(gains)
     return Sharing(place, sets[best], float(gains[best]))
 
 
 @cache
 def all_sets(n_classes: int) -> Bools:
-    """Return all sets of classes but the empty one, small ones first, (2^K - 1, K)."""
+    """Return all non-empty sets of classes, the smallest first, (2^K - 1, K)."""
     every = np.arange(n_classes)
     sets = [
         np.isin(every, chosen)
@@ -155,41 +162,58 @@ def all_sets(n_classes: int) -> Bools:
     return np.array(sets)
 
 
-_NO_GAIN = 1e-12  # of weights with sum 1
-
-
 class JointBoost(Baseline):
-    """GentleBoost with shared stumps: minimises sum_ic w_ic exp(-z_ic H_c) by Newton steps.
+    """JointBoost: GentleBoost with stumps that a subset of the classes shares.
 
-    z_ic is +1 where c is the class of row i, else -1, for K classes: all, or all but the
-    background. w_ic starts at v_i / K. A round takes the stump and the set S of classes with the
-    least sum_ic w_ic (z_ic - h_c(x_i))^2. With A_c and B_c the weights w on the right and on the
-    left of it, and A'_c and B'_c the same of w z:
+    It minimises sum_ic w_ic exp(-z_ic H_c) by Newton steps. z_ic is +1 if c is the class of row i,
+    else -1, for K classes: all classes, or all except the background. w_ic starts at v_i / K. A
+    round chooses the stump and the set S of classes with the least sum_ic w_ic (z_ic - h_c(x_i))^2.
+    With A_c and B_c the weights w on the right and on the left of the stump, and A'_c and B'_c the
+    same of w z:
 
-    - classes of S: h_c = sum_S A' / sum_S A on the right, sum_S B' / sum_S B on the left;
+    - classes in S: h_c = sum_S A' / sum_S A on the right, sum_S B' / sum_S B on the left;
     - others: h_c = (A'_c + B'_c) / (A_c + B_c) on both sides;
     - w_ic is multiplied by exp(-z_ic h_c(x_i)) and divided by the sum of all.
 
     The error of a round is that sum of squares, and the objective the product of the sums,
     (1 / K) sum_ic v_i exp(-z_ic H_c).
 
-    Source: Torralba, Murphy and Freeman, PAMI 29, 2007. Rounds cost O(d m k + k^2 n) for n stumps;
-    those of the exhaustive search O(d m k + 2^k n). The fitted attributes are those of `Baseline`.
+    Source: Torralba, Murphy and Freeman, PAMI 29, 2007. A round costs O(d m k + k^2 n) for n
+    stumps, and O(d m k + 2^k n) with the exhaustive search. The fitted attributes are those of
+    `Baseline`.
 
     Parameters
     ----------
     n_rounds : int, default=500
+        Maximum number of boosting rounds.
     background : label or None, default=None
-        A class without a score of its own: its score is 0, so that a row is given to it where all
-        others are negative. Its rows are negatives of every other class.
+        A class whose score is fixed at 0: it is predicted for the rows where all other scores are
+        negative. Its rows are negative examples of every other class.
     search : {"global", "per_feature", "exhaustive"}, default="global"
-        How S is found. "global" adds the class that gains most with any stump, until all are in,
-        and takes the best set on the way; "per_feature" does so among the stumps of each feature;
-        "exhaustive" goes through all sets of at most 8 classes.
+        How S is found. "global" repeatedly adds the class with the largest gain over all stumps,
+        and chooses the best of the K sets; "per_feature" does so among the stumps of each feature;
+        "exhaustive" tries all sets, of at most 8 classes.
     learning_rate : float, default=1.0
+        Shrinkage factor on the votes of every round, in (0, 1].
     max_bins : int or None, default=255
-    categorical_features, n_jobs
-        As for `DirectBoostClassifier`.
+        Maximum number of bins per feature, at least 2. None keeps every threshold between distinct
+        values.
+    categorical_features : "from_dtype", array-like or None, default=None
+        Categorical features as a mask, indices or names. None and "from_dtype" select the columns
+        of a data frame with a categorical type.
+    n_jobs : int or None, default=None
+        Number of threads. The model does not depend on it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost.baselines import JointBoost
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = JointBoost(20).fit(X, y)
+    >>> clf.n_learners_
+    20
+    >>> bool(clf.score(X, y) > 0.9)
+    True
     """
 
     def __init__(
@@ -211,20 +235,20 @@ class JointBoost(Baseline):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("search", self.search, ("global", "per_feature", "exhaustive"))
 
     def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:
         self._scored = _scored(rows.classes.tolist(), self.background)
-        if self.search == "exhaustive" and self._scored.size > MOST_CLASSES:
+        if self.search == "exhaustive" and self._scored.size > MAX_CLASSES:
             raise ValueError(
-                f"search='exhaustive' takes at most {MOST_CLASSES} classes, but there are "
-                f"{self._scored.size}: take search='global' or 'per_feature'"
+                f"search='exhaustive' supports at most {MAX_CLASSES} classes, but there are "
+                f"{self._scored.size}: use search='global' or 'per_feature'"
             )
         return super()._problem(rows, team)
 
-    def _temper(self) -> float | None:
+    def _odds_factor(self) -> float | None:
         return 1.0 if self.background is None else 2.0
 
     def _rounds(self, problem: BoostingProblem) -> Rounds:
@@ -234,7 +258,7 @@ class JointBoost(Baseline):
         w = np.repeat(problem.v[:, None] / scored.size, scored.size, axis=1)
         while len(search) > 1:
             sums = _sums(search, w, z)
-            found = self._found(sums, search)
+            found = self._best_sharing(sums, search)
             if found.gain <= _NO_GAIN:
                 break
             side = search.right(found.place)
@@ -250,7 +274,7 @@ class JointBoost(Baseline):
             yield Round([search.learner(found.place)], left, right, vote, error, objective)
         return Status.NO_EDGE
 
-    def _found(self, sums: ClassSums, search: StumpSearch) -> Sharing:
+    def _best_sharing(self, sums: ClassSums, search: StumpSearch) -> Sharing:
         if self.search == "exhaustive":
             return exhaustive(sums)
         if self.search == "global":
@@ -259,7 +283,7 @@ class JointBoost(Baseline):
 
 
 def _scored(classes: list[Any], background: Any) -> Ints:
-    """Return the classes, by number, that get scores."""
+    """Return the indices of the classes with a score."""
     every = np.arange(len(classes))
     if background is None:
         return every
@@ -267,12 +291,12 @@ def _scored(classes: list[Any], background: Any) -> Ints:
         return np.delete(every, classes.index(background))
     except ValueError:
         raise ValueError(
-            f"background={background!r} is no class of y; it takes None or one of {classes}"
+            f"background={background!r} is invalid: expected None or a class of y, one of {classes}"
         ) from None
 
 
 def _sums(search: StumpSearch, w: Array, z: Array) -> ClassSums:
-    """Return the sums for all stumps; the constant, which is the last, has no other side."""
+    """Return the sums for all stumps except the constant, the last one, which has only one side."""
     signed, one = w * z, np.ones(w.shape[0])
     edges, signed_edges = (
         np.ascontiguousarray(search.edges(weights)[:-1].T) for weights in (w, signed)
@@ -281,7 +305,7 @@ def _sums(search: StumpSearch, w: Array, z: Array) -> ClassSums:
 
 
 def _votes(members: Bools, constants: Array, side: Bools, weights: tuple[Array, Array]) -> Array:
-    """Return the votes on the left and on the right, (2, K), summed anew: light sides need it."""
+    """Return the votes on the left and on the right, (2, K), summed directly for accuracy."""
     sides = np.stack([~side, side]).astype(np.float64)
     plain, signed = (sides @ array @ members for array in weights)
     means = np.clip(signed / plain, -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""The one search that serves all baselines: the edges of every stump there is."""
+"""Exact search over all stumps, and the data and rounds of a boosting run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,17 +14,29 @@ from ..kernels.step_functions import CATEGORICAL, count_jumps, side
 from ..kernels.threads import Team
 from ..model.learners import Learner, WeakClassifier
 
-_WIDE, _SMALL = 16, 50_000  # columns that kernels know, and the size from where on threads pay
-_TIE = 1e-12  # share of the largest value within which others are as good
+FLOOR = 1e-10  # smallest error inside a logarithm: no vote exceeds 11.51
+NO_EDGE = 1e-12  # smaller edges count as zero
+
+_STRIP_WIDTH = 16  # columns for which the kernels are specialised
+_THREAD_SIZE = 50_000  # entries from which threads are faster than strips
+_TIE = 1e-12  # relative difference below which two values are equal
 
 
 class StumpSearch:
-    """All stumps of polarity +1 on coded rows, by place: feature, then threshold; constant last.
+    """All stumps of polarity +1 on binned rows, numbered by place.
+
+    Places are ordered by feature, then by threshold; the constant classifier comes last. The rows
+    with h(x) = +1 are on the right of a stump, those with h(x) = -1 on the left.
 
     Parameters
     ----------
     binned : BinnedData
     team : Team or None
+
+    Attributes
+    ----------
+    feature, jump : (n,) int arrays
+        Feature of every place, and the number of its threshold within the feature.
     """
 
     def __init__(self, binned: BinnedData, team: Team | None = None) -> None:
@@ -33,12 +45,11 @@ class StumpSearch:
         self._features = np.arange(n_bins.size, dtype=np.int32)
         counts = count_jumps(n_bins, kinds)
         first = np.cumsum(n_bins) - n_bins
-        #: Feature and jump of every place, (n,) each.
         self.feature: Ints = np.repeat(np.arange(n_bins.size), counts)
         self.jump: Ints = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         last = n_bins[self.feature] - 1
         levels = kinds[self.feature] == CATEGORICAL
-        # A jump answers -1 to the bins from `low` up to `high`, and some to the missing one too.
+        # The left side has the bins from `low` up to `high`, and for some jumps the missing bin.
         place = first[self.feature] + np.where(self.jump < last, self.jump, self.jump - last)
         place = np.where(levels, first[self.feature] + self.jump, place)
         self._low, self._high = np.where(levels, place, first[self.feature]), place + 1
@@ -49,10 +60,10 @@ class StumpSearch:
         return int(self.jump.size)
 
     def edges(self, G: Scores) -> Array:
-        """Return E = sum_i G_i h(x_i) for signed weights G (m, q), (n, q).
+        """Return the edges E = sum_i G_i h(x_i) for signed weights G (m, q), (n, q).
 
-        E = total - 2 (sum of G over the rows that h answers -1). The weight of those it answers
-        +1 is (total + E) / 2, of the others (total - E) / 2.
+        E = total - 2 (sum of G on the left). The sum of G on the right is (total + E) / 2, on the
+        left (total - E) / 2.
         """
         edges, total = self.left(G)
         edges *= -2.0
@@ -60,43 +71,40 @@ class StumpSearch:
         return edges
 
     def left(self, G: Scores) -> tuple[Array, Array]:
-        """Return the sums of G (m, q) over the rows that every stump answers -1, and over all.
-
-        They are (n, q) and (q,).
-        """
+        """Return the sums of G (m, q) on the left of every stump, (n, q), and of all rows, (q,)."""
         sums = self._sums(np.ascontiguousarray(G))
         prefix = _prefix(sums)
         left = np.take(prefix, self._high, axis=0)
         left -= np.take(prefix, self._low, axis=0)
         if self._to_the_left.size:
             left[self._to_the_left] += sums[self._missing]
-        return np.asarray(left), sums[-1]  # the last bin is that of the constant
+        return np.asarray(left), sums[-1]  # the last bin belongs to the constant
 
-    def bests(self, G: Scores) -> tuple[Ints, Array]:
-        """Return the places of the stumps of the largest abs(E) by column, and their E, (q,) each.
+    def best_stumps(self, G: Scores) -> tuple[Ints, Array]:
+        """Return the place of the stump of largest abs(E) for every column, and its E, (q,) each.
 
-        G (m, q) are signed weights, and E the edges.
+        G (m, q) are signed weights, E the edges.
         """
         E = self.edges(G)
-        places = first_bests(np.abs(E))
+        places = first_maxima(np.abs(E))
         return places, E[places, np.arange(places.size)]
 
     def _sums(self, G: Scores) -> Array:
-        """Return the sums of G over the rows of every bin; wide ones in strips, which is faster."""
+        """Return the sums of G in every bin; strips of columns are faster if there are many."""
         binned, q = self._binned, G.shape[1]
-        if q > _WIDE and G.size < _SMALL:
-            strips = np.array_split(G, -(-q // _WIDE), axis=1)
+        if q > _STRIP_WIDTH and G.size < _THREAD_SIZE:
+            strips = np.array_split(G, -(-q // _STRIP_WIDTH), axis=1)
             return np.concatenate([self._sums(np.ascontiguousarray(s)) for s in strips], axis=1)
         return histograms(binned.codes, self._features, binned.n_bins, G, self._team, binned.sparse)
 
     def right(self, place: int) -> Bools:
-        """Return the rows that the stump answers +1, (m,)."""
+        """Return a mask of the rows with h(x) = +1, (m,)."""
         binned, f = self._binned, int(self.feature[place])
-        answers = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.jump[place]))
-        return np.take(answers, binned.codes_of(f))
+        bins = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.jump[place]))
+        return np.take(bins, binned.codes_of(f))
 
-    def fingerprints(self) -> Ints:
-        """Return numbers that are equal for rows with the same codes, (m,); others differ."""
+    def row_hashes(self) -> Ints:
+        """Return a hash of the bin codes of every row, (m,): equal rows have equal hashes."""
         binned, random = self._binned, np.random.default_rng(0)
         keys = np.zeros(binned.codes_of(0).size, dtype=np.uint64)
         for feature, count in enumerate(binned.n_bins.tolist()):
@@ -110,23 +118,26 @@ class StumpSearch:
 
 
 def _prefix(sums: Array) -> Array:
-    """Return the sums of the rows before every row of (n, q), and of all, (n + 1, q)."""
+    """Return the prefix sums of the rows of (n, q), starting with 0, (n + 1, q)."""
     prefix = np.empty((sums.shape[0] + 1, sums.shape[1]))
     prefix[0] = 0.0
-    # A sum waits for the one before it: as complex numbers, two columns wait together.
+    # Every sum depends on the one before it; complex numbers advance two columns at a time.
     number = np.float64 if sums.shape[1] % 2 else np.complex128
     np.cumsum(sums.view(number), axis=0, out=prefix[1:].view(number))
     return prefix
 
 
-def first_best(values: Array) -> int:
-    """Return the place of the largest value; the first of those that differ by rounding only."""
+def first_maximum(values: Array) -> int:
+    """Return the index of the largest value.
+
+    Values that differ only by rounding are ties; the first of them wins.
+    """
     largest = float(values.max())
     return int(np.argmax(values >= largest - _TIE * max(abs(largest), 1e-300)))
 
 
-def first_bests(values: Array) -> Ints:
-    """Return `first_best` of every column of values (n, q), (q,)."""
+def first_maxima(values: Array) -> Ints:
+    """Return `first_maximum` of every column of values (n, q), (q,)."""
     largest = values.max(axis=0)
     good = values >= largest - _TIE * np.maximum(np.abs(largest), 1e-300)
     return np.asarray(np.argmax(good, axis=0))
@@ -137,13 +148,9 @@ def signs(values: Array) -> Array:
     return np.where(values < 0.0, -1.0, 1.0)
 
 
-FLOOR = 1e-10  # of errors in a logarithm: no vote is beyond 11.51
-NO_EDGE = 1e-12  # an edge below it counts as none
-
-
 @dataclass(frozen=True)
 class BoostingProblem:
-    """The rows of a fit.
+    """The training rows of a fit.
 
     Attributes
     ----------
@@ -153,8 +160,9 @@ class BoostingProblem:
     v : (m,) array
         Weights of the rows, with sum 1.
     k : int
+        Number of classes.
     size : float
-        How many rows there are: the sum of the sample weights, at least the number of rows.
+        Number of rows in formulas: the sum of the sample weights, at least m.
     X : (m, d) array or sparse matrix
     random : RandomState
     """
@@ -169,28 +177,28 @@ class BoostingProblem:
 
     @cached_property
     def own(self) -> Array:
-        """O_ic = 1 where c is the class of row i, else 0, (m, k)."""
+        """O_ic = 1 if c is the class of row i, else 0, (m, k)."""
         return np.asarray(self.labels[:, None] == np.arange(self.k), dtype=np.float64)
 
     @cached_property
     def ones(self) -> Array:
-        """A one for every row, (m,): `ones @ G` are the sums of the columns of G, fast."""
+        """Vector of ones, (m,): `ones @ G` is a fast way to sum the columns of G."""
         return np.ones(self.labels.size)
 
     @cached_property
     def own_places(self) -> Ints:
-        """Places of the entries (i, y_i) in an (m, k) array that is laid out flat, (m,)."""
+        """Flat indices of the entries (i, y_i) of an (m, k) array, (m,)."""
         return np.arange(self.labels.size) * self.k + self.labels
 
     @cached_property
     def targets(self) -> Array:
-        """Y_ic = +1 where c is the class of row i, else -1, (m, k)."""
+        """Y_ic = +1 if c is the class of row i, else -1, (m, k)."""
         return 2.0 * self.own - 1.0
 
 
 @dataclass(frozen=True)
 class Round:
-    """What one round adds: F(x) += right[n] where learners[n] answers +1 to x, else left[n].
+    """The votes added in one round: F(x) += right[n] if learners[n](x) = +1, else left[n].
 
     Attributes
     ----------
@@ -199,8 +207,8 @@ class Round:
     vote, error, objective : float
         See `RoundRecord`.
     weights : array or None
-        Of a method that goes back to earlier rounds: the factors (n_all,) on the votes of all weak
-        classifiers so far, or their votes (n_all, k) themselves, where left = -right.
+        For methods that update earlier rounds: the factors (n_all,) on the votes of all weak
+        classifiers so far, or their votes (n_all, k), with left = -right.
     """
 
     learners: Sequence[WeakClassifier]
@@ -212,23 +220,24 @@ class Round:
     weights: Array | None = None
 
 
-def answers(right: Bools, on_left: Array, on_right: Array) -> Array:
-    """Return the votes of every row, (m, k): those on the right where it is there."""
+def votes_by_row(right: Bools, on_left: Array, on_right: Array) -> Array:
+    """Return the votes of every row, (m, k): `on_right` where `right` is true, else `on_left`."""
     return np.array([on_left, on_right]).take(right.astype(np.intp), axis=0)
 
 
 def exponentials(right: Bools, votes: Array, own: Ints) -> Array:
-    """Return exp(-y_ic h_c(x_i)) for the votes h of the left and of the right, (2, k), as (m, k).
+    """Return exp(-y_ic h_c(x_i)), (m, k), for the votes h on the left and on the right, (2, k).
 
-    y is +1 at the flat places `own`, else -1. Exponentials are taken of votes, not of rows.
+    y is +1 at the flat indices `own`, else -1. The exponential function is applied to the votes,
+    not to the rows.
     """
-    factors = answers(right, *np.exp(votes))
+    factors = votes_by_row(right, *np.exp(votes))
     flat = factors.ravel()
     flat[own] = 1.0 / flat[own]
     return factors
 
 
 def log_odds(error: float) -> float:
-    """Return ln((1 - e) / e) of an error, clipped so that it is finite."""
+    """Return ln((1 - e) / e) of an error e, clipped so that the result is finite."""
     clipped = min(max(error, FLOOR), 1.0 - FLOOR)
     return float(np.log((1.0 - clipped) / clipped))

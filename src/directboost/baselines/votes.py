@@ -1,4 +1,4 @@
-"""The sum of votes that every baseline is, after each round and at the end."""
+"""Sums of votes after each round and at the end, and the decoding of output codes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,14 +10,16 @@ from ..model.ensemble import Ensemble
 from ..model.learners import ClassAnswer, Constant, WeakClassifier
 from .stump_search import Round, signs
 
+_MAX_SCORE = 300.0  # exp(-2 * 300) does not underflow
+
 
 class VoteModel:
-    """Weak classifiers with a vector of votes on either side, round by round.
+    """Weak classifiers with a vector of votes on each side, round by round.
 
     Parameters
     ----------
     k : int
-        Length of the vectors until the first round says another one.
+        Length of the vectors before the first round.
     """
 
     def __init__(self, k: int) -> None:
@@ -33,16 +35,17 @@ class VoteModel:
 
     @property
     def count(self) -> int:
-        """Number of weak classifiers; where rounds replace votes, of those that have any."""
+        """Number of weak classifiers; if rounds replace votes, only those with non-zero votes."""
         last = self._rounds[-1].weights if self._rounds else None
         if last is not None and last.ndim == 2:
             return int(np.count_nonzero(last.any(axis=1)))
         return len(self._learners)
 
     def final(self) -> tuple[list[WeakClassifier], Array, Array]:
-        """Return the weak classifiers with votes, what they say, and what they do not.
+        """Return the weak classifiers with votes, their coefficients and the constant part.
 
-        Half of what their answers differ by, (n, k), and what both have in common, in sum, (k,).
+        The coefficients (n, k) are half of the difference between the votes on both sides. The
+        constant part (k,) is the sum of their means.
         """
         left, right = _votes(self._rounds, self._k)
         alive = np.asarray((left != 0.0).any(axis=1) | (right != 0.0).any(axis=1))
@@ -54,16 +57,16 @@ class VoteModel:
         F: Array = np.zeros((X.shape[0], self._k))
         seen: list[Round] = []
         sides: list[Bools] = []
-        back = any(found.weights is not None for found in self._rounds)
+        revised = any(found.weights is not None for found in self._rounds)
         for found in self._rounds:
             here = _sides(found.learners, X)
-            if back:
+            if revised:
                 seen.append(found)
                 sides += here
             if found.weights is not None:
-                F = _added(sides, *_votes(seen, self._k), X.shape[0])
+                F = _sum_votes(sides, *_votes(seen, self._k), X.shape[0])
             else:
-                F = F + _added(here, found.left, found.right, X.shape[0])
+                F = F + _sum_votes(here, found.left, found.right, X.shape[0])
             yield F
 
     def staged_learners(self) -> Iterator[list[WeakClassifier]]:
@@ -83,7 +86,7 @@ def _chosen(learners: Sequence[WeakClassifier], alive: Bools) -> list[WeakClassi
 
 
 def _sides(learners: Sequence[WeakClassifier], X: Numbers) -> list[Bools]:
-    """Return where each answers +1, (m,) each; a classifier of several classes predicts once."""
+    """Return the rows with h(x) = +1, (m,) each; a multi-class classifier predicts only once."""
     sides, classes = [], dict[int, Ints]()
     for learner in learners:
         if isinstance(learner, ClassAnswer):
@@ -97,7 +100,7 @@ def _sides(learners: Sequence[WeakClassifier], X: Numbers) -> list[Bools]:
 
 
 def _votes(rounds: Sequence[Round], k: int) -> tuple[Array, Array]:
-    """Return the votes of all weak classifiers after these rounds, by side, (n, k) each."""
+    """Return the votes of all weak classifiers after these rounds, left and right, (n, k) each."""
     none = np.zeros((0, k))
     left = np.concatenate([none, *(found.left for found in rounds)])
     right = np.concatenate([none, *(found.right for found in rounds)])
@@ -109,28 +112,25 @@ def _votes(rounds: Sequence[Round], k: int) -> tuple[Array, Array]:
     return left * weights[:, None], right * weights[:, None]
 
 
-def _added(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
-    answers = np.array(sides, dtype=bool).reshape(-1, m).T
-    return np.asarray(answers @ right + ~answers @ left)
+def _sum_votes(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
+    positive = np.array(sides, dtype=bool).reshape(-1, m).T
+    return np.asarray(positive @ right + ~positive @ left)
 
 
 def make_ensemble(learners: list[WeakClassifier], coef: Array, common: Array) -> Ensemble:
-    """Return what `VoteModel.final` returns as tables; what is in common is a constant."""
+    """Return the ensemble of the result of `VoteModel.final`; the constant part is a `Constant`."""
     if not learners:
         return Ensemble([], coef)
     return Ensemble([*learners, Constant(1)], np.concatenate([coef, common[None]]))
 
 
-_FAR = 300.0  # of the scores: exp(-2 * 300) is still a number
-
-
 def loss_scores(f: Array, M: Array) -> Array:
     """Return F_c = -ln sum_j exp(-M_cj f_j) from scores f (m, L) and the code M (k, L), (m, k).
 
-    A bit has two exponentials, whatever the number of classes; only where one of them would leave
-    the range of numbers, every class takes its own.
+    Two exponentials per bit suffice for all classes. Only rows where one of them would overflow are
+    computed class by class.
     """
-    near = np.clip(f, -_FAR, _FAR)
+    near = np.clip(f, -_MAX_SCORE, _MAX_SCORE)
     top = np.abs(near).max(axis=1, keepdims=True)
     sums = np.exp(-near - top) @ (M.T > 0.0) + np.exp(near - top) @ (M.T < 0.0)
     F = -top - np.log(sums)

@@ -65,7 +65,7 @@ def test_attributes_are_restored(name, tmp_path):
     model = fitted(name)
     again = kept(model, tmp_path)
     source = model.path_[model.chosen_index_] if name == "choice" else model
-    ignored = {*STATE, "_shares", "_scored", "_totals"}
+    ignored = {*STATE, "_entries_per_learner", "_scored", "_totals"}
     names = sorted(vars(source).keys() - ignored - {"learner", "base"})
     found, expected = ([plain(vars(m).get(k)) for k in names] for m in (again, source))
     assert list(map(repr, found)) == list(map(repr, expected))  # NaN is NaN

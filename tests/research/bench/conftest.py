@@ -4,13 +4,13 @@ import pytest
 
 from directboost import datasets
 from directboost.research.bench import Terms, growth, speed
-from directboost.research.bench.measure import parts_of
+from directboost.research.bench.measure import split_parts
 
 
 @pytest.fixture(scope="session")
 def iris():
     """Return the parts of the iris data."""
-    return parts_of(datasets.load("iris"))
+    return split_parts(datasets.load("iris"))
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def terms(told):
 
 
 @pytest.fixture
-def no_processes(monkeypatch):
+def no_subprocesses(monkeypatch):
     """Answer at once where a fit would run in a process of its own."""
     answer = {"peak": 2**20, "seconds": 1.0, "error": 0.1}
     for module in (speed, growth):
-        monkeypatch.setattr(module, "fit_apart", lambda parts, method: answer)
+        monkeypatch.setattr(module, "fit_in_subprocess", lambda parts, method: answer)

@@ -1,4 +1,4 @@
-"""Fits on a real cluster of one and two workers, and the model beside them."""
+"""Fits on a real cluster of one and two workers, and their cost model."""
 
 import pytest
 
@@ -6,7 +6,6 @@ pytest.importorskip("distributed")
 
 from directboost import cli
 from directboost.research.bench import Results, Run, Suite, check, cluster, suite
-from directboost.research.bench import cluster as cluster_sizes
 from directboost.research.bench.cluster import Fit, Plan
 from directboost.research.bench.forecast import measure_rates
 
@@ -21,7 +20,7 @@ TINY = Plan(Fit(400, 3, 2, nu=0.1), (), Fit(200, 2, 2, nu=0.2))
         (Fit(20_000, 5, 3, 63, 0.1), "20 000 x 5, 3, 63 bins, nu 0.1"),
     ],
 )
-def test_shapes_in_words(fit, shape):
+def test_shapes_as_text(fit, shape):
     assert fit.shape == shape
 
 
@@ -69,7 +68,7 @@ def test_questions_are_counted_by_name():
 @pytest.mark.parametrize("workers", [(2,), pytest.param((1, 2), marks=pytest.mark.slow)])
 def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
     """On tiny data; data sets are not loaded."""
-    monkeypatch.setattr(cluster_sizes, "QUICK", TINY)
+    monkeypatch.setattr(cluster, "QUICK", TINY)
     monkeypatch.setattr(cluster, "WORKERS", workers)
     monkeypatch.setattr(suite, "load", lambda name: pytest.fail("loads a data set"))
     results = Results(tmp_path)
@@ -91,7 +90,7 @@ def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
     assert [(row["workers"], row["driver_threads"]) for row in simulated] == [*main, (2, 2)]
     assert all(row["simulated"] > 0.0 for row in simulated)
     assert [row["threads"] for row in results.tables["dask-forecast"].rows] == [1, 4]
-    assert told[0] == "plain fit of 400 x 3, 2, nu 0.1"
+    assert told[0] == "plain fit, 400 x 3, 2, nu 0.1"
 
 
 def test_rates_are_seconds_of_this_machine():

@@ -1,4 +1,4 @@
-"""What speed, quality and growth say about tiny data."""
+"""Speed, quality and growth on tiny data."""
 
 from dataclasses import replace
 
@@ -7,18 +7,18 @@ import pytest
 
 from directboost.research.bench import growth, quality, speed
 from directboost.research.bench.growth import Plan, Size
-from directboost.research.bench.measure import hold_contest
+from directboost.research.bench.measure import compare_methods
 from directboost.research.bench.methods import DirectBoost, LightGBM, Method
 
 
 @pytest.fixture
 def few_peers(monkeypatch):
-    """Leave out the peers that take long."""
-    monkeypatch.setattr(quality, "_others", lambda parts, terms: [])
+    """Leave out the slow methods."""
+    monkeypatch.setattr(quality, "_other_methods", lambda parts, terms: [])
     monkeypatch.setattr(quality, "NUS", (0.1, 0.03))
 
 
-def test_small_data_are_fitted_several_times_by_everyone(iris, terms):
+def test_all_methods_fit_small_data_several_times(iris, terms):
     class Counted(DirectBoost):
         fits = 0
 
@@ -27,15 +27,15 @@ def test_small_data_are_fitted_several_times_by_everyone(iris, terms):
             return super().fit(X, y)
 
     methods = [Counted(1, nu=0.3, tol=0.2), Counted(1, nu=0.1, tol=0.1)]
-    hold_contest(methods, iris, replace(terms, repeats=2))
+    compare_methods(methods, iris, replace(terms, repeats=2))
     assert [m.fits for m in methods] == [3, 3]  # one to warm up
     large = replace(iris, X=np.tile(iris.X, (2500, 1)), y=np.tile(iris.y, 2500))
     assert not large.small
-    hold_contest(methods, large, replace(terms, repeats=2))
+    compare_methods(methods, large, replace(terms, repeats=2))
     assert [m.fits for m in methods] == [5, 5]
 
 
-@pytest.mark.usefixtures("no_processes")
+@pytest.mark.usefixtures("no_subprocesses")
 def test_speed(iris, terms):
     rows = speed.measure_speed(iris, terms)
     assert [row.get("asked") for row in rows] == [0.05, 0.01, 0.001, None]
@@ -49,8 +49,8 @@ def test_speed(iris, terms):
     assert not [cell for cell in table.cells()[0] if cell == "-"]
 
 
-@pytest.mark.usefixtures("no_processes")
-def test_a_gap_that_is_not_reached_is_said(iris, terms, monkeypatch):
+@pytest.mark.usefixtures("no_subprocesses")
+def test_a_gap_that_is_not_reached_is_reported(iris, terms, monkeypatch):
     figures = DirectBoost.figures
     monkeypatch.setattr(DirectBoost, "figures", lambda self: {**figures(self), "converged": False})
     rows = speed.measure_speed(iris, terms)
@@ -101,18 +101,18 @@ def test_medians():
     assert "time" not in none
 
 
-def test_a_peer_that_is_not_there_is_named(iris, terms, told, monkeypatch):
+def test_a_missing_method_is_reported(iris, terms, told, monkeypatch):
     missing = classmethod(lambda cls: f"{cls.package} is not installed")
     monkeypatch.setattr(LightGBM, "missing", missing)
-    methods = quality._others(iris, terms)
+    methods = quality._other_methods(iris, terms)
     assert methods
     assert not [method for method in methods if isinstance(method, LightGBM)]
-    assert "without LightGBM default: lightgbm is not installed" in told
+    assert "skipping LightGBM default: lightgbm is not installed" in told
 
 
 def test_an_ebm_out_of_time_has_a_row(iris, terms, monkeypatch):
     monkeypatch.setattr(Method, "missing", classmethod(lambda cls: None))
-    monkeypatch.setattr(quality, "fit_apart", lambda parts, method, limit: None)
+    monkeypatch.setattr(quality, "fit_in_subprocess", lambda parts, method, limit: None)
     (row,) = quality._explainable(iris, 7.0, terms)
     assert row["remark"] == "not finished in 7 s"
 
@@ -146,7 +146,7 @@ def test_exponents():
         assert row["peer"] == pytest.approx(1.0)
 
 
-@pytest.mark.usefixtures("no_processes")
+@pytest.mark.usefixtures("no_subprocesses")
 def test_memory(terms):
     rows = growth.measure_memory(Size(3_000, 5, 2), terms)
     assert rows[0]["shape"] == "3000 x 5, 2"

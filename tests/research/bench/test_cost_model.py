@@ -23,7 +23,7 @@ from directboost.research.bench.cost_model import (
     round_seconds,
     simulate,
 )
-from directboost.research.bench.forecast import overhead_of
+from directboost.research.bench.forecast import overhead_and_latency
 
 OVER, L, B = 0.001, 0.02, 1e6  # overhead, latency, bytes per second
 ONE = Machines(1, 1, OVER, L, B)
@@ -100,7 +100,7 @@ def test_the_scheduler_is_serial():
 def test_overhead_and_latency_come_back(o, ratio):
     """What the simulation makes of 1 and 64 tasks gives them again."""
     machines = Machines(1, 64, o, ratio * o, B)
-    found = overhead_of(*(simulate(Question(n, 0.0), machines) for n in (1, 64)))
+    found = overhead_and_latency(*(simulate(Question(n, 0.0), machines) for n in (1, 64)))
     assert found == pytest.approx((o, ratio * o), rel=1e-6)
 
 

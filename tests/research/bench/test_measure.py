@@ -35,7 +35,7 @@ def test_prediction_is_timed_on_many_rows():
     assert speeds["a"] > 0
 
 
-def test_parts_are_the_same_kind_of_array_for_everyone(iris):
+def test_all_methods_get_the_same_kind_of_array(iris):
     for X in (iris.X, iris.X_test):
         assert X.dtype == np.float64
         assert X.flags.c_contiguous
@@ -48,12 +48,12 @@ def test_several_labels_are_refused():
     y = np.zeros((4, 2), dtype=int)
     data = datasets.Dataset("many", np.zeros((4, 1)), y, ["a", "b"], ("x0",))
     with pytest.raises(ValueError, match="'many' has several labels per row"):
-        measure.parts_of(data)
+        measure.split_parts(data)
 
 
-def test_a_fit_apart_gives_the_same_model(iris):
+def test_a_fit_in_a_subprocess_gives_the_same_model(iris):
     here = DirectBoost(1, nu=0.03, tol=0.05).fit(iris.X, iris.y)
-    apart = measure.fit_apart(iris, here)
+    apart = measure.fit_in_subprocess(iris, here)
     for key, value in here.figures().items():
         if key != "bytes":  # times in the history differ
             assert apart[key] == pytest.approx(value), key
@@ -61,16 +61,16 @@ def test_a_fit_apart_gives_the_same_model(iris):
     assert apart["seconds"] > 0
 
 
-def test_memory_of_a_fit_is_seen():
+def test_the_memory_of_a_fit_is_measured():
     """A fit keeps codes of one byte per value, and needs several matrices (rows, classes)."""
     data = datasets.additive(40_000, 50, 2)
     parts = measure.Parts("big", data.X, data.y, data.X[:10], data.y[:10])
-    apart = measure.fit_apart(parts, DirectBoost(1, nu=0.3, tol=0.5))
+    apart = measure.fit_in_subprocess(parts, DirectBoost(1, nu=0.3, tol=0.5))
     assert data.X.size < apart["peak"] < 3 * data.X.nbytes
 
 
 def test_a_fit_out_of_time_is_ended(iris, monkeypatch):
-    """The fit would take for ever, and its process is not left behind."""
+    """A fit that would never end is stopped, and its process is not left behind."""
     started, start = [], subprocess.Popen
 
     def forever(command, **choices):
@@ -79,15 +79,15 @@ def test_a_fit_out_of_time_is_ended(iris, monkeypatch):
         return started[0]
 
     monkeypatch.setattr(subprocess, "Popen", forever)
-    assert measure.fit_apart(iris, AdaBoost(1), limit=0.05) is None
+    assert measure.fit_in_subprocess(iris, AdaBoost(1), limit=0.05) is None
     assert started[0].returncode == -signal.SIGKILL
 
 
 def test_a_fit_apart_ends_with_its_parent():
     """A parent that is killed cannot end its child: the child has to notice."""
     child = (
-        "import os, time; from directboost.bench.apart import end_with; end_with(os.getppid()); "
-        "print(os.getpid(), flush=True); time.sleep(60)"
+        "import os, time; from directboost.research.bench.measure import exit_with_parent; "
+        "exit_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
     )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     command = [sys.executable, "-c", parent]
@@ -109,9 +109,9 @@ def alive(pid):
     return state != "Z"
 
 
-def test_a_fit_that_fails_says_why(iris):
+def test_a_failed_fit_reports_the_reason(iris):
     with pytest.raises(RuntimeError, match=r"directboost, gap 1 % on iris failed: .*nu"):
-        measure.fit_apart(iris, DirectBoost(1, nu=-1.0))
+        measure.fit_in_subprocess(iris, DirectBoost(1, nu=-1.0))
 
 
 def test_warming_up_leaves_no_trace(iris):

@@ -11,14 +11,14 @@ from directboost.research.bench.growth import Plan, Size
 @pytest.fixture
 def tiny(monkeypatch):
     """Shrink everything that has a size."""
-    monkeypatch.setattr(quality, "_others", lambda parts, terms: [])
+    monkeypatch.setattr(quality, "_other_methods", lambda parts, terms: [])
     monkeypatch.setattr(quality, "NUS", (0.1, 0.03))
     monkeypatch.setattr(growth, "FULL", Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
     monkeypatch.setattr(growth, "MEMORY", Size(300, 3, 2))
     monkeypatch.setattr(hinge, "STUMPS", 3)
 
 
-@pytest.mark.usefixtures("tiny", "no_processes")
+@pytest.mark.usefixtures("tiny", "no_subprocesses")
 def test_all_parts(tmp_path, terms, iris, monkeypatch):
     monkeypatch.setattr(suite, "_digits", lambda: iris)
     results = Results(tmp_path)
@@ -57,19 +57,19 @@ def test_what_runs_by_default(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"names": ["nosuch"]}, "'nosuch' is no data set; there are digits"),
-        ({"parts": ["tempo"]}, "'tempo' is no part of the benchmark; there are speed"),
-        ({"threads": 0}, "threads=0 is too small"),
-        ({"repeats": 0}, "repeats=0 is too small"),
+        ({"names": ["nosuch"]}, "'nosuch' is not a data set; choose from digits"),
+        ({"parts": ["tempo"]}, "'tempo' is not a part of the benchmark; choose from speed"),
+        ({"threads": 0}, "threads=0 is invalid"),
+        ({"repeats": 0}, "repeats=0 is invalid"),
     ],
 )
-def test_refusals(bad, message):
+def test_invalid_settings_are_rejected(bad, message):
     with pytest.raises(ValueError, match=message):
         check(Suite(**bad))
 
 
 @pytest.mark.parametrize("package", ["lightgbm", "matplotlib"])
-def test_without_a_package(package, monkeypatch):
+def test_a_missing_package_is_reported(package, monkeypatch):
     monkeypatch.setattr(suite, "find_spec", lambda name: None if name == package else True)
     with pytest.raises(RuntimeError, match=rf"{package} is .*pip install 'directboost\[bench\]'"):
         check(Suite())

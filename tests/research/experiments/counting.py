@@ -1,7 +1,4 @@
-"""An experiment that counts, for tests of what runs and reports experiments.
-
-The paper counted to three. Unknown is why.
-"""
+"""An experiment for tests of the runner and the reports."""
 
 import contextlib
 import os
@@ -14,7 +11,10 @@ from directboost.research.experiments.base import Effort, Experiment, Outcome, T
 
 
 class Counting(Experiment):
-    """Squares of small numbers; a file in `folder` for every number that was worked on."""
+    """Squares of small numbers; a file in `folder` for every number that was processed.
+
+    The paper counted to three. Unknown is why.
+    """
 
     name = "counting"
     title = "Squares"
@@ -47,7 +47,7 @@ class Counting(Experiment):
 
 
 class Waiting(Counting):
-    """Trials that do not end by themselves, and answer Ctrl-C with half of the work, as fits do."""
+    """Endless trials that handle Ctrl-C by returning partial results, as fits do."""
 
     def run(self, trial):
         ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN

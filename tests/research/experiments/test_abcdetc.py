@@ -18,8 +18,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "abcdetc"
 
 
-def test_what_is_missing_is_said(folder, monkeypatch):
-    assert f"the folder {folder}: a folder for each class, 62 of them" in Abcdetc().missing()
+def test_missing_images_are_reported(folder, monkeypatch):
+    assert f"the directory {folder}: one subdirectory per class, 62 of them" in Abcdetc().missing()
     assert Abcdetc().marks().keys() == {"abcdetc"}
     monkeypatch.setattr(abcdetc, "_CLASSES", 3)
     assert Abcdetc().missing() is None

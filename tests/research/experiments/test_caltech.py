@@ -32,9 +32,9 @@ def _short(trial):
     return Trial(trial.key, {**trial.settings, "rounds": 8}, 1.0)
 
 
-def test_what_is_missing_is_said(tmp_path, monkeypatch):
+def test_missing_images_are_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_DATA", str(tmp_path))
-    assert f"the folder {tmp_path / 'caltech256'}: a folder for each" in Caltech().missing()
+    assert f"the directory {tmp_path / 'caltech256'}: one subdirectory" in Caltech().missing()
 
 
 def test_categories_with_few_images_are_not_drawn(tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ def test_report(results, tmp_path):
     experiment.draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     # The generated digits have their ink elsewhere.
-    assert "of the 4 blocks it calls thickly marked 0 are" in experiment.verdict(results)
+    assert "of the 4 blocks that it calls thickly marked, 0 are" in experiment.verdict(results)
 
 
 @pytest.mark.parametrize(("accuracies", "words"), [
@@ -77,11 +77,11 @@ def test_remarks_on_single_blocks():
     arrays = {"0-1": {"ends": thin}, "0-2": {"ends": thick}}
     words = DigitBlocks().verdict(Results(rows, arrays))
     # Two digits share each of the blocks 22 and 43, so that neither leads there.
-    assert "thickly marked 1 are" in words
-    assert "a circle on 21 in 1) 1 have a wider mark of that kind" in words
+    assert "thickly marked, 1 are" in words
+    assert "a circle on 21 in 1), 1 have a wider mark of that kind" in words
     thick[42, 2], thick[42, 0] = -1.0, 0.5  # a cross on 43 in 9
     words = DigitBlocks().verdict(Results(rows, arrays))
-    assert "a circle on 21 in 1) 2 have a wider mark of that kind" in words
+    assert "a circle on 21 in 1), 2 have a wider mark of that kind" in words
 
 
 def test_partial_results(tmp_path):

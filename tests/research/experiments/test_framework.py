@@ -2,8 +2,10 @@
 
 import csv
 import importlib.util
+import inspect
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,7 +198,7 @@ def test_a_trial_that_fails_ends_nothing_else(places, jobs):
         list(run(plan, told.append))
     pages = [out / "quick" / name / "README.md" for name in ("counting", "other")]
     assert "2 of 3 trials" in pages[0].read_text()
-    assert "**Trials that are missing: 1**" in pages[0].read_text()
+    assert "**Missing trials: 1**" in pages[0].read_text()
     assert "- `n1`: ArithmeticError: one is odd" in pages[0].read_text()
     assert "missing" not in pages[1].read_text()
     assert len(told) == 5
@@ -236,7 +238,19 @@ def test_notes_follow_the_docstring(places):
     (page,) = run(Plan([experiment], Effort.QUICK, out, 1), lambda done: None)
     text = page.read_text()
     assert text.index("Unknown is why.") < text.index("Zero was counted") < text.index("Effort `")
-    assert "of trials, one after the other" in text
+    assert "in total on one core" in text
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_committed_reports_open_with_the_docstring(name):
+    """An experiment describes itself; the page in the repository has the same text."""
+    experiment = EXPERIMENTS[name]
+    introduction = inspect.getdoc(type(experiment))
+    assert "The paper does not print" in introduction or name == "caltech"
+    page = Path(__file__).parents[3] / "experiments" / name / "README.md"
+    if page.exists():
+        head = "\n\n".join([f"# {experiment.title}", introduction, *experiment.notes])
+        assert page.read_text(encoding="utf-8").startswith(f"{head}\n\nEffort `full`: ")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -256,7 +270,7 @@ def test_reports_with_group_forms_say_how_columns_are_chosen():
 
 def test_rows_hold_plain_values(places):
     worked, out = places
-    with pytest.raises(TypeError, match="no plain value"):
+    with pytest.raises(TypeError, match="not a plain value"):
         Store(out, Counting(worked)).keep(Trial("n", {}, 1.0), Outcome([{"a": np.arange(2)}]), 0.0)
 
 
@@ -294,13 +308,13 @@ def test_efforts_keep_to_their_time():
         assert sum(work) / 2.0 <= most
 
 
-@pytest.mark.parametrize(("folder", "words"), [("", "it is not set"), ("here", "")])
+@pytest.mark.parametrize(("folder", "words"), [("", "not set"), ("here", "")])
 def test_data_that_are_missing_are_named_with_the_folder(tmp_path, monkeypatch, folder, words):
     (tmp_path / "here").mkdir()
     home = str(tmp_path / folder) if folder else ""
     monkeypatch.setenv("DIRECTBOOST_DATA", home)
     reason = EXPERIMENTS["scene"].missing()
     assert (
-        f"scene15_centrist.npz in the folder that DIRECTBOOST_DATA names ({words or home})"
+        f"scene15_centrist.npz in the directory named by DIRECTBOOST_DATA ({words or home})"
         in reason
     )

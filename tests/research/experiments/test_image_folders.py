@@ -37,14 +37,14 @@ def test_files_by_class():
     assert list(found) == ["a", "b"]
 
 
-def test_what_is_lacking(folder, monkeypatch):
+def test_missing_images_are_reported(folder, monkeypatch):
     assert lacking("set", 2, 2) is None
     reason = lacking("set", 2, 3)
-    assert f"the folder {folder}: a folder for each class" in reason
-    assert "2 of them with at least 3 images (there are 1)" in reason
-    assert "there are 0" in lacking("other", 1, 1)
+    assert f"the directory {folder}: one subdirectory per class" in reason
+    assert "2 of them with at least 3 images (found: 1)" in reason
+    assert "(found: 0)" in lacking("other", 1, 1)
     monkeypatch.delenv("DIRECTBOOST_DATA")
-    assert "the folder set, in the one DIRECTBOOST_DATA names (it is unset)" in lacking("set", 2, 2)
+    assert "the directory set below DIRECTBOOST_DATA, which is not set" in lacking("set", 2, 2)
 
 
 def test_classes_with_too_few_images_are_left_out(folder):

@@ -73,7 +73,7 @@ def test_report(results, tmp_path):
 def test_verdict_goes_both_ways(results):
     better = [{**row, "error": 0.01 if "group" in row["method"] else 0.02} for row in results.rows]
     said = Mnist().verdict(Results(better, {}))
-    assert "errs on 1.0% and the fast one on 2.0%" in said
+    assert "misclassifies 1.0% and the fast form 2.0%" in said
     assert ", better than the best of the others, AdaBoost.MH with 2.0% (3.0%)" in said
     worse = [{**row, "error": 0.01 if "ECC" in row["method"] else 0.02} for row in results.rows]
     said = Mnist().verdict(Results(worse, {}))

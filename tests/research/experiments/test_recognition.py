@@ -128,7 +128,9 @@ def test_verdict_counts_splits(results):
         for row in results.rows
     ]
     said = Digits().verdict(Results(rows, results.arrays))
-    assert "with 71.0%, which MultiBoost-group on 1 and MultiBoost-fast on 2 of 2 splits" in said
+    assert (
+        "with 71.0%, exceeded by MultiBoost-group on 1 and MultiBoost-fast on 2 of 2 splits" in said
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A run that is told to end does so at once, with its processes and without half a trial."""
+"""A run that gets a termination signal ends at once, with its processes and no partial trial."""
 
 import os
 import signal
@@ -14,11 +14,11 @@ import pytest
 from directboost.research.experiments.runner import stopped_by_signals
 
 _ROOT = Path(__file__).parents[3]
-#: Runs three trials that never end, two of them at a time or one; each says who works on it.
+#: Runs three endless trials, one or two at a time; each records its process.
 _SCRIPT = """
 import sys
 from pathlib import Path
-from directboost.experiments import Effort, Plan, run
+from directboost.research.experiments import Effort, Plan, run
 from tests.research.experiments.counting import Waiting
 
 worked, out, jobs = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
@@ -44,7 +44,7 @@ def wait_for(condition):
 @pytest.mark.skipif(os.name != "posix", reason="signals of other processes are of POSIX")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_all_processes_and_keeps_no_half_trial(tmp_path, jobs, request_to_end):
+def test_a_signal_ends_all_processes_and_stores_no_partial_trial(tmp_path, jobs, request_to_end):
     # Ctrl-C goes to all processes of a terminal, a request to end to one of them.
     send = os.killpg if request_to_end is signal.SIGINT else os.kill
     worked, out = tmp_path / "worked", tmp_path / "out"
@@ -68,7 +68,7 @@ def test_a_signal_ends_all_processes_and_keeps_no_half_trial(tmp_path, jobs, req
     assert not list(out.rglob("*.json"))
 
 
-def test_the_usual_answer_to_ctrl_c_comes_back():
+def test_the_previous_handler_of_ctrl_c_is_restored():
     before = signal.getsignal(signal.SIGINT)
     with stopped_by_signals():
         assert signal.getsignal(signal.SIGINT) is not before

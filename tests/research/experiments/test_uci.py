@@ -107,7 +107,7 @@ def test_verdict_counts_the_hinge_beside_a_mean_apart():
         for name, value in errors.items()]  # fmt: skip
     verdict = Uci().verdict(Results(rows, {}))
     assert verdict.startswith("On 0 of 1 sets our better MultiBoost is not worse")
-    assert "as a third MultiBoost the first number is 1 of 1, and" in verdict
+    assert "as a third MultiBoost, the first number is 1 of 1, and" in verdict
 
 
 def test_partial_results(tmp_path):

@@ -1,4 +1,4 @@
-"""Time and quality beside other methods, measured in one run; needs the extra `bench`."""
+"""Benchmark of time and quality against other methods; needs the extra `bench`."""
 
 from .measure import Terms
 from .report import Results, Table

@@ -1,4 +1,4 @@
-"""The fit on Dask beside the plain one, with one worker and with two."""
+"""Fits on Dask with one and two workers, compared with the local fit."""
 
 import time
 from collections import Counter
@@ -17,14 +17,14 @@ from ... import DirectBoostClassifier
 from ...callbacks import TimeLimit
 from ...dask import DaskDirectBoostClassifier
 from ...datasets.generated import additive
-from .forecast import Around, measure_around
+from .forecast import ClusterOverhead, measure_overhead
 from .measure import Terms
 from .report import Column, Row, Table
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Generated data of m rows, d features and k classes, and how they are fitted."""
+    """Generated data of m rows, d features and k classes, and the settings of the fit."""
 
     m: int
     d: int
@@ -35,7 +35,7 @@ class Fit:
 
     @property
     def shape(self) -> str:
-        """The size in words."""
+        """The size as text."""
         size = f"{self.m:,} x {self.d}, {self.k}"
         bins = "" if self.bins == Fit.bins else f", {self.bins} bins"
         nu = "" if self.nu == Fit.nu else f", nu {self.nu:g}"
@@ -44,20 +44,20 @@ class Fit:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is fitted.
+    """The fits of a run.
 
     Attributes
     ----------
-    beside : Fit
-        Beside the plain fit.
+    main : Fit
+        Compared with the local fit.
     more : fits
         Other sizes, for the cost model.
     consensus : Fit
-        By consensus and by the default solver, on two workers; at a larger nu, since consensus
-        adds few stumps a round.
+        Fitted by consensus and by the default solver, on two workers; at a larger nu, since
+        consensus adds few stumps per round.
     """
 
-    beside: Fit
+    main: Fit
     more: tuple[Fit, ...]
     consensus: Fit
 
@@ -78,7 +78,7 @@ QUICK = Plan(Fit(20_000, 10, 3), (Fit(40_000, 10, 3),), Fit(3_000, 5, 3, nu=0.1)
 
 
 TOL, PARTITIONS, WORKERS = 0.01, 8, (1, 2)
-LIMIT = 900.0  # seconds for consensus
+LIMIT = 900.0  # time limit of consensus in seconds
 _QUESTIONS = "stride", "dual", "look", "search"
 _OTHERS = "value", "bend", "each", "bin_weights"
 
@@ -101,28 +101,27 @@ _COLUMNS = (
 def cluster_table(rows: list[Row]) -> Table:
     """Return the table of the fits."""
     note = (
-        f"Generated data, nu = {Fit.nu:g} nu_max where nothing else stands, to a gap of {TOL:g}; "
-        "the plain fit with one thread, workers of one thread each with the rows in "
-        f"{PARTITIONS} partitions on them; consensus is ended after {LIMIT:g} s. The driver works "
-        "while the workers wait: with as many threads as there are workers, a fit takes as many "
-        "cores. The fastest of some fits counts. To plain: seconds over those of the plain fit. "
-        "To 1 worker: how many times faster than one worker and a driver of one thread, that is "
-        "than one core."
+        f"Generated data, nu = {Fit.nu:g} nu_max unless stated otherwise, to a gap of {TOL:g}. "
+        "The plain fit uses one thread; workers have one thread each, with the rows in "
+        f"{PARTITIONS} partitions. Consensus is stopped after {LIMIT:g} s. The driver works while "
+        "the workers wait, so a fit with as many driver threads as workers uses that number of "
+        "cores. The fastest of several fits counts. To plain: seconds relative to the plain fit. "
+        "To 1 worker: speed relative to one worker and one driver thread, that is one core."
     )
     return Table("dask", "On Dask", _COLUMNS, rows, note)
 
 
 @dataclass
 class Measured:
-    """The rows of the table, and what lies around the work for every number of workers."""
+    """The rows of the table, and the overhead of the cluster by number of workers."""
 
     rows: list[dict[str, Any]]
-    around: dict[int, Around]
+    overheads: dict[int, ClusterOverhead]
 
 
 @dataclass(frozen=True)
-class _Crew:
-    """A cluster, how many workers it has, and the threads of the driver."""
+class _ClusterSetup:
+    """A cluster, its number of workers, and the number of threads of the driver."""
 
     client: Client
     workers: int
@@ -130,44 +129,44 @@ class _Crew:
 
 
 def measure_cluster(plan: Plan, terms: Terms) -> Measured:
-    """Fit all sizes of a plan, plainly and on clusters of one and two workers.
+    """Run all fits of a plan, locally and on clusters of one and two workers.
 
-    One cluster after the other: those of one process share the thread of its messages.
+    The clusters run one after the other, since those of one process share its communication thread.
     """
-    found = Measured([_plain(plan.beside, terms)], {})
+    found = Measured([_plain(plan.main, terms)], {})
     for workers in WORKERS:
-        with started(workers) as client:
-            found.around[workers] = measure_around(client, workers)
-            found.rows += _plan_on(plan, _Crew(client, workers, workers), terms)
-    drawn.cache_clear()
-    return Measured(_compared(found.rows), found.around)
+        with start_cluster(workers) as client:
+            found.overheads[workers] = measure_overhead(client, workers)
+            found.rows += _plan_on(plan, _ClusterSetup(client, workers, workers), terms)
+    generated_rows.cache_clear()
+    return Measured(_compared(found.rows), found.overheads)
 
 
-def _plan_on(plan: Plan, crew: _Crew, terms: Terms) -> list[dict[str, Any]]:
-    """Fit the sizes of a plan on a cluster; consensus on the one with most workers, and once."""
-    rows = [on_cluster(plan.beside, crew, terms)]
-    if crew.workers < WORKERS[-1]:  # what more threads of the driver alone bring
-        rows.append(on_cluster(plan.beside, replace(crew, threads=WORKERS[-1]), terms))
-    rows += [on_cluster(fit, crew, terms) for fit in plan.more]
-    if crew.workers == WORKERS[-1]:
-        rows.append(on_cluster(plan.consensus, crew, terms))
+def _plan_on(plan: Plan, setup: _ClusterSetup, terms: Terms) -> list[dict[str, Any]]:
+    """Run the fits of a plan on a cluster; consensus only with the most workers, and once."""
+    rows = [on_cluster(plan.main, setup, terms)]
+    if setup.workers < WORKERS[-1]:  # the gain from more driver threads alone
+        rows.append(on_cluster(plan.main, replace(setup, threads=WORKERS[-1]), terms))
+    rows += [on_cluster(fit, setup, terms) for fit in plan.more]
+    if setup.workers == WORKERS[-1]:
+        rows.append(on_cluster(plan.consensus, setup, terms))
         paper = replace(plan.consensus, solver="consensus")
-        rows.append(on_cluster(paper, crew, replace(terms, repeats=1)))
+        rows.append(on_cluster(paper, setup, replace(terms, repeats=1)))
     return rows
 
 
 @contextmanager
-def started(workers: int) -> Iterator[Client]:
-    """Start workers of one thread each, which have done a fit of few rows."""
+def start_cluster(workers: int) -> Iterator[Client]:
+    """Start workers of one thread each, warmed up by a small fit."""
     choices = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with LocalCluster(n_workers=workers, **choices) as cluster, Client(cluster) as client:
-        X, y = drawn(200, 3, 2)
+        X, y = generated_rows(200, 3, 2)
         DaskDirectBoostClassifier(client=client).fit(*_spread(X, y, client))
         yield client
 
 
 @lru_cache(maxsize=1)
-def drawn(m: int, d: int, k: int) -> tuple[Any, Any]:
+def generated_rows(m: int, d: int, k: int) -> tuple[Any, Any]:
     """Return m rows of generated data in single precision."""
     X, y = additive(-(-4 * m // 3), d, k).train
     return X.astype(np.float32), y
@@ -190,30 +189,30 @@ def _choices(fit: Fit) -> dict[str, Any]:
 
 
 def _plain(fit: Fit, terms: Terms) -> dict[str, Any]:
-    terms.say(f"plain fit of {fit.shape}")
-    rows, choices = drawn(fit.m, fit.d, fit.k), {**_choices(fit), "n_jobs": 1}
+    terms.say(f"plain fit, {fit.shape}")
+    rows, choices = generated_rows(fit.m, fit.d, fit.k), {**_choices(fit), "n_jobs": 1}
     fits = [_once(DirectBoostClassifier(**choices), rows, fit) for _ in range(terms.repeats)]
     return {**_fastest(fits), "method": "plain"}
 
 
-def on_cluster(fit: Fit, crew: _Crew, terms: Terms) -> dict[str, Any]:
-    """Fit on a cluster some times."""
-    terms.say(f"{fit.solver} fit of {fit.shape}, workers: {crew.workers}")
-    rows = _spread(*drawn(fit.m, fit.d, fit.k), crew.client)
-    return _fastest([_once_on(crew, rows, fit) for _ in range(terms.repeats)])
+def on_cluster(fit: Fit, setup: _ClusterSetup, terms: Terms) -> dict[str, Any]:
+    """Fit on a cluster `repeats` times; return the fastest."""
+    terms.say(f"{fit.solver} fit, {fit.shape}, workers: {setup.workers}")
+    rows = _spread(*generated_rows(fit.m, fit.d, fit.k), setup.client)
+    return _fastest([_once_on(setup, rows, fit) for _ in range(terms.repeats)])
 
 
-def _once_on(crew: _Crew, rows: Any, fit: Fit) -> dict[str, Any]:
-    """Fit on a cluster; count the questions on the way."""
-    clf = DaskDirectBoostClassifier(**_choices(fit), n_jobs=crew.threads, client=crew.client)
-    with get_task_stream(client=crew.client) as stream:
+def _once_on(setup: _ClusterSetup, rows: Any, fit: Fit) -> dict[str, Any]:
+    """Fit once on a cluster, and count the passes over the data."""
+    clf = DaskDirectBoostClassifier(**_choices(fit), n_jobs=setup.threads, client=setup.client)
+    with get_task_stream(client=setup.client) as stream:
         row = _once(clf, rows, fit)
-    where = {"workers": crew.workers, "driver_threads": crew.threads}
+    where = {"workers": setup.workers, "driver_threads": setup.threads}
     return {**row, "method": fit.solver, **where, **_asked(stream.data)}
 
 
 def _fastest(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the fastest of some fits, of those within the tolerance if there are any."""
+    """Return the fastest fit, of those within the tolerance if there are any."""
     return min(rows, key=lambda row: (row["gap"] > TOL, row["seconds"]))
 
 
@@ -237,10 +236,10 @@ def _once(clf: Any, rows: Any, fit: Fit) -> dict[str, Any]:
 
 
 def _busy(clf: Any) -> float:
-    """Return the seconds this process was at work on a fit, but not on tasks and messages.
+    """Return the seconds of work of this process on a fit, without tasks and messages.
 
-    Those are those of the calling thread, and of all others on the average, without the thread
-    in which client and scheduler live.
+    They are the time of the calling thread plus the mean time of all others, excluding the thread
+    of the client and the scheduler.
     """
     client, here = getattr(clf, "client", None), time.thread_time()
     if client is None:
@@ -254,9 +253,10 @@ async def _thread_time() -> float:
 
 
 def _asked(stream: Any) -> dict[str, Any]:
-    """Return how many shards and tasks a fit had, and how often every question was asked.
+    """Return the numbers of shards and tasks of a fit, and the number of passes of every kind.
 
-    A task of a question has its name, a number all its tasks share, and a number of its own.
+    The key of a task contains the name of the pass, a number that all its tasks share, and a number
+    of its own.
     """
     keys = [str(task["key"]) for task in stream]
     names = [key.split("-") for key in keys]
@@ -269,7 +269,7 @@ def _asked(stream: Any) -> dict[str, Any]:
 
 
 def _compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the ratios to the plain fit and to one core, where there is one."""
+    """Add the ratios to the local fit and to one core, if available."""
     plain = {row["shape"]: row["seconds"] for row in rows if row["method"] == "plain"}
     one = {
         row["shape"]: row["seconds"]
@@ -278,6 +278,6 @@ def _compared(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     }
     for row in rows:
         row["ratio"] = row["seconds"] / plain[row["shape"]] if row["shape"] in plain else None
-        beside = one.get(row["shape"]) if row.get("workers") else None
-        row["speedup"] = beside / row["seconds"] if beside else None
+        single = one.get(row["shape"]) if row.get("workers") else None
+        row["speedup"] = single / row["seconds"] if single else None
     return rows

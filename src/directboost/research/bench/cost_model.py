@@ -1,9 +1,9 @@
-"""A cluster that answers questions, event by event.
+"""Cost model of a fit on Dask, and a discrete-event simulation of its passes on a cluster.
 
-Where its answers are large, a question is one task per shard; sums of eight at a time are taken
-above them, and one task reads the last sum. Else it is one task per thread of a worker for all
-shards there, and the driver adds up. The scheduler hands out one task after the other; a task waits
-for its inputs, for those that lie on other workers longer, and then for a thread.
+A pass whose results are large has one task per shard, a tree of sums with a fan-in of eight, and
+a task that reads the last sum. Otherwise a pass has one task per worker thread for all its shards,
+and the driver adds the results. The scheduler assigns one task at a time. A task waits for its
+inputs, longer if they are on other workers, and then for a thread.
 """
 
 import heapq
@@ -15,20 +15,24 @@ from ...dask.cluster_executor import LARGE, NEAR
 from ...dask.executor import together, tree_widths
 from ...dask.shard import FAN_IN
 
-HOPS = 4  # from the driver to the scheduler and back, and the same for the answer
+HOPS = 4  # messages: driver to scheduler and back, for the request and for the result
+
+_NUMBER = 8  # bytes: sums are in double precision
+_SCORE = 4  # bytes: scores are in single precision
+_ROW = 20  # bytes of the weight, the class and the margin of a row
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Workers and what lies between them.
+    """The workers and their network.
 
     Attributes
     ----------
     workers : int
     threads : int
-        Of every worker.
+        Threads of every worker.
     overhead : float
-        Seconds the scheduler needs for a task, one after the other.
+        Seconds of the scheduler per task; tasks are scheduled one at a time.
     latency : float
         Seconds from one process to another.
     bandwidth : float
@@ -42,7 +46,7 @@ class Machines:
     bandwidth: float
 
     def groups(self, shards: int) -> list[list[int]]:
-        """Return the shards that one task asks; they go round the workers, so that sums travel."""
+        """Return the shards of every task; shards are assigned to the workers in turn."""
         names = [str(worker) for worker in range(self.workers)]
         holders = [names[shard % self.workers] for shard in range(shards)]
         return [group.shards for group in together(holders, dict.fromkeys(names, self.threads))]
@@ -50,21 +54,21 @@ class Machines:
 
 @dataclass(frozen=True)
 class Question:
-    """What one question takes.
+    """Cost of one pass over the data.
 
     Attributes
     ----------
     shards : int
     seconds : float
-        Of the task on one shard.
+        Seconds of the task on one shard.
     message, sums, answer : float
-        Bytes that go to every worker, between two tasks, and to the driver.
+        Bytes sent to every worker, between two tasks, and to the driver.
     adding : float
         Seconds to add one sum to another.
     reading : float
         Seconds to read the last sum.
     always_far : bool
-        Whether workers add up however small the answers are.
+        Whether workers add the results even if they are small.
     """
 
     shards: int
@@ -78,12 +82,12 @@ class Question:
 
     @property
     def near(self) -> bool:
-        """Whether the answers of all shards come to the driver."""
+        """Whether the results of all shards are sent to the driver."""
         return not self.always_far and self.shards > 0 and self.shards * self.sums <= NEAR
 
     @property
     def large(self) -> bool:
-        """Whether the message is a task of its own."""
+        """Whether the message is a separate task."""
         return self.message * self.shards > LARGE
 
     def tasks(self, machines: Machines) -> int:
@@ -94,13 +98,13 @@ class Question:
 
     @property
     def moved(self) -> float:
-        """Bytes that leave a task, as if none stayed where it is, as `bytes_moved` counts them."""
+        """Bytes that leave a task, counting local transfers too, as `bytes_moved` does."""
         return self.message * self.shards + self.sums * sum(tree_widths(self.shards)) + self.answer
 
 
 @dataclass
 class _Task:
-    """A task: its inputs, those that wait for it, and where it runs."""
+    """A task: its inputs, the tasks that depend on it, and its worker."""
 
     seconds: float
     size: float
@@ -111,7 +115,7 @@ class _Task:
     users: list["_Task"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Tell the inputs, and run where the first of most of them is."""
+        """Register with the inputs; by default, run on the worker that has most of them."""
         self.missing = len(self.inputs)
         for task in self.inputs:
             task.users.append(self)
@@ -121,7 +125,7 @@ class _Task:
 
     @property
     def place(self) -> int:
-        """The worker it runs on."""
+        """The worker that runs the task."""
         assert self.worker is not None
         return self.worker
 
@@ -132,7 +136,7 @@ class _Task:
 
 
 def simulate(question: Question, machines: Machines) -> float:
-    """Return the seconds from asking until the driver has the answer."""
+    """Return the seconds from the request until the driver has the result."""
     tasks = _tasks(question, machines)
     arriving = sum(task.size for task in tasks if not task.users) / machines.bandwidth
     adding = (question.shards - 1) * question.adding + question.reading if question.near else 0.0
@@ -140,44 +144,44 @@ def simulate(question: Question, machines: Machines) -> float:
 
 
 def _last(tasks: Sequence[_Task], machines: Machines) -> float:
-    """Return when the last task is done and the scheduler knows of it."""
+    """Return the time when the scheduler knows that the last task is done."""
     events: list[tuple[float, int, str, _Task]] = []
     order = count()
 
-    def tell(when: float, what: str, task: _Task) -> None:
+    def schedule(when: float, what: str, task: _Task) -> None:
         heapq.heappush(events, (when, next(order), what, task))
 
     for task in tasks:
         if not task.inputs:
-            tell(0.0, "ready", task)
+            schedule(0.0, "ready", task)
     scheduler, end = 0.0, 0.0
     threads = [[0.0] * machines.threads for _ in range(machines.workers)]
     while events:
         now, _, what, task = heapq.heappop(events)
         if what == "ready":
             scheduler = max(now, scheduler) + machines.overhead
-            tell(scheduler + machines.latency + task.fetching(machines), "start", task)
+            schedule(scheduler + machines.latency + task.fetching(machines), "start", task)
         elif what == "start":
             done = max(now, heapq.heappop(threads[task.place])) + task.seconds
             heapq.heappush(threads[task.place], done)
-            tell(done + machines.latency, "done", task)
+            schedule(done + machines.latency, "done", task)
         else:
             end = max(end, now)
             for user in task.users:
                 user.missing -= 1
                 if not user.missing:
-                    tell(now, "ready", user)
+                    schedule(now, "ready", user)
     return end
 
 
 def _tasks(question: Question, machines: Machines) -> list[_Task]:
-    """Return the tasks of a question."""
+    """Return the tasks of a pass."""
     first = [_Task(0.0, 0.0, [], 0)] if question.large else []
     alone = [[shard] for shard in range(question.shards)]
     level = []
     for group in machines.groups(question.shards) if question.near else alone:
         worker, n = group[0] % machines.workers, len(group)
-        wait = (worker + 1) * question.message / machines.bandwidth  # they get it in turn
+        wait = (worker + 1) * question.message / machines.bandwidth  # sent to one worker at a time
         level.append(_Task(n * question.seconds, n * question.sums, first, worker, wait))
     tasks = [*first, *level]
     if question.near:
@@ -191,14 +195,9 @@ def _tasks(question: Question, machines: Machines) -> list[_Task]:
     return [*tasks, _Task(question.reading, question.answer, level)]
 
 
-_NUMBER = 8  # bytes: sums are in double precision
-_SCORE = 4  # bytes: scores are in single precision
-_ROW = 20  # bytes of the weight, the class and the margin of a row
-
-
 @dataclass(frozen=True)
 class Line:
-    """Seconds that grow with the number of classes: alpha + beta k."""
+    """Seconds as a linear function of the number of classes: alpha + beta k."""
 
     alpha: float
     beta: float
@@ -210,20 +209,20 @@ class Line:
 
 @dataclass(frozen=True)
 class Rates:
-    """What the pieces take on one core, in seconds.
+    """Cost of the components on one core, in seconds.
 
     Attributes
     ----------
     loss : mapping of str to Line
-        The pass over the loss of one row in every question.
+        Evaluation of the loss of one row, for every kind of pass.
     scores, sums : Line
-        The scores of one row from one feature; its share in the sums over the bins of one.
+        Scores of one row from one feature; adding one row to the sums of one feature.
     reading : float
-        One value of the data: learning its bins and coding it.
+        Learning the bins of one value of the data, and coding it.
     adding : float
-        One byte of a sum added to another.
+        Adding one byte of a sum to another.
     pricing : float
-        One (bin, class) of a feature.
+        Pricing one (bin, class) of a feature.
     """
 
     loss: Mapping[str, Line]
@@ -241,9 +240,9 @@ class Work:
     Attributes
     ----------
     m, d, k, bins : int
-        Rows, features, classes, bins of a feature.
+        Rows, features, classes, bins per feature.
     features, jumps : int
-        Features with weight, and jumps that are not zero, of a point.
+        Features with non-zero weight, and non-zero jumps, of an iterate.
     shards : int
     """
 
@@ -256,9 +255,9 @@ class Work:
     shards: int
 
     def question(self, name: str, rates: Rates) -> Question:
-        """Return what a question takes: "stride", "dual", "look", "search" or "value".
+        """Return the cost of a pass: "stride", "dual", "look", "search" or "value".
 
-        "pick" reads a sum that is there once more.
+        "pick" reads an existing sum again.
         """
         if name == "pick":
             return Question(0, 0.0, answer=self._sums("dual"))
@@ -276,7 +275,7 @@ class Work:
         )  # fmt: skip
 
     def _message(self) -> float:
-        """Return the bytes of a point: its jumps, their places, and the features that have some."""
+        """Return the bytes of an iterate: its jumps, their places, and its features."""
         return float(self.jumps * (self.k + 1) * _NUMBER + self.features * 12)
 
     def _sums(self, name: str) -> float:
@@ -284,16 +283,16 @@ class Work:
         return float(_NUMBER * (1 + features * self.bins * self.k))
 
     def loading(self, rates: Rates) -> Question:
-        """Return what reading and coding the rows takes."""
+        """Return the cost of reading and coding the rows."""
         sketch = float(8 * self.bins * self.d * 2 * _NUMBER)  # groups of values, several per bin
         seconds = self.m / self.shards * self.d * rates.reading
         adding = sketch * rates.adding
         return Question(self.shards, seconds, 0.0, sketch, sketch, adding, always_far=True)
 
     def memory(self, workers: int, threads: int) -> float:
-        """Return the bytes of a worker: codes and scores of its rows, and a pass and sums at work.
+        """Return the bytes of a worker: codes and scores of its rows, and buffers for passes.
 
-        What Python and its packages take is not counted, nor is the data before it is coded.
+        Memory of Python and its packages, and of the data before coding, is not included.
         """
         rows = self.m / workers * (self.d + _ROW + 2 * self.k * _SCORE)
         at_work = threads * self.m / self.shards * 3 * self.k * _SCORE
@@ -302,7 +301,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Rounds:
-    """How often a fit asks: rounds, questions of every name, and the seconds of the driver."""
+    """Number of rounds, number of passes of every kind, and the seconds of the driver."""
 
     rounds: int
     asked: Mapping[str, float]
@@ -310,18 +309,18 @@ class Rounds:
 
 
 def round_seconds(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> float:
-    """Return the seconds of one round, simulated, with what the driver takes between questions."""
+    """Return the simulated seconds of one round, including the driver between passes."""
     return (_asking(work, rates, rounds, machines) + rounds.driver) / rounds.rounds
 
 
 def fit_seconds(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> float:
-    """Return the seconds of a fit, simulated: loading, questions, and the driver."""
+    """Return the simulated seconds of a fit: loading, passes and the driver."""
     loading = simulate(work.loading(rates), machines)
     return loading + _asking(work, rates, rounds, machines) + rounds.driver
 
 
 def _asking(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> float:
-    """Return the seconds of all questions."""
+    """Return the seconds of all passes."""
     asked = [(times, name) for name, times in rounds.asked.items() if times]
     return sum(n * simulate(work.question(name, rates), machines) for n, name in asked)
 
@@ -333,7 +332,7 @@ def round_bytes(work: Work, rates: Rates, rounds: Rounds) -> float:
 
 
 def busy(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> dict[str, float]:
-    """Return the seconds per round that workers, scheduler and driver are at work."""
+    """Return the seconds per round that workers, scheduler and driver are busy."""
     asked = [(n / rounds.rounds, work.question(name, rates)) for name, n in rounds.asked.items()]
     threads = machines.workers * machines.threads
     return {

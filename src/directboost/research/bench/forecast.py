@@ -1,4 +1,4 @@
-"""What the pieces of a fit on a cluster take, each measured by itself."""
+"""Measured costs of the components of a Dask fit, and the forecast for a large cluster."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -36,15 +36,54 @@ from .cost_model import (
 )
 from .report import Column, Row, Table
 
-RATE_ROWS, FEATURES = 250_000, 16  # of the shard that is timed; it is larger than a cache
+RATE_ROWS, FEATURES = 250_000, 16  # size of the timed shard, which exceeds the cache
 QUICK_ROWS = 40_000
-_CLASSES = 3, 7  # not 8: its rows fill a register, and take half of what their neighbours do
+_CLASSES = 3, 7  # not 8: its rows fill a register and take half the time of 7 or 9 classes
 _BINS, _TIMES, _MANY = 255, 5, FAN_IN**2
-_ARRAY = 2_000_000  # numbers that are sent to know how fast
+_ARRAY = 2_000_000  # numbers that are sent to measure the bandwidth
+#: The cluster of the forecast.
+ROWS, WORKERS, SHARDS, THREADS, BANDWIDTH = 1_000_000_000, 100, 800, (1, 4), 1.25e9
+_QUESTIONS = "stride", "dual", "look", "search", "value"
+_SHARED = (
+    "shape",
+    "workers",
+    "driver_threads",
+    "seconds",
+    "megabytes",
+)  # keys copied from the measured row
+
+_SIMULATED = (
+    Column("shape", "m x d, k"),
+    Column("workers", "workers", "d"),
+    Column("driver_threads", "driver threads", "d"),
+    Column("seconds", "measured s", ".2f"),
+    Column("simulated", "simulated s", ".2f"),
+    Column("ratio", "ratio", ".2f"),
+    Column("megabytes", "MB per round", ".1f"),
+    Column("model_megabytes", "model MB", ".1f"),
+)
+_FORECAST = (
+    Column("shape", "m x d, k"),
+    Column("workers", "workers", "d"),
+    Column("threads", "threads", "d"),
+    Column("round", "s per round", ".2f"),
+    Column("busy_workers", "workers busy", ".2f"),
+    Column("busy_scheduler", "scheduler busy", ".2f"),
+    Column("busy_driver", "driver busy", ".2f"),
+    Column("rounds", "rounds", "d"),
+    Column("seconds", "fit s", ".0f"),
+    Column("gigabytes", "GB per round", ".2f"),
+    Column("memory", "GB per worker", ".2f"),
+)
+_RATES = (
+    Column("piece", "component"),
+    Column("unit", "unit"),
+    Column("value", "value", ".3g"),
+)
 
 
 def measure_rates(m: int = RATE_ROWS, d: int = FEATURES) -> Rates:
-    """Time every question on one shard of m rows and d features in this process."""
+    """Time every kind of pass on one shard of m rows and d features in this process."""
     few, many = (_Pieces(m, d, k) for k in _CLASSES)
     losses = {name: _line(few.loss[name], many.loss[name]) for name in few.loss}
     return Rates(
@@ -54,14 +93,14 @@ def measure_rates(m: int = RATE_ROWS, d: int = FEATURES) -> Rates:
 
 
 def _line(few: float, many: float) -> Line:
-    """Return the line through the seconds at both numbers of classes; neither part is negative."""
+    """Return the line through the seconds for both numbers of classes, with non-negative parts."""
     beta = (many - few) / (_CLASSES[1] - _CLASSES[0])
     beta = min(max(beta, 0.0), many / _CLASSES[1])
     return Line(max(many - beta * _CLASSES[1], 0.0), beta)
 
 
 def least(call: Callable[[], Any], times: int = _TIMES) -> float:
-    """Return the least seconds of some calls."""
+    """Return the least seconds of several calls."""
     seconds = []
     for _ in range(times):
         started = time.perf_counter()
@@ -71,7 +110,7 @@ def least(call: Callable[[], Any], times: int = _TIMES) -> float:
 
 
 class _Pieces:
-    """The seconds of the pieces at k classes: of a row, of a row and feature, of a number."""
+    """Seconds of the components for k classes: per row, per row and feature, per number."""
 
     def __init__(self, m: int, d: int, k: int) -> None:
         started = time.perf_counter()
@@ -99,7 +138,7 @@ class _Pieces:
         self._later_pieces(ask(passes.gradient_sums, looked), loaded, d)
 
     def _later_pieces(self, sums: Sums, loaded: LoadedShards, d: int) -> None:
-        """Time what is done with the sums over the bins of d features."""
+        """Time the processing of the sums of d features."""
         bins = loaded.plan.bins
         prices = PriceList(
             bins.n_bins[:d], bins.kinds[:d], np.ones(d), None, GroupNorm(2.0), 1e-6
@@ -112,14 +151,14 @@ _LOOKS = {"look": passes.gradient_sums, "value": passes.value}
 
 
 def _go(ask: Any, question: Any, way: tuple[RemoteScores, SparseCoefficients, Loss]) -> None:
-    """Ask for a way to a place that no shard has seen, without sums there."""
+    """Time a line search to a new iterate, without sums there."""
     place, weights, loss = way
     end, none = RemoteScores(weights, place.dtype), np.zeros(0, dtype=np.int32)
     ask(question, WayMessage(place, loss, end, (1.0, 1.5), none))
 
 
 def _loaded(m: int, d: int, k: int) -> LoadedShards:
-    """Return even random rows as one shard in this process."""
+    """Return uniform random rows as one shard in this process."""
     rng = np.random.default_rng(0)
     X, y = rng.random((m, d), dtype=np.float32), np.arange(m) % k
     parts = read_partitions(da.from_array(X, chunks=(m, d)), da.from_array(y, chunks=m), None)
@@ -137,36 +176,36 @@ def _jumps(counts: Any, k: int) -> SparseCoefficients:
 
 
 @dataclass(frozen=True)
-class Around:
-    """What a cluster takes beside the work itself: its machines, and the driver per task."""
+class ClusterOverhead:
+    """Overhead of a cluster: its machines, and the seconds of the driver per task."""
 
     machines: Machines
     submitting: float
 
 
-def measure_around(client: Any, workers: int) -> Around:
-    """Time questions without work on the workers, and an array on its way from one of them."""
+def measure_overhead(client: Any, workers: int) -> ClusterOverhead:
+    """Time tasks without work, and the transfer of an array from a worker."""
     one, _ = _asking(client, 1)
     many, submitting = _asking(client, _MANY)
-    overhead, latency = overhead_of(one, many)
+    overhead, latency = overhead_and_latency(one, many)
     array = client.submit(np.zeros, _ARRAY, pure=False)
     client.gather(array)
     bandwidth = 8.0 * _ARRAY / least(lambda: client.gather(array))
-    return Around(Machines(workers, 1, overhead, latency, bandwidth), submitting)
+    return ClusterOverhead(Machines(workers, 1, overhead, latency, bandwidth), submitting)
 
 
-def overhead_of(one: float, many: float) -> tuple[float, float]:
-    """Return overhead o and latency l, from the seconds of an empty question of 1 and 64 tasks.
+def overhead_and_latency(one: float, many: float) -> tuple[float, float]:
+    """Return overhead o and latency l from the seconds of an empty pass with 1 and with 64 tasks.
 
-    One task takes o + 6 l: to the scheduler, to a worker and back, to the driver, and there and
-    back for the answer. Of 64 the last one is handed out after 64 o.
+    One task takes o + 6 l: to the scheduler, to a worker and back, to the driver, and a request and
+    reply for the result. The last of 64 tasks is assigned after 64 o.
     """
     overhead = max((many - one) / (_MANY - 1), 0.0)
     return overhead, max(one - overhead, 0.0) / (HOPS + 2)
 
 
 def _asking(client: Any, shards: int) -> tuple[float, float]:
-    """Return the seconds of an empty task for every shard, and the driver's own per task."""
+    """Return the seconds of an empty task for every shard, and those of the driver per task."""
     crew = ClusterExecutor(
         Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
     )
@@ -180,73 +219,38 @@ def _asking(client: Any, shards: int) -> tuple[float, float]:
 
 
 def _nothing(shard: Any, message: None) -> Sums:
-    """Answer at once."""
+    """Return at once."""
     del shard, message
     return Sums(np.zeros(1))
 
 
-#: The cluster that is foretold.
-ROWS, WORKERS, SHARDS, THREADS, BANDWIDTH = 1_000_000_000, 100, 800, (1, 4), 1.25e9
-_QUESTIONS = "stride", "dual", "look", "search", "value"
-_SHARED = "shape", "workers", "driver_threads", "seconds", "megabytes"  # with the measured row
-
-_SIMULATED = (
-    Column("shape", "m x d, k"),
-    Column("workers", "workers", "d"),
-    Column("driver_threads", "driver threads", "d"),
-    Column("seconds", "measured s", ".2f"),
-    Column("simulated", "simulated s", ".2f"),
-    Column("ratio", "ratio", ".2f"),
-    Column("megabytes", "MB per round", ".1f"),
-    Column("model_megabytes", "model MB", ".1f"),
-)
-_FORECAST = (
-    Column("shape", "m x d, k"),
-    Column("workers", "workers", "d"),
-    Column("threads", "threads", "d"),
-    Column("round", "s per round", ".2f"),
-    Column("busy_workers", "workers busy", ".2f"),
-    Column("busy_scheduler", "scheduler busy", ".2f"),
-    Column("busy_driver", "driver busy", ".2f"),
-    Column("rounds", "rounds", "d"),
-    Column("seconds", "fit s", ".0f"),
-    Column("gigabytes", "GB per round", ".2f"),
-    Column("memory", "GB per worker", ".2f"),
-)
-_RATES = (
-    Column("piece", "piece"),
-    Column("unit", "unit"),
-    Column("value", "value", ".3g"),
-)
-
-
 def simulated_table(rows: list[Row]) -> Table:
-    """Return the table of simulated fits beside the measured ones."""
+    """Return the table that compares simulated with measured fits."""
     note = (
-        "Seconds of the passes, of empty tasks and of transfers are measured by themselves; "
-        "rounds, questions and the seconds of the driver's thread are those of the fit. "
-        "Ratio: simulated over measured."
+        "The times of passes, empty tasks and transfers are measured separately; the numbers of "
+        "rounds and passes and the time of the driver's thread are those of the fit. "
+        "Ratio: simulated time relative to measured time."
     )
-    return Table("dask-simulated", "Simulated beside measured", _SIMULATED, rows, note)
+    return Table("dask-simulated", "Simulated and measured times", _SIMULATED, rows, note)
 
 
 def forecast_table(rows: list[Row]) -> Table:
-    """Return the table of what is foretold."""
+    """Return the table of the forecast."""
     note = (
-        "Rounds, questions, weights and the driver's seconds are those of the largest fit, "
-        "overhead and latency those of its cluster; the network is taken to carry "
-        f"{BANDWIDTH / 1e9:g} GB per second. Busy: seconds per round; they overlap."
+        "Numbers of rounds, passes and weights and the driver's time are those of the largest "
+        "fit, overhead and latency those of its cluster; the network is assumed to transfer "
+        f"{BANDWIDTH / 1e9:g} GB per second. Busy: seconds per round, which overlap."
     )
-    return Table("dask-forecast", "A forecast", _FORECAST, rows, note)
+    return Table("dask-forecast", "Forecast", _FORECAST, rows, note)
 
 
 def rates_table(rows: list[Row]) -> Table:
-    """Return the table of the measured pieces."""
-    return Table("dask-rates", "Measured pieces", _RATES, rows)
+    """Return the table of the measured components."""
+    return Table("dask-rates", "Measured components", _RATES, rows)
 
 
-def rate_rows(rates: Rates, around: Mapping[int, Around]) -> list[dict[str, Any]]:
-    """Return the pieces in nanoseconds, those around the work in milliseconds."""
+def rate_rows(rates: Rates, overheads: Mapping[int, ClusterOverhead]) -> list[dict[str, Any]]:
+    """Return the components in nanoseconds, and the overhead in milliseconds."""
     lines = {f"loss, {name}": line for name, line in rates.loss.items()}
     lines |= {"scores from a feature": rates.scores, "sums over bins of a feature": rates.sums}
     rows: list[dict[str, Any]] = [
@@ -257,7 +261,7 @@ def rate_rows(rates: Rates, around: Mapping[int, Around]) -> list[dict[str, Any]
     single = ("reading and coding", "value", rates.reading), ("adding", "byte", rates.adding)
     for name, unit, value in (*single, ("pricing", "bin and class", rates.pricing)):
         rows.append({"piece": name, "unit": f"ns per {unit}", "value": 1e9 * value})
-    for workers, found in around.items():
+    for workers, found in overheads.items():
         machines = found.machines
         for name, value in (("overhead", machines.overhead), ("latency", machines.latency)):
             row = {"piece": f"{name}, workers: {workers}", "unit": "ms", "value": 1e3 * value}
@@ -268,19 +272,19 @@ def rate_rows(rates: Rates, around: Mapping[int, Around]) -> list[dict[str, Any]
 
 
 def simulated_rows(
-    measured: Sequence[Row], rates: Rates, around: Mapping[int, Around]
+    measured: Sequence[Row], rates: Rates, overheads: Mapping[int, ClusterOverhead]
 ) -> list[dict[str, Any]]:
     """Simulate every fit of the default solver on a cluster."""
     return [
-        _beside(row, rates, around[row["workers"]])
+        _simulated_row(row, rates, overheads[row["workers"]])
         for row in measured
         if row["method"] == "auto" and row.get("shards")
     ]
 
 
-def _beside(row: Row, rates: Rates, around: Around) -> dict[str, Any]:
-    work, rounds = work_of(row), rounds_of(row, around)
-    seconds = fit_seconds(work, rates, rounds, around.machines)
+def _simulated_row(row: Row, rates: Rates, overheads: ClusterOverhead) -> dict[str, Any]:
+    work, rounds = work_of_fit(row), rounds_of_fit(row, overheads)
+    seconds = fit_seconds(work, rates, rounds, overheads.machines)
     return {
         **{key: row[key] for key in _SHARED},
         "simulated": seconds,
@@ -289,38 +293,38 @@ def _beside(row: Row, rates: Rates, around: Around) -> dict[str, Any]:
     }
 
 
-def work_of(row: Row) -> Work:
+def work_of_fit(row: Row) -> Work:
     """Return the size of a measured fit."""
     fit = row["fit"]
     shape = fit.m, fit.d, fit.k, fit.bins
     return Work(*shape, row["features"], row["jumps"], int(row["shards"]))
 
 
-def rounds_of(row: Row, around: Around) -> Rounds:
-    """Return how often a measured fit asked; the driver's seconds without those for tasks."""
+def rounds_of_fit(row: Row, overheads: ClusterOverhead) -> Rounds:
+    """Return the passes of a measured fit, and the driver's seconds without those for tasks."""
     asked = {name: row[name] for name in (*_QUESTIONS, "pick")}
-    driver = max(row["driver"] - row["tasks"] * around.submitting, 0.0)
+    driver = max(row["driver"] - row["tasks"] * overheads.submitting, 0.0)
     return Rounds(row["rounds"], asked, driver)
 
 
 def forecast_rows(
-    measured: Sequence[Row], rates: Rates, around: Mapping[int, Around]
+    measured: Sequence[Row], rates: Rates, overheads: Mapping[int, ClusterOverhead]
 ) -> list[dict[str, Any]]:
-    """Foretell a fit of many rows on many workers from the largest measured one."""
+    """Forecast a fit of many rows on many workers from the largest measured one."""
     fits = [row for row in measured if row["method"] == "auto" and row.get("shards")]
     row = max(fits, key=lambda row: (row["fit"].m * row["fit"].d, row["workers"]))
-    near, rounds = around[row["workers"]].machines, rounds_of(row, around[row["workers"]])
+    near, rounds = overheads[row["workers"]].machines, rounds_of_fit(row, overheads[row["workers"]])
     shape = {"d": 50, "k": 7, "bins": 255, "m": ROWS, "shards": SHARDS}
-    work = replace(work_of(row), **shape)
+    work = replace(work_of_fit(row), **shape)
     return [
-        _foretold(
+        _forecast_row(
             work, rates, rounds, replace(near, workers=WORKERS, threads=n, bandwidth=BANDWIDTH)
         )
         for n in THREADS
     ]
 
 
-def _foretold(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> dict[str, Any]:
+def _forecast_row(work: Work, rates: Rates, rounds: Rounds, machines: Machines) -> dict[str, Any]:
     parts = busy(work, rates, rounds, machines)
     return {
         "shape": f"{work.m:.0e} x {work.d}, {work.k}".replace("e+0", "e"),

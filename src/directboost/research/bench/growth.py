@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...datasets.generated import additive
-from .measure import Parts, Terms, fit_apart, hold_contest, parts_of
+from .measure import Parts, Terms, compare_methods, fit_in_subprocess, split_parts
 from .methods import DirectBoost, LightGBM
 from .report import Column, Row, Table
 
@@ -15,7 +15,7 @@ NU, TOL = 0.01, 0.01
 
 @dataclass(frozen=True)
 class Size:
-    """Rows to train on, features and classes of generated data."""
+    """Training rows, features and classes of generated data."""
 
     m: int
     d: int
@@ -24,7 +24,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Plan:
-    """A base size, and along each axis the sizes that are measured."""
+    """A base size, and the sizes that are measured along each axis."""
 
     base: Size
     m: tuple[int, ...]
@@ -51,24 +51,24 @@ _COLUMNS = (
     Column("m", "m", ",d"),
     Column("d", "d", ",d"),
     Column("k", "k", ",d"),
-    Column("seconds", "ours s", ".3f"),
-    Column("peer", "LGB-100 s", ".3f"),
+    Column("seconds", "directboost s", ".3f"),
+    Column("peer", "LightGBM s", ".3f"),
     Column("ratio", "ratio", ".2f"),
     Column("splits", "stumps", ",d"),
     Column("error", "error", ".4f"),
-    Column("peer_error", "LGB-100 error", ".4f"),
+    Column("peer_error", "LightGBM error", ".4f"),
 )
 _EXPONENTS = (
     Column("axis", "axis"),
-    Column("ours", "ours", ".2f"),
-    Column("peer", "LGB-100", ".2f"),
+    Column("ours", "directboost", ".2f"),
+    Column("peer", "LightGBM", ".2f"),
     Column("points", "points", "d"),
 )
 _MEMORY = (
     Column("shape", "m x d, k"),
     Column("method", "method"),
     Column("input_mb", "input MB", ".0f"),
-    Column("peak_mb", "peak MB above it", ".0f"),
+    Column("peak_mb", "peak MB above input", ".0f"),
     Column("seconds", "fit s", ".2f"),
     Column("error", "error", ".4f"),
 )
@@ -76,20 +76,23 @@ _MEMORY = (
 
 def growth_table(rows: list[Row]) -> Table:
     """Return the table of the single sizes."""
-    note = f"Generated data; directboost to 1 % at nu = {NU:g} nu_max beside LightGBM, 100 stumps."
+    note = (
+        f"Generated data; directboost to a gap of 1 % at nu = {NU:g} nu_max, and 100 rounds of "
+        "LightGBM stumps. Ratio: time of directboost relative to LightGBM."
+    )
     return Table("growth", "Growth", _COLUMNS, rows, note)
 
 
 def exponent_table(rows: list[Row]) -> Table:
-    """Return the table of exponents: time grows like size to this power."""
-    note = "Slope of the logarithm of time against the logarithm of the size, by least squares."
+    """Return the table of exponents: time grows like the size to this power."""
+    note = "Slopes of log(time) against log(size), by least squares."
     exponents = [_exponents(axis, rows) for axis in ("m", "d", "k")]
     return Table("exponents", "Exponents of growth", _EXPONENTS, exponents, note)
 
 
 def memory_table(rows: list[Row]) -> Table:
     """Return the table of memory at one large size."""
-    note = "Peak of the memory of fit above the input, in a fresh process that has read the input."
+    note = "Peak memory of the fit above the input, in a fresh process that has loaded the input."
     return Table("memory", "Memory", _MEMORY, rows, note)
 
 
@@ -104,24 +107,24 @@ def _exponents(axis: str, rows: list[Row]) -> Row:
 
 
 def measure_growth(plan: Plan, terms: Terms) -> list[Row]:
-    """Fit ours and LightGBM at every size of the plan."""
-    known: dict[Size, dict[str, Any]] = {}
+    """Fit directboost and LightGBM at every size of the plan."""
+    measured: dict[Size, dict[str, Any]] = {}
     rows: list[Row] = []
     for axis, size in plan.sizes():
-        if size not in known:
-            known[size] = _fit(size, terms)
-        rows.append({"axis": axis, **known[size]})
+        if size not in measured:
+            measured[size] = _fit(size, terms)
+        rows.append({"axis": axis, **measured[size]})
     return rows
 
 
 def _parts(size: Size) -> Parts:
-    """Draw a third more rows than asked for, to test on."""
-    return parts_of(additive(-(-4 * size.m // 3), size.d, size.k))
+    """Generate a third more rows than requested, for testing."""
+    return split_parts(additive(-(-4 * size.m // 3), size.d, size.k))
 
 
 def _fit(size: Size, terms: Terms) -> dict[str, Any]:
     methods = [DirectBoost(terms.threads, NU, TOL), LightGBM(terms.threads, 100)]
-    ours, peer = hold_contest(methods, _parts(size), terms)
+    ours, peer = compare_methods(methods, _parts(size), terms)
     return {
         "m": size.m,
         "d": size.d,
@@ -136,20 +139,20 @@ def _fit(size: Size, terms: Terms) -> dict[str, Any]:
 
 
 def measure_memory(size: Size, terms: Terms) -> list[Row]:
-    """Fit ours and LightGBM in fresh processes at one size."""
+    """Fit directboost and LightGBM in fresh processes at one size."""
     parts = _parts(size)
     rows: list[Row] = []
     for method in (DirectBoost(terms.threads, NU, TOL), LightGBM(terms.threads, 100)):
         terms.say(f"memory of {method.name} at {parts.shape()}")
-        apart = fit_apart(parts, method) or {}
+        figures = fit_in_subprocess(parts, method) or {}
         rows.append(
             {
                 "shape": parts.shape(),
                 "method": method.name,
                 "input_mb": (parts.X.nbytes + parts.y.nbytes) / 2**20,
-                "peak_mb": apart["peak"] / 2**20,
-                "seconds": apart["seconds"],
-                "error": apart["error"],
+                "peak_mb": figures["peak"] / 2**20,
+                "seconds": figures["seconds"],
+                "error": figures["error"],
             }
         )
     return rows

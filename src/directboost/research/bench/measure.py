@@ -1,4 +1,7 @@
-"""Clocks and memory: the same for everyone who is measured."""
+"""Measurement of time and memory, in the same way for all methods.
+
+Run as `python -m directboost.research.bench.measure JOB`, it fits one method in a fresh process.
+"""
 
 import json
 import os
@@ -19,14 +22,16 @@ from ...datasets.base import Dataset
 from .methods import METHODS, Method
 
 T = TypeVar("T")
-SMALL = 1_000_000  # values in X up to which a fit is repeated
+SMALL = 1_000_000  # largest number of values in X for which fits are repeated
 _PREDICT_ROWS = 10_000
 _PREDICT_RUNS = 3
+#: Module that `fit_in_subprocess` runs: this one.
+CHILD = "directboost.research.bench.measure"
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The same arrays for everyone: doubles, row by row in memory."""
+    """Training and test data as arrays of doubles in C order, the same for all methods."""
 
     name: str
     X: Any
@@ -39,33 +44,51 @@ class Parts:
         """Whether fits are short enough to be repeated."""
         return bool(self.X.size <= SMALL)
 
-    def error(self, answers: Any) -> float:
-        """Return the share of wrong answers to the test rows."""
-        return float(np.mean(answers != self.y_test))
+    def error(self, predictions: Any) -> float:
+        """Return the share of wrong predictions on the test rows."""
+        return float(np.mean(predictions != self.y_test))
 
     def shape(self) -> str:
-        """Return rows, features and classes of the training part in words."""
+        """Return rows, features and classes of the training part as text."""
         return f"{self.X.shape[0]} x {self.X.shape[1]}, {np.unique(self.y).size}"
 
 
-def parts_of(data: Dataset) -> Parts:
-    """Split a data set; those with several labels per row are refused."""
+@dataclass(frozen=True)
+class Terms:
+    """Settings that all methods share.
+
+    Attributes
+    ----------
+    threads : int
+    repeats : int
+        Number of fits of small data; the fastest counts. Large data are fitted once.
+    say : callable
+        Called with progress messages.
+    """
+
+    threads: int
+    repeats: int
+    say: Callable[[str], None]
+
+
+def split_parts(data: Dataset) -> Parts:
+    """Split a data set into training and test part; reject several labels per row."""
     if data.y.ndim != 1:
-        raise ValueError(f"{data.name!r} has several labels per row: the benchmark takes one")
+        raise ValueError(f"{data.name!r} has several labels per row: the benchmark supports one")
     return Parts(data.name, *data.train, *data.test)
 
 
 def warm_up(methods: Iterable[Method], X: Any, y: Any) -> None:
-    """Fit all on a few rows, so that imports and first calls fall on no measurement."""
+    """Fit all methods on 200 rows, so that imports and first calls are not measured."""
     rows = np.random.default_rng(0).permutation(y.size)[:200]
     for method in methods:
         method.fit(X[rows], y[rows]).predict(X[rows])
 
 
 def interleave(calls: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, tuple[float, T]]:
-    """Time calls in turn, all of them `repeats` times; return least seconds and last result.
+    """Time calls in turn, each `repeats` times; return the least seconds and the last result.
 
-    In turn, so that a busy moment of the machine falls on everyone.
+    Temporary load on the machine thus affects all of them.
     """
     best: dict[str, tuple[float, T]] = {}
     for _ in range(repeats):
@@ -85,11 +108,13 @@ def rows_per_second(predictors: Mapping[str, Callable[[Any], Any]], X: Any) -> d
     return {name: X.shape[0] / seconds for name, (seconds, _) in timed.items()}
 
 
-def fit_apart(parts: Parts, method: Method, limit: float | None = None) -> dict[str, Any] | None:
-    """Fit one method in a fresh process and return what it reports; None when out of time.
+def fit_in_subprocess(
+    parts: Parts, method: Method, limit: float | None = None
+) -> dict[str, Any] | None:
+    """Fit one method in a fresh process and return its figures, or None after a time-out.
 
-    The arrays go through files that are read without a copy, so that the peak of memory after
-    reading is that of the fit.
+    The arrays are passed in files and loaded before the measurement, so that the peak of memory is
+    that of the fit.
     """
     with TemporaryDirectory() as folder:
         for key in ("X", "y", "X_test", "y_test"):
@@ -102,7 +127,7 @@ def fit_apart(parts: Parts, method: Method, limit: float | None = None) -> dict[
             "choices": method.choices,
         }
         process = subprocess.Popen(
-            [sys.executable, "-m", "directboost.bench.apart", json.dumps(job)],
+            [sys.executable, "-m", CHILD, json.dumps(job)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -118,12 +143,12 @@ def fit_apart(parts: Parts, method: Method, limit: float | None = None) -> dict[
     if process.returncode != 0:
         last = (err.strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(f"{method.name} on {parts.name} failed: {last}")
-    answer: dict[str, Any] = json.loads(out.splitlines()[-1])
-    return answer
+    figures: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return figures
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """End a process with its workers, which are in a session of their own."""
+    """Kill a process and its workers, which share a session."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -132,10 +157,9 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def peak_bytes() -> int:
-    """Return the largest memory this process has held so far.
+    """Return the largest resident memory of this process so far.
 
-    Linux hands ru_maxrss of the parent down to a new process, so VmHWM, which starts anew, is
-    read where there is one.
+    On Linux a new process inherits ru_maxrss of its parent, so VmHWM is read instead if it exists.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -149,21 +173,21 @@ def peak_bytes() -> int:
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Fit and measure."""
+    """Fit a method as a job describes, and return its figures."""
     folder = Path(job["folder"])
     method = METHODS[job["method"]](job["threads"], **job["choices"])
     X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
-    warm_up([method], X, y)  # what packages load when first used is not the memory of the fit
+    warm_up([method], X, y)  # memory for imports is not memory of the fit
     before, started = peak_bytes(), time.perf_counter()
     method.fit(X, y)
     seconds, peak = time.perf_counter() - started, peak_bytes() - before
-    answers = method.predict(np.load(folder / "X_test.npy"))
-    error = float(np.mean(answers != np.load(folder / "y_test.npy")))
+    predictions = method.predict(np.load(folder / "X_test.npy"))
+    error = float(np.mean(predictions != np.load(folder / "y_test.npy")))
     return {**method.figures(), "error": error, "seconds": seconds, "peak": peak}
 
 
-def end_with(parent: int) -> None:
-    """End this process soon after the one that started it, however that one ends."""
+def exit_with_parent(parent: int) -> None:
+    """Exit this process soon after its parent process ends, however that happens."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -173,35 +197,8 @@ def end_with(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-if __name__ == "__main__":
-    asked = json.loads(sys.argv[1])
-    end_with(asked["parent"])
-    print(json.dumps(run(asked)))
-
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What is the same for everyone.
-
-    Attributes
-    ----------
-    threads : int
-    repeats : int
-        Fits of small data, of which the fastest counts; large data are fitted once.
-    say : callable
-        Is told what goes on.
-    """
-
-    threads: int
-    repeats: int
-    say: Say
-
-
-def hold_contest(methods: Sequence[Method], parts: Parts, terms: Terms) -> list[dict[str, Any]]:
-    """Fit all methods; return for each its time, test error, size and speed of prediction."""
+def compare_methods(methods: Sequence[Method], parts: Parts, terms: Terms) -> list[dict[str, Any]]:
+    """Fit all methods; return time, test error, size and speed of prediction of each."""
     repeats = terms.repeats if parts.small else 1
     terms.say(f"{parts.name}: {len(methods)} methods, {repeats} fits each")
     warm_up(methods, parts.X, parts.y)
@@ -220,3 +217,9 @@ def hold_contest(methods: Sequence[Method], parts: Parts, terms: Terms) -> list[
         }
         for m in methods
     ]
+
+
+if __name__ == "__main__":
+    job = json.loads(sys.argv[1])
+    exit_with_parent(job["parent"])
+    print(json.dumps(run(job)))

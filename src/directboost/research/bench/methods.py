@@ -1,4 +1,4 @@
-"""The peers; docs/benchmarks.md says why their settings are fair."""
+"""The methods that are compared; docs/benchmarks.md explains why their settings are fair."""
 
 import json
 import pickle
@@ -15,13 +15,13 @@ from ... import DirectBoostClassifier
 
 
 class Method(ABC):
-    """A classifier under test; `model` is there after `fit`.
+    """A method of the benchmark; `model` is set by `fit`.
 
     Parameters
     ----------
     threads : int
     **choices
-        Settings; with them a process of its own can build the method again.
+        Settings, from which another process can build the method again.
     """
 
     name: str
@@ -34,42 +34,42 @@ class Method(ABC):
 
     @classmethod
     def missing(cls) -> str | None:
-        """Return why the method cannot run, or None."""
+        """Return why the method is not available, or None."""
         return None if find_spec(cls.package) else f"{cls.package} is not installed"
 
     @abstractmethod
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
 
     @abstractmethod
     def shape(self) -> tuple[list[int], int]:
-        """Return the feature of every split, and the stored numbers."""
+        """Return the feature of every split, and the number of stored numbers."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit on the given arrays."""
+        """Fit to the given arrays."""
         self.model = self.build().fit(X, y)
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the classes of the rows."""
+        """Return the predicted classes of the rows."""
         return self.model.predict(X)
 
     def texts(self) -> dict[str, bytes]:
-        """Return the model in the formats of its own, by name."""
+        """Return the model in the formats of its own library, by name."""
         return {}
 
     def size(self) -> tuple[int, str]:
-        """Return the bytes of the shortest format, and which it is."""
+        """Return the size in bytes of the shortest format, and its name."""
         forms = {"pickle": pickle.dumps(self.model), **self.texts()}
         form = min(forms, key=lambda name: len(forms[name]))
         return len(forms[form]), form
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of splits and the answers of the model cut off there."""
+        """Yield numbers of splits, and the predictions of the model truncated there."""
         yield len(self.shape()[0]), self.predict(X)
 
     def figures(self) -> dict[str, Any]:
-        """Return what the tables show of a fitted model."""
+        """Return the figures of a fitted model that the tables show."""
         features, stored = self.shape()
         size, form = self.size()
         return {
@@ -82,7 +82,7 @@ class Method(ABC):
 
 
 class DirectBoost(Method):
-    """Ours: defaults, but for nu, the gap and the loss that are asked for."""
+    """directboost with its defaults, except for nu, the gap and the given choices."""
 
     package = "directboost"
 
@@ -91,20 +91,20 @@ class DirectBoost(Method):
         self.name = f"directboost, gap {100.0 * tol:g} %"
 
     def build(self) -> DirectBoostClassifier:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         return DirectBoostClassifier(n_jobs=self.threads, **self.choices)
 
     def shape(self) -> tuple[list[int], int]:
-        """Count threshold and feature of every stump and the weights that are not zero.
+        """Count threshold and feature of every stump, and the non-zero weights.
 
-        The constant classifier counts as a split too, without a feature: -1.
+        The constant classifier counts as a split too, with feature -1.
         """
         features = [getattr(learner, "feature", -1) for learner in self.model.learners_]
         stumps = sum(feature >= 0 for feature in features)
         return features, 2 * stumps + int(np.count_nonzero(self.model.coef_))
 
     def figures(self) -> dict[str, Any]:
-        """Return what the tables show, with the certified gap."""
+        """Return the figures that the tables show, including the certified gap."""
         certificate = self.model.certificate_
         return {
             **super().figures(),
@@ -115,7 +115,7 @@ class DirectBoost(Method):
 
 
 class LightGBM(Method):
-    """LightGBM: stumps with rate 0.3, or its defaults where `rounds` is None."""
+    """LightGBM: stumps with learning rate 0.3, or its defaults if `rounds` is None."""
 
     package = "lightgbm"
 
@@ -125,7 +125,7 @@ class LightGBM(Method):
         self.name = "LightGBM default" if rounds is None else f"LightGBM stumps {rounds}"
 
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         import lightgbm
 
         stumps = {"n_estimators": self.rounds, "num_leaves": 2, "learning_rate": 0.3}
@@ -133,7 +133,7 @@ class LightGBM(Method):
         return lightgbm.LGBMClassifier(n_jobs=self.threads, verbose=-1, **choices)
 
     def texts(self) -> dict[str, bytes]:
-        """Return the text that LightGBM writes."""
+        """Return the text format of LightGBM."""
         return {"text": self.model.booster_.model_to_string().encode()}
 
     def shape(self) -> tuple[list[int], int]:
@@ -144,13 +144,13 @@ class LightGBM(Method):
         return features, 2 * len(features) + leaves
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
-        """Cut the model off after growing numbers of rounds."""
+        """Truncate the model after increasing numbers of rounds."""
         for rounds, splits in _rounds(self, self.model.n_estimators):
             yield splits, self.model.predict(X, num_iteration=rounds)
 
 
 class XGBoost(Method):
-    """XGBoost with trees of depth 1, else its defaults."""
+    """XGBoost with trees of depth 1, otherwise with its defaults."""
 
     package = "xgboost"
 
@@ -160,13 +160,13 @@ class XGBoost(Method):
         self.name = f"XGBoost depth 1, {rounds}"
 
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         import xgboost
 
         return xgboost.XGBClassifier(n_estimators=self.rounds, max_depth=1, n_jobs=self.threads)
 
     def texts(self) -> dict[str, bytes]:
-        """Return the binary form that XGBoost writes."""
+        """Return the binary format of XGBoost."""
         return {"ubj": bytes(self.model.get_booster().save_raw("ubj"))}
 
     def shape(self) -> tuple[list[int], int]:
@@ -182,29 +182,29 @@ class XGBoost(Method):
         return features, 2 * len(features) + leaves
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
-        """Cut the model off after growing numbers of rounds."""
+        """Truncate the model after increasing numbers of rounds."""
         for rounds, splits in _rounds(self, self.rounds):
             yield splits, self.model.predict(X, iteration_range=(0, rounds))
 
 
 class HistGradientBoosting(Method):
-    """scikit-learn's gradient boosting with two leaves per tree, else its defaults."""
+    """scikit-learn's histogram gradient boosting with two leaves per tree, otherwise defaults."""
 
     name = "HistGradientBoosting stumps"
 
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         return HistGradientBoostingClassifier(max_leaf_nodes=2, random_state=0)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit with so many threads of OpenMP, the only way to tell it."""
+        """Fit with `threads` OpenMP threads; the estimator has no parameter for them."""
         with threadpool_limits(self.threads, "openmp"):
             return super().fit(X, y)
 
     def predict(self, X: Any) -> Any:
-        """Return the classes of the rows, by as many threads."""
+        """Return the predicted classes, with `threads` OpenMP threads."""
         with threadpool_limits(self.threads, "openmp"):
             return super().predict(X)
 
@@ -217,17 +217,17 @@ class HistGradientBoosting(Method):
         return features, 2 * len(features) + leaves
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
-        """Cut the model off after growing numbers of rounds."""
+        """Truncate the model after increasing numbers of rounds."""
         return _staged(self, X)
 
 
 class AdaBoost(Method):
-    """scikit-learn's AdaBoost (SAMME) with 500 stumps, else its defaults."""
+    """scikit-learn's AdaBoost (SAMME) with 500 stumps, otherwise with its defaults."""
 
     name = "AdaBoost stumps 500"
 
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         from sklearn.ensemble import AdaBoostClassifier
 
         return AdaBoostClassifier(n_estimators=500, random_state=0)
@@ -238,18 +238,18 @@ class AdaBoost(Method):
         return features, 5 * len(features)
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
-        """Cut the model off after growing numbers of rounds."""
+        """Truncate the model after increasing numbers of rounds."""
         return _staged(self, X)
 
 
 class ExplainableBoosting(Method):
-    """EBM without interactions, else its defaults."""
+    """EBM without interactions, otherwise with its defaults."""
 
     name = "EBM, no interactions"
     package = "interpret"
 
     def build(self) -> Any:
-        """Return the estimator, not fitted."""
+        """Return the unfitted estimator."""
         from interpret.glassbox import ExplainableBoostingClassifier
 
         return ExplainableBoostingClassifier(interactions=0, n_jobs=self.threads)
@@ -268,21 +268,21 @@ class ExplainableBoosting(Method):
 
 
 def _lines(text: str, key: str) -> list[str]:
-    """Return what stands after "key=" in the lines of a text."""
+    """Return the values of the lines "key=value" of a text."""
     return re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
 
 
 def _rounds(method: Method, last: int) -> list[tuple[int, int]]:
-    """Return about a dozen numbers of rounds up to the last, each with its share of the splits."""
+    """Return about a dozen numbers of rounds up to the last, with the numbers of splits."""
     total = len(method.shape()[0])
     rounds = sorted({int(r) for r in np.geomspace(min(5, last), last, 12).round()})
     return [(r, round(total * r / last)) for r in rounds]
 
 
 def _staged(method: Method, X: Any) -> Iterator[tuple[int, Any]]:
-    answers = list(method.model.staged_predict(X))
-    for rounds, splits in _rounds(method, len(answers)):
-        yield splits, answers[rounds - 1]
+    predictions = list(method.model.staged_predict(X))
+    for rounds, splits in _rounds(method, len(predictions)):
+        yield splits, predictions[rounds - 1]
 
 
 METHODS: dict[str, type[Method]] = {

@@ -1,4 +1,4 @@
-"""Quality: all methods on one data set, and ours at the accuracy of 500 LightGBM rounds."""
+"""Quality of all methods on a data set, and comparison at the accuracy of 500 LightGBM rounds."""
 
 import time
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from .measure import Parts, Terms, fit_apart, hold_contest
+from .measure import Parts, Terms, compare_methods, fit_in_subprocess
 from .methods import (
     AdaBoost,
     DirectBoost,
@@ -36,15 +36,15 @@ _COLUMNS = (
     Column("remark", "remark"),
 )
 _NOTE = (
-    "directboost with the nu of least cross-validation error on the training part, to a certified "
-    "gap of 1 %. No setting of anyone was chosen by the test error."
+    "directboost uses the nu of least cross-validation error on the training part, and a "
+    "certified gap of 1 %. No setting of any method was chosen by the test error."
 )
 _EQUAL_COLUMNS = (
     Column("dataset", "data"),
     Column("nu", "nu", "g"),
     Column("search", "search s", ".1f"),
     Column("error", "error", ".4f"),
-    Column("peer_error", "LGB-500", ".4f"),
+    Column("peer_error", "LightGBM error", ".4f"),
     Column("standard_error", "+-", ".4f"),
     Column("verdict", "accuracy"),
     Column("time", "time", ".2f"),
@@ -53,16 +53,16 @@ _EQUAL_COLUMNS = (
     Column("speed", "rows/s", ".1f"),
 )
 _EQUAL_NOTE = (
-    "Ratios of ours to LightGBM with 500 rounds of stumps: time, splits and stored numbers (less "
-    "is better), predicted rows per second (more is better). Reached: a test error at most one "
-    "binomial standard error above LightGBM's. nu is the choice of cross-validation; the seconds "
-    "of that search are not in the time."
+    "Ratios of directboost to LightGBM with 500 rounds of stumps: time, splits and stored numbers "
+    "(less is better), predicted rows per second (more is better). Reached: the test error exceeds "
+    "that of LightGBM by at most one binomial standard error. nu is chosen by cross-validation; "
+    "the time of this search is not included."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """What one data set gave: a row per method, the row of equal accuracy, curves by method."""
+    """Results on one data set: a row per method, the row of equal accuracy, curves by method."""
 
     rows: list[Row]
     equal: Row
@@ -71,11 +71,11 @@ class Quality:
 
 def quality_table(rows: list[Row]) -> Table:
     """Return the table of all methods."""
-    return Table("quality", "Quality beside other methods", _COLUMNS, rows, _NOTE)
+    return Table("quality", "Quality compared with other methods", _COLUMNS, rows, _NOTE)
 
 
 def equal_table(rows: list[Row]) -> Table:
-    """Return the table at the accuracy of LightGBM-500, with the medians of the sets."""
+    """Return the table at the accuracy of 500 LightGBM rounds, with medians over the data sets."""
     title = "At the accuracy of LightGBM with 500 rounds"
     reached = [row for row in rows if row["verdict"] == "reached"]
     medians = [
@@ -92,13 +92,13 @@ def _median(name: str, rows: list[Row], verdict: str) -> Row:
 
 
 def measure_quality(parts: Parts, limit: float, terms: Terms) -> Quality:
-    """Choose nu on the training part, then hold the contest."""
+    """Choose nu on the training part, then compare all methods."""
     started = time.perf_counter()
     nu = choose_nu(parts, terms)
     search = time.perf_counter() - started
     ours, peer = DirectBoost(terms.threads, nu, TOL), LightGBM(terms.threads, 500)
-    methods = [ours, peer, *_others(parts, terms)]
-    rows = hold_contest(methods, parts, terms)
+    methods = [ours, peer, *_other_methods(parts, terms)]
+    rows = compare_methods(methods, parts, terms)
     rows = [{"remark": ""} | row for row in rows]
     rows[0]["remark"] = f"nu {nu:g}"
     equal = _equal(parts, rows[0], rows[1]) | {"nu": nu, "search": search}
@@ -110,9 +110,10 @@ def measure_quality(parts: Parts, limit: float, terms: Terms) -> Quality:
 
 
 def choose_nu(parts: Parts, terms: Terms) -> float:
-    """Return the nu of least validation error; of equal ones the largest, the smallest model.
+    """Return the nu of least validation error; ties go to the largest nu, the smallest model.
 
-    Five folds of the training part; where it is large, one draw of a fifth of its rows.
+    The folds are five of the training part, or a single split with a fifth of its rows if it is
+    large.
     """
     errors = []
     for nu in NUS:
@@ -133,12 +134,12 @@ def _folds(parts: Parts) -> Any:
 
 
 def _wrong(method: Method, parts: Parts, fit: Any, check: Any) -> float:
-    answers = method.fit(parts.X[fit], parts.y[fit]).predict(parts.X[check])
-    return float(np.mean(answers != parts.y[check]))
+    predictions = method.fit(parts.X[fit], parts.y[fit]).predict(parts.X[check])
+    return float(np.mean(predictions != parts.y[check]))
 
 
-def _others(parts: Parts, terms: Terms) -> list[Method]:
-    """Return the peers that are installed; on large data without the slowest."""
+def _other_methods(parts: Parts, terms: Terms) -> list[Method]:
+    """Return the other methods that are installed, without the slowest ones on large data."""
     candidates: list[Method] = [
         LightGBM(terms.threads, 100),
         LightGBM(terms.threads, None),
@@ -149,12 +150,12 @@ def _others(parts: Parts, terms: Terms) -> list[Method]:
         candidates += [XGBoost(terms.threads, 500), AdaBoost(terms.threads)]
     for method in candidates:
         if method.missing():
-            terms.say(f"without {method.name}: {method.missing()}")
+            terms.say(f"skipping {method.name}: {method.missing()}")
     return [method for method in candidates if not method.missing()]
 
 
 def _equal(parts: Parts, ours: Row, peer: Row) -> dict[str, Any]:
-    """Compare two rows; all but the errors are ratios of ours to the peer's."""
+    """Compare two rows; everything except the errors is a ratio of directboost to the peer."""
     error = peer["error"]
     standard_error = float(np.sqrt(error * (1.0 - error) / parts.y_test.size))
     reached = ours["error"] <= error + standard_error
@@ -173,25 +174,27 @@ def _equal(parts: Parts, ours: Row, peer: Row) -> dict[str, Any]:
 
 def _curve(method: Method, parts: Parts) -> list[tuple[int, float]]:
     """Return test error against splits along the rounds, for the plot."""
-    return [(splits, parts.error(answers)) for splits, answers in method.stages(parts.X_test)]
+    return [
+        (splits, parts.error(predictions)) for splits, predictions in method.stages(parts.X_test)
+    ]
 
 
 def _path(parts: Parts, terms: Terms) -> list[tuple[int, float]]:
     """Return test error against splits along nu, for the plot."""
-    terms.say(f"{parts.name}: the path of nu, for the plot")
+    terms.say(f"{parts.name}: path of nu for the plot")
     path = [DirectBoost(terms.threads, nu, TOL).fit(parts.X, parts.y) for nu in NUS]
     return [point for method in path for point in _curve(method, parts)]
 
 
 def _explainable(parts: Parts, limit: float, terms: Terms) -> list[dict[str, Any]]:
-    """Fit an EBM in a process that ends when the time is over."""
+    """Fit an EBM in a process with a time limit."""
     method = ExplainableBoosting(terms.threads)
     if method.missing():
-        terms.say(f"without {method.name}: {method.missing()}")
+        terms.say(f"skipping {method.name}: {method.missing()}")
         return []
     terms.say(f"{parts.name}: {method.name}, at most {limit:g} s")
     row = {"dataset": parts.name, "shape": parts.shape(), "method": method.name, "remark": ""}
-    apart = fit_apart(parts, method, limit)
-    if apart is None:
+    figures = fit_in_subprocess(parts, method, limit)
+    if figures is None:
         return [row | {"remark": f"not finished in {limit:g} s"}]
-    return [row | apart]
+    return [row | figures]

@@ -1,4 +1,4 @@
-"""The two pictures of a benchmark; they need Matplotlib."""
+"""Tables, the results page and the two plots of a benchmark; plots need Matplotlib."""
 
 import csv
 import math
@@ -14,14 +14,31 @@ from typing import Any
 from ... import __version__
 
 Row = Mapping[str, Any]
+Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
+
+_PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "highspy"),
+    *("lightgbm", "xgboost", "interpret-core", "distributed"),
+)
+# Colours of different lightness; that of directboost is the strongest.
+_COLOURS = {
+    "directboost": "#0b5394",
+    "LightGBM stumps": "#d97706",
+    "LightGBM default": "#f2b46b",
+    "XGBoost": "#2f855a",
+    "HistGradientBoosting": "#9f4fa8",
+    "AdaBoost": "#8a8a8a",
+    "EBM": "#b91c1c",
+}
+_SETS = ("#0b5394", "#d97706", "#2f855a", "#9f4fa8", "#b91c1c", "#00808a", "#7a5c2e", "#555555")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: the key of its values, its heading, and how a value is written.
+    """A column of a table: the key of its values, its title, and their format.
 
-    `form` is a format specification such as ".3f", or "si" for three digits with k, M or G;
-    texts stand as they are, None is a dash.
+    `form` is a format specification such as ".3f", or "si" for three digits with k, M or G. Text is
+    written as it is, None as a dash.
     """
 
     key: str
@@ -41,7 +58,7 @@ class Column:
 
 
 def with_prefix(value: float) -> str:
-    """Write a number with three digits and a prefix: 1.23M."""
+    """Return a number with three digits and a prefix, such as 1.23M."""
     for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor:
             return f"{float(f'{value / factor:.3g}'):g}{prefix}"
@@ -50,7 +67,7 @@ def with_prefix(value: float) -> str:
 
 @dataclass
 class Table:
-    """Rows under columns, with a title and a note that says how to read them."""
+    """Rows and columns with a title, and a note that explains them."""
 
     name: str
     title: str
@@ -59,15 +76,15 @@ class Table:
     note: str = ""
 
     def cells(self) -> list[list[str]]:
-        """Return the rows as texts."""
+        """Return the rows as text."""
         return [[column.write(row) for column in self.columns] for row in self.rows]
 
     def has(self, key: str) -> bool:
-        """Tell whether there is a column of this key."""
+        """Return whether a column with this key exists."""
         return any(column.key == key for column in self.columns)
 
     def is_text(self, place: int) -> bool:
-        """Tell whether a column holds words, which are set left; numbers are set right."""
+        """Return whether a column contains text, which is left-aligned."""
         return not self.columns[place].form
 
 
@@ -84,21 +101,15 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-_PACKAGES = (
-    *("numpy", "scipy", "scikit-learn", "highspy"),
-    *("lightgbm", "xgboost", "interpret-core", "distributed"),
-)
-
-
 class Results:
-    """A folder that holds what has been measured so far.
+    """A directory with the results so far.
 
-    A table is written when it is put, so that an interrupted run keeps what it has.
+    Each table is written at once, so that an interrupted run keeps its results.
 
     Parameters
     ----------
     folder : Path
-        Made where it does not exist.
+        Created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -109,7 +120,7 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, table: Table) -> None:
-        """Keep a table in place of an earlier one of its name, and write its CSV file."""
+        """Add or replace a table, and write its CSV file."""
         self.tables[table.name] = table
         write_csv(self.folder / f"{table.name}.csv", table.rows)
 
@@ -131,7 +142,7 @@ class Results:
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows with all their values, unrounded; a row may lack some."""
+    """Write rows with all their values, unrounded; values may be missing."""
     names = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names)
@@ -140,17 +151,17 @@ def write_csv(path: Path, rows: Sequence[Row]) -> None:
 
 
 def load_average() -> float:
-    """Return how many processes wanted to run in the last minute, 0 where no one counts."""
+    """Return the load average of the last minute, 0 if it is not available."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def surroundings(threads: int, load: float) -> list[str]:
-    """Return date, machine, threads, load and versions in words."""
+    """Return date, machine, threads, load and versions as lines of text."""
     return [
         f"date: {date.today().isoformat()}",
         f"machine: {_processor()}, {os.cpu_count()} cores, {platform.system()} "
         f"{platform.machine()}, Python {platform.python_version()}",
-        f"threads: {threads}, for everyone",
+        f"threads: {threads}, for all methods",
         f"load before the run: {load:.1f}",
         f"versions: directboost {__version__}, "
         + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
@@ -165,7 +176,7 @@ def _version(name: str) -> str:
 
 
 def _processor() -> str:
-    """Return the name of the processor, which Linux keeps in a file."""
+    """Return the name of the processor, on Linux from /proc/cpuinfo."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text(encoding="utf-8").splitlines():
@@ -174,31 +185,17 @@ def _processor() -> str:
     return platform.processor() or "unknown processor"
 
 
-Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
-
-# Colours that differ in lightness too; ours is the strongest.
-_COLOURS = {
-    "directboost": "#0b5394",
-    "LightGBM stumps": "#d97706",
-    "LightGBM default": "#f2b46b",
-    "XGBoost": "#2f855a",
-    "HistGradientBoosting": "#9f4fa8",
-    "AdaBoost": "#8a8a8a",
-    "EBM": "#b91c1c",
-}
-_SETS = ("#0b5394", "#d97706", "#2f855a", "#9f4fa8", "#b91c1c", "#00808a", "#7a5c2e", "#555555")
-
-
 def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
-    """Draw test error against the number of splits, a panel per data set.
+    """Plot test error against the number of splits, with a panel per data set.
 
     Parameters
     ----------
     curves : {data set: {method: [(splits, error)]}}
     rows : sequence of rows
-        Those of the quality table; each is a dot, ours is the choice of cross-validation.
+        Rows of the quality table, drawn as dots; that of directboost is the choice of
+        cross-validation.
     path : Path
-        Where the picture goes.
+        File of the plot.
     """
     from matplotlib.figure import Figure
 
@@ -223,7 +220,7 @@ def plot_errors(curves: Curves, rows: Sequence[Row], path: Path) -> Path:
 
 
 def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    # 100 rounds are the beginning of 500 rounds: of each kind the longest curve is drawn.
+    # 100 rounds are the beginning of 500 rounds: only the longest curve of each kind is drawn.
     longest = {_kind(m): m for m in sorted(methods, key=lambda m: max(methods[m]))}
     for kind, method in longest.items():
         ours = kind == "directboost"
@@ -249,7 +246,7 @@ def _draw_errors(ax: Any, methods: Mapping[str, Any], rows: Sequence[Row]) -> No
 
 
 def _frame(ax: Any, errors: Sequence[float], methods: Mapping[str, Any]) -> None:
-    """Set the window around the final models: the first rounds are far above all that follows."""
+    """Set the axis limits around the final models, since early rounds have far larger errors."""
     from matplotlib.ticker import PercentFormatter
 
     spread = max(errors) - min(errors) + 1e-3
@@ -266,7 +263,7 @@ def _kind(method: str) -> str:
 
 
 def plot_gaps(rows: Sequence[Row], path: Path) -> Path:
-    """Draw the time to a certified gap, in units of 100 rounds of LightGBM stumps."""
+    """Plot the time to a certified gap, relative to 100 rounds of LightGBM stumps."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
@@ -285,7 +282,7 @@ def plot_gaps(rows: Sequence[Row], path: Path) -> Path:
 
 
 def _label_gaps(ax: Any, gaps: Sequence[float]) -> None:
-    """Set logarithmic axes with plain numbers, the gaps falling to the right."""
+    """Use logarithmic axes with plain numbers, and gaps decreasing to the right."""
     ax.set_xscale("log")
     ax.set_xticks(gaps, [f"{100.0 * gap:g} %" for gap in gaps])
     ax.minorticks_off()
@@ -297,7 +294,7 @@ def _label_gaps(ax: Any, gaps: Sequence[float]) -> None:
     ax.set_yticks([2.0**e for e in exponents], [f"{2.0**e:g}" for e in exponents])
     ax.set_yticks([], minor=True)
     ax.set_ylim(2.0 ** exponents[0], 2.0 ** exponents[-1])
-    ax.set_ylabel("time of fit, LightGBM = 1")
+    ax.set_ylabel("fit time relative to LightGBM")
 
 
 def _tidy(ax: Any) -> None:
@@ -306,7 +303,7 @@ def _tidy(ax: Any) -> None:
 
 
 def _legend(figure: Any, axes: Any, columns: int) -> None:
-    """Set one legend for all panels below them."""
+    """Add one legend below all panels."""
     found: dict[str, Any] = {}
     for ax in axes.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

@@ -1,4 +1,4 @@
-"""The whole benchmark: which data sets, which parts, in which order."""
+"""The whole benchmark: its data sets, its parts and their order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ from typing import Any
 
 from ...datasets import available, load
 from . import growth
-from .measure import Terms, parts_of
+from .measure import Terms, split_parts
 from .quality import equal_table, measure_quality, quality_table
 from .report import Results, Row, Table, plot_errors, plot_gaps, write_csv
 from .speed import hinge_table, measure_hinge, measure_speed, speed_table
 
 PARTS = ("speed", "quality", "growth", "hinge", "memory")
 QUICK_PARTS = ("speed", "quality", "growth")
-ALL_PARTS = (*PARTS, "dask")  # the last one only where it is asked for: it needs its own extra
+ALL_PARTS = (*PARTS, "dask")  # the last one runs on request only: it needs an extra of its own
 _DEFAULT = (
     *("digits", "satimage", "pendigits", "letter", "optdigits"),
     *("usps", "isolet", "mnist", "covtype"),
@@ -23,22 +23,23 @@ _DEFAULT = (
 
 @dataclass(frozen=True)
 class Suite:
-    """What is asked for.
+    """Settings of a benchmark.
 
     Attributes
     ----------
     names : sequence of str
-        Data sets; where there are none, those of the usual list that are at hand.
+        Data sets; if empty, those of the standard list that are available.
     parts : sequence of str
-        Some of "speed", "quality", "growth", "hinge", "memory", "dask"; none means all but "dask".
+        Some of "speed", "quality", "growth", "hinge", "memory", "dask"; if empty, all except
+        "dask".
     threads : int
-        For everyone.
+        Number of threads of all methods.
     repeats : int
-        Fits of small data, for everyone; the fastest counts.
+        Number of fits of small data, for all methods; the fastest counts.
     quick : bool
-        Digits and small generated data only, without hinge, memory and EBM.
+        Only digits and small generated data, without hinge, memory and EBM.
     limit : float
-        Seconds that an EBM gets per data set.
+        Time limit of an EBM per data set, in seconds.
     """
 
     names: Sequence[str] = ()
@@ -62,7 +63,7 @@ class Suite:
 
 @dataclass
 class Run:
-    """A suite under way."""
+    """A running benchmark."""
 
     suite: Suite
     results: Results
@@ -71,7 +72,7 @@ class Run:
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
     def all(self) -> None:
-        """Measure every part, then draw."""
+        """Measure all parts, then plot."""
         parts = self.suite.chosen_parts()
         if "speed" in parts or "quality" in parts:
             for name in self.suite.chosen_names():
@@ -91,8 +92,8 @@ class Run:
         self._draw()
 
     def _data_set(self, name: str, parts: Sequence[str]) -> None:
-        """Measure speed and quality on one set."""
-        data = parts_of(load(name))
+        """Measure speed and quality on one data set."""
+        data = split_parts(load(name))
         if "speed" in parts:
             self._put(speed_table, measure_speed(data, self.terms))
         if "quality" in parts:
@@ -103,22 +104,21 @@ class Run:
             self.curves[name] = found.curves
 
     def _dask(self) -> None:
-        """Measure fits on Dask, and the cost model beside them."""
+        """Measure fits on Dask, and compare them with the cost model."""
         from . import cluster, forecast
-        from . import cluster as cluster_sizes
-        from . import forecast as rates
 
-        plan = cluster_sizes.QUICK if self.suite.quick else cluster_sizes.FULL
-        pieces = rates.measure_rates(rates.QUICK_ROWS if self.suite.quick else rates.ROWS)
+        quick = self.suite.quick
+        rates = forecast.measure_rates(forecast.QUICK_ROWS if quick else forecast.RATE_ROWS)
+        plan = cluster.QUICK if quick else cluster.FULL
         found = cluster.measure_cluster(plan, self.terms)
         self._put(cluster.cluster_table, found.rows)
-        known = found.rows, pieces, found.around
-        self._put(forecast.simulated_table, forecast.simulated_rows(*known))
-        self._put(forecast.forecast_table, forecast.forecast_rows(*known))
-        self._put(forecast.rates_table, forecast.rate_rows(pieces, found.around))
+        measured = found.rows, rates, found.overheads
+        self._put(forecast.simulated_table, forecast.simulated_rows(*measured))
+        self._put(forecast.forecast_table, forecast.forecast_rows(*measured))
+        self._put(forecast.rates_table, forecast.rate_rows(rates, found.overheads))
 
     def _put(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
-        """Add rows to those of earlier data sets and write the table anew."""
+        """Add rows to those of earlier data sets and rewrite the table."""
         so_far = self.rows.setdefault(form.__name__, [])
         so_far += rows
         self.results.put(form(so_far))
@@ -134,18 +134,19 @@ class Run:
 
 
 def check(suite: Suite) -> None:
-    """Refuse what cannot be run, before anything is."""
+    """Reject invalid settings and missing packages before the run."""
     here = available()
     for name in suite.names:
         if name not in here:
-            raise ValueError(f"{name!r} is no data set; there are {', '.join(here)}")
+            raise ValueError(f"{name!r} is not a data set; choose from {', '.join(here)}")
     for argument in ("threads", "repeats"):
         if getattr(suite, argument) < 1:
-            raise ValueError(f"{argument}={getattr(suite, argument)} is too small, the least is 1")
+            value = getattr(suite, argument)
+            raise ValueError(f"{argument}={value} is invalid: expected an integer >= 1")
     for part in suite.parts:
         if part not in ALL_PARTS:
-            there = ", ".join(ALL_PARTS)
-            raise ValueError(f"{part!r} is no part of the benchmark; there are {there}")
+            names = ", ".join(ALL_PARTS)
+            raise ValueError(f"{part!r} is not a part of the benchmark; choose from {names}")
     parts = set(suite.chosen_parts())
     needed = [(package, "bench") for package in ("lightgbm", "matplotlib") if parts - {"dask"}]
     needed += [(package, "dask") for package in ("dask", "distributed") if "dask" in parts]
@@ -155,7 +156,7 @@ def check(suite: Suite) -> None:
 
 
 def _digits() -> Any:
-    return parts_of(load("digits"))
+    return split_parts(load("digits"))
 
 
 def _points(curves: dict[str, Any]) -> list[Row]:

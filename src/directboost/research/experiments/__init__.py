@@ -1,4 +1,4 @@
-"""The tables and figures of the paper, run again: one module each."""
+"""The experiments of the paper, to be reproduced."""
 
 from .base import Effort, Experiment
 from .caltech import Caltech
@@ -11,7 +11,7 @@ from .rings import Rings
 from .runner import Done, Plan, duration, run
 from .uci import Uci
 
-#: By the name the command line takes, in the order of the paper.
+#: By their names on the command line, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (

@@ -1,4 +1,4 @@
-"""The contract of an experiment: independent trials, and what is made of their rows."""
+"""The interface of an experiment: independent trials, and a report of their rows."""
 
 import os
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 
-#: What a trial measured: one line of the CSV.
+#: Measurements of a trial: one line of the CSV file.
 Row: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 _DRAWING = ("matplotlib", "PIL")
@@ -29,16 +29,16 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """A piece of work that needs nothing of the others.
+    """A piece of work that does not depend on other trials.
 
     Attributes
     ----------
     key : str
         Its name, unique within the experiment; letters, digits, dots and hyphens.
     settings : dict
-        Plain numbers, strings and lists: a stored trial counts only for the same settings.
+        Plain numbers, strings and lists; a stored trial is valid only for the same settings.
     seconds : float
-        How long it takes, about, on one core.
+        Estimated time on one core.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial gives: rows for the CSV, and arrays for the picture."""
+    """Result of a trial: rows for the CSV file, and arrays for the figure."""
 
     rows: Sequence[Row]
     arrays: Arrays = field(default_factory=dict)
@@ -56,19 +56,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Results:
-    """What the trials of an experiment gave, in their order."""
+    """Results of the trials of an experiment, in their order."""
 
     rows: list[Row]
     arrays: dict[str, Arrays]
 
     def where(self, **wanted: Any) -> list[Row]:
-        """Return the rows that have these values."""
+        """Return the rows with these values."""
         return [row for row in self.rows if all(row.get(k) == v for k, v in wanted.items())]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the report: ours beside the printed numbers."""
+    """A table of the report: our numbers and the printed ones."""
 
     title: str
     header: Sequence[str]
@@ -76,22 +76,22 @@ class Table:
 
 
 class Experiment(ABC):
-    """A table or figure of the paper, run again.
+    """A table or figure of the paper to reproduce.
 
-    The docstring of its module says what the paper did, what it left open, and what was chosen; it
-    opens the report.
+    The docstring of a subclass opens its report: it says what the paper did, what it does not
+    print, and what was chosen instead.
 
     Attributes
     ----------
     name : str
-        What the command line calls it.
+        Its name on the command line.
     title : str
     data : tuple of str
         The data sets it loads.
     packages : tuple of str
-        Optional packages it imports, besides those every picture needs.
+        Optional packages it imports, in addition to those for figures.
     notes : tuple of str
-        Sentences that follow the docstring in the report, shared by several experiments.
+        Paragraphs after the docstring in the report, shared by several experiments.
     """
 
     name: ClassVar[str]
@@ -102,11 +102,11 @@ class Experiment(ABC):
 
     @abstractmethod
     def trials(self, effort: Effort) -> list[Trial]:
-        """Return the work to do."""
+        """Return the trials."""
 
     @abstractmethod
     def run(self, trial: Trial) -> Outcome:
-        """Do one piece of it, in a process of its own."""
+        """Run one trial, in a separate process."""
 
     @abstractmethod
     def tables(self, results: Results) -> list[Table]:
@@ -114,20 +114,20 @@ class Experiment(ABC):
 
     @abstractmethod
     def draw(self, results: Results, path: Path) -> None:
-        """Draw the figure, a PNG."""
+        """Draw the figure as a PNG file."""
 
     @abstractmethod
     def verdict(self, results: Results) -> str:
-        """Say in one sentence how far the numbers agree with the printed ones."""
+        """Return a sentence that compares the results with the printed ones."""
 
     def marks(self) -> dict[str, str | None]:
-        """Return marks of the files it reads: a stored trial counts only for the same files."""
+        """Return checksums of the input files; stored trials are valid only for the same files."""
         from ...datasets import checksum
 
         return {name: checksum(name) for name in self.data}
 
     def missing(self) -> str | None:
-        """Return what has to be there before it can run and is not, or None."""
+        """Return which requirement is missing, or None."""
         from importlib.util import find_spec
 
         from ...datasets import available
@@ -138,9 +138,9 @@ class Experiment(ABC):
         absent = [name for name in self.data if name not in available()]
         if absent:
             folder = os.environ.get("DIRECTBOOST_DATA", "")
-            where = folder or "it is not set"
+            where = folder or "not set"
             files = ", ".join(f"{name}.npz" for name in absent)
-            return f"it needs {files} in the folder that DIRECTBOOST_DATA names ({where})"
+            return f"it needs {files} in the directory named by DIRECTBOOST_DATA ({where})"
         return None
 
 
@@ -149,12 +149,12 @@ Part: TypeAlias = tuple[Any, Ints]
 
 
 def draw_of_each(y: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """Return the places of `count` rows of every class, in random order.
+    """Return the indices of `count` rows of every class, in random order.
 
     Parameters
     ----------
     y : (m,) int array
-        Class codes; a class with fewer rows gives all of them.
+        Class codes; all rows of a class with fewer rows are used.
     count : int
     rng : numpy.random.Generator
     """
@@ -163,7 +163,7 @@ def draw_of_each(y: Ints, count: int, rng: np.random.Generator) -> Ints:
 
 
 class TrueRule:
-    """The best rule for clusters of equal size: the class of the largest normal density.
+    """The optimal rule for clusters of equal size: the class with the largest normal density.
 
     Parameters
     ----------

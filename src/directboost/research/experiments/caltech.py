@@ -1,19 +1,4 @@
-"""Five categories of Caltech-256: test accuracy by rounds.
-
-The paper draws five categories (its figure names cartman, headphones, iris, paperclip and skunk),
-describes images by 1000 "visterms", quantized local features of colour and texture, trains four
-methods on 75 % of the images with 500 rounds, and draws the mean test accuracy of ten runs. It
-prints one accuracy, 71.2 % of MultiBoost-hinge in one run, and that all perform alike but
-MultiBoost-exp, which is worse.
-
-Neither the images nor the code book of the visterms are to be had in public, so nothing of it was
-run here. Who has the images puts them into the folder `caltech256` of the one that DIRECTBOOST_DATA
-names, a folder for every category; the five named ones are taken where all are there, else five at
-random. Images are scaled to 64 x 64 and described by 708 histograms of gradients (12 orientations,
-blocks of 16, 32 and 64 pixels) and shares of 288 colours: 996 features, no visterms, so that the
-accuracies need not agree. `nu` is chosen by five folds from three numbers of the printed grids, in
-a full run from all.
-"""
+"""The experiment on five categories of Caltech-256."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -47,7 +32,23 @@ _PRINTED = {methods.HINGE.name: "71.2 (one run)"}
 
 
 class Caltech(Experiment):
-    """Accuracies on five categories of Caltech-256."""
+    """Five categories of Caltech-256: test accuracy by rounds.
+
+    The paper draws five categories (its figure names cartman, headphones, iris, paperclip and
+    skunk), describes images by 1000 "visterms", quantized local features of colour and texture,
+    trains four methods on 75 % of the images with 500 rounds, and plots the mean test accuracy of
+    ten runs. It prints one accuracy, 71.2 % of MultiBoost-hinge in one run, and states that all
+    methods perform alike except MultiBoost-exp, which is worse.
+
+    Neither the images nor the code book of the visterms are publicly available, so this experiment
+    has not been run here. To run it, put the images into the directory `caltech256` below the one
+    that DIRECTBOOST_DATA names, with one subdirectory per category. The five named categories are
+    used if all are present, otherwise five at random. Images are scaled to 64 x 64 and described by
+    708 histograms of gradients (12 orientations, blocks of 16, 32 and 64 pixels) and the shares of
+    288 colours: 996 features instead of visterms, so the accuracies need not agree. `nu` is chosen
+    by five-fold cross-validation from three values of the printed grids, in a full run from all
+    values.
+    """
 
     name = "caltech"
     title = "Five categories of Caltech-256"
@@ -55,15 +56,15 @@ class Caltech(Experiment):
     notes = (methods.FOLDS_AT_OPTIMUM,)
 
     def missing(self) -> str | None:
-        """Say which package or which images are not there."""
+        """Return which package or images are missing, or None."""
         return super().missing() or lacking(_FOLDER, _CATEGORIES, _FEWEST)
 
     def marks(self) -> dict[str, str | None]:
-        """Mark the images."""
+        """Return a checksum of the images."""
         return mark_of(_FOLDER)
 
     def trials(self, effort: Effort) -> list[Trial]:
-        """One for every split and method."""
+        """Return a trial for every split and method."""
         rounds, step = _ROUNDS[effort], {Effort.QUICK: 9, Effort.USUAL: 3, Effort.FULL: 1}[effort]
         thin = [method.over(method.grid[step // 2 :: step]) for method in _METHODS]
         return [
@@ -81,14 +82,14 @@ class Caltech(Experiment):
         train, test = _parts(wanted["seed"])
         found = fit(method, *train, wanted["rounds"], wanted["seed"], wanted.get("folds", _FOLDS))
         accuracies = np.array([1.0 - stage.error for stage in stages(found.model, *test)])
-        # A run that ends before its last round keeps its answers.
+        # A run that ends early keeps its predictions.
         padded = np.pad(accuracies, (0, wanted["rounds"] - accuracies.size), mode="edge")
         row = {"method": method.name, "seed": wanted["seed"], "rounds": accuracies.size}
         row |= {"nu": found.chosen, "accuracy": float(accuracies[-1])}
         return Outcome([row], {"accuracies": padded})
 
     def tables(self, results: Results) -> list[Table]:
-        """Return accuracies at the end, ours beside what is printed."""
+        """Return final accuracies, and the printed one."""
         header = ["method", "accuracy", "paper", "nu"]
         rows = [[m.name, in_per_cent(results, "accuracy", method=m.name), _PRINTED.get(m.name, ""),
             numbers(results, "nu", method=m.name)] for m in _METHODS]  # fmt: skip
@@ -110,22 +111,23 @@ class Caltech(Experiment):
         save(figure, path)
 
     def verdict(self, results: Results) -> str:
-        """Tell whether the three methods are alike and the fourth is worse."""
+        """Return whether three methods are alike and the fourth is worse."""
         found = [mean(results, "accuracy", method=m.name) for m in _METHODS]
         if np.isnan(found).any():
             return "Some methods have not been run, so nothing is compared."
         spread = max(found[:3]) - min(found[:3])
         last = "worse" if found[3] < min(found[:3]) else "not worse"
         return (
-            f"MultiBoost-hinge reaches {found[2]:.1%} with other features than the paper's (71.2% "
-            f"in one run there); the first three methods lie within {100.0 * spread:.1f} points "
-            f"(alike in the paper), and MultiBoost-exp is {last} than they are (worse there)."
+            f"MultiBoost-hinge reaches {found[2]:.1%} with features that differ from the paper's "
+            f"(71.2% in one run there); the first three methods lie within {100.0 * spread:.1f} "
+            f"points (alike in the paper), and MultiBoost-exp is {last} than they are (worse "
+            "there)."
         )
 
 
 @lru_cache(maxsize=1)
 def _described() -> Part:
-    """Return features and categories of all images, worked out once in a process."""
+    """Return features and categories of all images, computed once per process."""
     found = _categories(enough(_FOLDER, _FEWEST))
     images = read_images([path for files in found for path in files], _SIZE)
     features = [hog_pyramid(images.mean(axis=-1), _LEVELS), colour_histograms(images)]
@@ -133,7 +135,7 @@ def _described() -> Part:
 
 
 def _categories(found: dict[str, list[Path]]) -> list[list[Path]]:
-    """Return the files of the five categories the paper names, or of five drawn ones."""
+    """Return the files of the five categories named in the paper, or of five random ones."""
     plain = {label: label.rpartition(".")[2].replace("-", "") for label in found}
     named = [label for label in found if plain[label] in _NAMED]
     if len(named) == _CATEGORIES:

@@ -1,24 +1,4 @@
-"""Four clusters in the plane: decision regions after 100 and 5000 rounds.
-
-The paper draws four normal clusters of 50 rows each and trains four methods with stumps on the two
-coordinates. Its figure shows the regions after 100 rounds, where "it is hard to state which model
-is better", and after 5000, where it calls those of AdaBoost.MO and AdaBoost.ECC over segmented
-and those of MultiBoost closer to the true boundary. It prints no numbers.
-
-Not printed are the data of that figure: centres and deviations are numbers of our own; nor the
-code of AdaBoost.MO (here all 7 two-colourings of the classes), nor how `nu` was chosen on this set
-(here from the paper's grids by five folds of the training rows).
-
-To put numbers beside the pictures, three are measured over several draws: the error on 500 new
-rows of each cluster; the connected regions of one class on a grid of 160 x 160 points, where more
-of them than the true rule has are segments too many; and the share of new rows that get another
-class than from normal densities fitted to these rows themselves. The true rule, the class of the
-largest density with the centres and deviations that were drawn from, hardly differs from those.
-MultiBoost ends at its optimum after some dozens of rounds, so that its two pictures may be equal.
-All of the printed `nu` are small beside a sum over 200 rows and hardly regularise; MultiBoost-hinge
-therefore runs a second time with these `nu` beside a mean, as if the printed sum were a mean. That
-was added after the results of the first had been seen, test errors among them.
-"""
+"""The experiment on four clusters."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,14 +23,36 @@ _DRAWS = {Effort.QUICK: 2, Effort.USUAL: 10, Effort.FULL: 50}
 
 
 class Clusters(Experiment):
-    """Decision regions on four clusters."""
+    """Four clusters in the plane: decision regions after 100 and 5000 rounds.
+
+    The paper draws four normal clusters of 50 rows each and trains four methods with stumps on the
+    two coordinates. Its figure shows the decision regions after 100 rounds, where "it is hard to
+    state which model is better", and after 5000 rounds, where it calls those of AdaBoost.MO and
+    AdaBoost.ECC over segmented and those of MultiBoost closer to the true boundary. It prints no
+    numbers.
+
+    The paper does not print the data of that figure (here, the centres and deviations are our own),
+    the code of AdaBoost.MO (here, all 7 two-colourings of the classes), or how `nu` was chosen on
+    this set (here, from the paper's grids by five-fold cross-validation on the training rows).
+
+    Three quantities are measured over several draws to supplement the figure: the error on 500 new
+    rows of each cluster; the number of connected regions of one class on a grid of 160 x 160
+    points, where more regions than the true rule has mean over-segmentation; and the share of new
+    rows whose predicted class differs from that of normal densities fitted to these rows. The true
+    rule, the class with the largest density for the true centres and deviations, hardly differs
+    from these densities. MultiBoost reaches its optimum after some dozens of rounds, so its two
+    plots may be equal. All printed values of `nu` are small compared with a sum over 200 rows and
+    hardly regularise. MultiBoost-hinge is therefore run a second time with the same values of `nu`
+    and a mean over the rows, as if the printed sum were a mean. This run was added after the
+    results of the first one, including its test errors, had been seen.
+    """
 
     name = "clusters"
     title = "Four clusters: decision regions after 100 and 5000 rounds"
     notes = (methods.FOLDS_AT_OPTIMUM,)
 
     def trials(self, effort: Effort) -> list[Trial]:
-        """One for every draw and method, and one for the true rule of a draw."""
+        """Return a trial for every draw and method, and one for the true rule of a draw."""
         drawn = {what: array.tolist() for what, array in datasets.clusters().extra.items()}
         choices = {method.name: method.choice(_FOLDS) for method in _METHODS}
         work = list(zip([*choices, _TRUTH], (*_SECONDS, 1.0), strict=True))
@@ -70,10 +72,10 @@ class Clusters(Experiment):
         like = GaussianNB().fit(X, y).predict(X)
         rows, regions = [], {}
         for count in rounds:
-            answers = after(model, X, count)
+            predicted = after(model, X, count)
             regions[f"at {count}"] = after(model, grid, count).astype(np.uint8)
-            measured = (np.mean(answers != y), count_regions(regions[f"at {count}"]),
-                np.mean(answers != like))  # fmt: skip
+            measured = (np.mean(predicted != y), count_regions(regions[f"at {count}"]),
+                np.mean(predicted != like))  # fmt: skip
             rows.append({"method": trial.settings["method"], "seed": seed, "rounds": count,
                 "rounds run": min(count, getattr(model, "n_iter_", 0)), "nu": nu,
                 **dict(zip(_MEASURES, map(float, measured), strict=True))})  # fmt: skip
@@ -97,7 +99,7 @@ class Clusters(Experiment):
         draw_regions(results, [*columns, (_TRUTH, f"0-{len(_METHODS)}")], path, "rounds")
 
     def verdict(self, results: Results) -> str:
-        """Compare regions and errors after the last round with what the paper says of them."""
+        """Compare regions and errors after the last round with the paper's statements."""
         errors, regions, unlike = (
             [mean(results, what, method=m.name, rounds=_ROUNDS[-1]) for m in _METHODS]
             for what in _MEASURES
@@ -110,12 +112,12 @@ class Clusters(Experiment):
             f"After {_ROUNDS[-1]} rounds the plane has {regions[0]:.0f} regions with AdaBoost.MO "
             f"and {regions[1]:.0f} with AdaBoost.ECC, {regions[2]:.0f} with MultiBoost-hinge and "
             f"{regions[3]:.0f} with MultiBoost-exp: the first two have {_not(segmented)}more, "
-            f"{'as' if segmented else 'unlike'} in the paper; MultiBoost's answers are "
-            f"{_not(nearer)}nearer to the fitted densities, {'as' if nearer else 'unlike what'} "
+            f"{'as' if segmented else 'unlike'} in the paper; MultiBoost's predictions are "
+            f"{_not(nearer)}closer to the fitted densities, {'as' if nearer else 'unlike what'} "
             f"the paper says of the true boundary, and its test errors ({errors[2]:.3f}, "
             f"{errors[3]:.3f}) are {_not(better)}below theirs ({errors[0]:.3f}, {errors[1]:.3f}); "
-            f"with the printed nu beside a mean the hinge has {regions[4]:.0f} regions and an "
-            f"error of {errors[4]:.3f}."
+            f"with the printed nu and a mean over the rows, the hinge loss has {regions[4]:.0f} "
+            f"regions and an error of {errors[4]:.3f}."
         )
 
 
@@ -124,7 +126,7 @@ def _not(true: bool) -> str:
 
 
 def _fitted(wanted: Mapping[str, Any], data: datasets.Dataset) -> tuple[Any, float | None]:
-    """Return a fitted method and its nu; the true rule has nothing to fit."""
+    """Return a fitted method and its nu; the true rule is not fitted."""
     if wanted["method"] == _TRUTH:
         return TrueRule(data.extra["centres"], data.extra["deviations"]), None
     method = next(m for m in _METHODS if m.name == wanted["method"]).over(wanted["grid"])

@@ -1,23 +1,4 @@
-"""The digits 1, 6 and 9: which blocks of the image carry the weights.
-
-The paper trains on three digits of optdigits, images of 8 x 8 blocks that count dark pixels, with
-stumps, at most 500 rounds, 75 % of the rows and `nu` by five folds. Its figure lays the models of
-AdaBoost.ECC, MultiBoost-hinge and MultiBoost-exp over the mean images: a red circle on a block
-where large values speak for the digit, a green cross where small ones do, as wide as the margin.
-AdaBoost.MO is left out there, since its scores belong to bits of a code. All four have "nearly 98 %
-test accuracy".
-
-The mark is taken from the two ends of the range of a block, as in the paper: s_c is the sum of the
-weights of its stumps for class c, those that answer +1 below their threshold subtracted. Above all
-thresholds the block adds s_c to the score, below them -s_c; so the class of the largest s_c gets a
-circle as wide as its lead over the second, that of the least s_c a cross as wide as its distance to
-the one before. Widths are relative to the widest mark of a model; lines of less than a sixth of it
-are drawn a sixth as wide, so that they can be seen.
-
-Not printed are the split, the code of AdaBoost.MO and the chosen `nu`; here accuracies are
-means over random splits, the figure shows the first of them, and blocks are counted from 1, row by
-row, which is the reading under which the paper's remarks on single blocks make sense.
-"""
+"""The experiment on three digits: which image blocks carry the weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,17 +15,17 @@ from .drawing import new_figure, save
 from .measuring import fit, in_per_cent, mean, numbers
 
 _SIDE = 8
-#: Circle and cross: sign, colour, size in points.
+#: Circle and cross: marker, colour, size in points.
 _SHAPES = (("o", "#E8000B", 8.5), ("x", "#00A651", 7.0))
-_WIDEST, _LEAST = 5.0, 0.8  # lines of the widest mark of a model and of thin ones, in points
-_FULL, _FAINT = 0.75, 0.35  # ink of a mean image alone, and of one under marks
-_THINNEST = 0.02  # share of the widest below which a mark is not drawn
+_WIDEST, _LEAST = 5.0, 0.8  # line widths of the widest mark of a model and of thin marks, points
+_FULL, _FAINT = 0.75, 0.35  # opacity of a mean image alone, and below marks
+_THINNEST = 0.02  # share of the widest mark below which a mark is not drawn
 
 
 def ends(model: Any) -> Array:
-    """Return what every feature adds to the scores above all its thresholds, (d, k).
+    """Return the contribution of every feature to the scores above all its thresholds, (d, k).
 
-    Below them it adds the negative of that, apart from what does not depend on x.
+    Below all thresholds it is the negative, apart from constant terms.
     """
     total = np.zeros((model.n_features_in_, model.coef_.shape[1]))
     for learner, weights in zip(model.learners_, model.coef_, strict=True):
@@ -56,7 +37,7 @@ def ends(model: Any) -> Array:
 def marks(ends: Array) -> tuple[Array, Array]:
     """Return the widths of circles and crosses, (d, k) each, 1 for the widest of all.
 
-    At either end of a feature the class of the largest score has a mark: as wide as its lead.
+    At each end of a feature, the class with the largest score has a mark as wide as its lead.
     """
     circles, crosses = _leads(ends), _leads(-ends)
     widest = max(circles.max(initial=0.0), crosses.max(initial=0.0))
@@ -90,7 +71,7 @@ def draw_models(drawn: Sequence[tuple[str, Arrays]], titles: Sequence[int], path
     drawn : sequence of (name, arrays)
         The arrays of a model are its `ends` (d, k) and the `means` (k, d).
     titles : sequence of k int
-        Of the columns.
+        Titles of the columns.
     path : Path
     """
     lines = [("mean images", drawn[0][1]), *drawn] if drawn else []
@@ -113,7 +94,7 @@ def _explain(figure: Any) -> None:
     """Add a legend of the marks below the panels."""
     from matplotlib.lines import Line2D
 
-    words = ("large values speak for the digit", "small values do")
+    words = ("large values are evidence for the digit", "small values are")
     handles = [Line2D([], [], ls="", marker=shape, color=colour, fillstyle="none", mew=2.0, ms=size)
         for shape, colour, size in _SHAPES]  # fmt: skip
     figure.legend(handles, words, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
@@ -157,7 +138,28 @@ _FOLDS = 5
 
 
 class DigitBlocks(Experiment):
-    """Weights of blocks over the mean images of three digits."""
+    """The digits 1, 6 and 9: which blocks of the image carry the weights.
+
+    The paper trains on three digits of optdigits, images of 8 x 8 blocks that count dark pixels,
+    with stumps, at most 500 rounds, 75 % of the rows, and `nu` chosen by five-fold
+    cross-validation. Its figure shows the models of AdaBoost.ECC, MultiBoost-hinge and
+    MultiBoost-exp on top of the mean images: a red circle on a block where large values are
+    evidence for the digit, a green cross where small values are, with a line width proportional to
+    the margin. AdaBoost.MO is left out there, since its scores belong to bits of a code. All four
+    have "nearly 98 % test accuracy".
+
+    As in the paper, a mark is computed from the two ends of the range of a block. s_c is the sum of
+    the weights of its stumps for class c, where stumps that predict +1 below their threshold are
+    subtracted. Above all thresholds, the block adds s_c to the score, below them -s_c. The class
+    with the largest s_c therefore gets a circle as wide as its lead over the second largest, and
+    the class with the least s_c a cross as wide as its distance to the second least. Widths are
+    relative to the widest mark of a model; marks below a sixth of it are drawn a sixth as wide to
+    be visible.
+
+    The paper does not print the split, the code of AdaBoost.MO or the chosen `nu`. Here, accuracies
+    are means over random splits and the figure shows the first one. Blocks are counted from 1, row
+    by row; with this numbering, the paper's remarks on single blocks make sense.
+    """
 
     name = "digit-blocks"
     title = "Digits 1, 6 and 9: which blocks carry the weights"
@@ -165,7 +167,7 @@ class DigitBlocks(Experiment):
     notes = (methods.FOLDS_AT_OPTIMUM,)
 
     def trials(self, effort: Effort) -> list[Trial]:
-        """One for every split and method."""
+        """Return a trial for every split and method."""
         return [
             Trial(f"{seed}-{place}", {"seed": seed, "method": m.name, "rounds": 500,
                 **m.choice(_FOLDS)}, seconds)
@@ -193,7 +195,7 @@ class DigitBlocks(Experiment):
         return Outcome([row], {"ends": ends(found.model), "means": means})
 
     def tables(self, results: Results) -> list[Table]:
-        """Return accuracies beside the printed one, and the marks on blocks the paper names."""
+        """Return accuracies and the printed one, and the marks on blocks the paper names."""
         rows = [
             [m.name, in_per_cent(results, "test accuracy", method=m.name), "nearly 98",
                 f"{mean(results, 'blocks', method=m.name):.0f}",
@@ -204,13 +206,13 @@ class DigitBlocks(Experiment):
         return [Table("Test accuracy", header, rows), self._named(results)]
 
     def _named(self, results: Results) -> Table:
-        """Return which marks the blocks have that the paper calls by number."""
+        """Return the marks on the blocks that the paper names by number."""
         header = ["method", *(f"block {block} in {digit}" for block, digit in _NAMED)]
         rows = [
             [name, *(in_words(arrays["ends"], *_place(named)) for named in _NAMED)]
             for name, arrays in _drawn(results)
         ]  # fmt: skip
-        return Table("Marks on the blocks the paper names, and their width", header, rows)
+        return Table("Marks on the blocks that the paper names, and their widths", header, rows)
 
     def draw(self, results: Results, path: Path) -> None:
         """Draw the mean images, and the marks of every model over them."""
@@ -232,7 +234,7 @@ class DigitBlocks(Experiment):
 
 
 def _remarks(drawn: dict[str, Arrays]) -> str:
-    """Return how far the paper's remarks on single blocks hold; nothing without both models."""
+    """Return how far the paper's remarks on single blocks hold; empty without both models."""
     if not {methods.ECC.name, methods.HINGE.name} <= drawn.keys():
         return ""
     hinge, ecc = (drawn[m.name]["ends"] for m in (methods.HINGE, methods.ECC))
@@ -240,9 +242,10 @@ def _remarks(drawn: dict[str, Arrays]) -> str:
     wider = sum(width(hinge, *_place(named), kind) > width(ecc, *_place(named), kind)
         for named, kind in _WIDER.items())  # fmt: skip
     return (
-        f"; of the {len(_THICK)} blocks it calls thickly marked {thick} are with MultiBoost-hinge, "
-        f"and of the {len(_WIDER)} that it finds better there than with AdaBoost.ECC (a cross on "
-        f"43 in 9, a circle on 21 in 1) {wider} have a wider mark of that kind"
+        f"; of the {len(_THICK)} blocks that it calls thickly marked, {thick} are so with "
+        f"MultiBoost-hinge, and of the {len(_WIDER)} that it finds better marked than with "
+        f"AdaBoost.ECC (a cross on 43 in 9, a circle on 21 in 1), {wider} have a wider mark of "
+        "that kind"
     )
 
 
@@ -252,6 +255,6 @@ def _place(named: tuple[int, int]) -> tuple[int, int]:
 
 
 def _drawn(results: Results) -> list[tuple[str, Arrays]]:
-    """Return the models that are there to be drawn, by name."""
+    """Return the available models by name."""
     found = ((m.name, results.arrays.get(f"0-{_METHODS.index(m)}")) for m in _SHOWN)
     return [(name, arrays) for name, arrays in found if arrays]

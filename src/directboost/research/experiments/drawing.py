@@ -1,4 +1,4 @@
-"""What the pictures of the experiments share."""
+"""Figures: colours, decision regions, and saving."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -12,12 +12,12 @@ from ...datasets.base import Dataset
 from .base import Arrays, Results
 from .measuring import stage_at
 
-_POINTS = 160  # of a grid, in both directions
-_MANY = 500  # dots that have to be small, or they hide the regions
-#: Colours that are told apart also by people who see fewer of them (Okabe and Ito).
+_POINTS = 160  # of a grid, in each direction
+_MANY = 500  # rows from which dots are small, so that they do not hide the regions
+#: Colours that are distinguishable with colour vision deficiency (Okabe and Ito).
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#555555")
 
-#: The same method has the same colour in all pictures. Yellow is hard to see on white: no line.
+#: A method has the same colour in all figures. No line is yellow, which is hard to see on white.
 _LINES = {
     "MultiBoost-l1": COLOURS[1],
     "MultiBoost-group": COLOURS[2],
@@ -40,7 +40,7 @@ def colour_of(method: str) -> str:
 
 
 def new_figure(n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = (4.2, 3.2)) -> Any:
-    """Return a figure and its axes (n_rows, n_columns), each of that size in inches."""
+    """Return a figure and its axes (n_rows, n_columns), each of the given size in inches."""
     from matplotlib.figure import Figure
 
     whole = (size[0] * n_columns, size[1] * n_rows)
@@ -49,7 +49,7 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = 
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a figure as PNG of at most 256 colours, a quarter of the bytes it would have else."""
+    """Write a figure as PNG with at most 256 colours, which is a quarter of the size."""
     from PIL import Image
 
     page = BytesIO()
@@ -59,9 +59,9 @@ def save(figure: Any, path: Path) -> None:
 
 
 def region_grid(model: Any, data: Dataset, counts: Sequence[int]) -> Arrays:
-    """Return the classes a model predicts over the plane with so many weak classifiers.
+    """Return the classes that a model predicts over the plane, by number of weak classifiers.
 
-    With them come the training rows, `X` and `y`, and the `limits` of the plane.
+    The result also contains the training rows `X` and `y`, and the `limits` of the plane.
     """
     grid, rest = plane(data)
     found = {f"at {count}": stage_at(model, grid, count).astype(np.uint8) for count in counts}
@@ -69,7 +69,7 @@ def region_grid(model: Any, data: Dataset, counts: Sequence[int]) -> Arrays:
 
 
 def plane(data: Dataset) -> tuple[Array, Arrays]:
-    """Return a grid of points (n, 2) over the training rows, and what `region_grid` adds."""
+    """Return a grid of points (n, 2) over the training rows, and the rows and limits."""
     X, y = data.train
     low, high = X.min(axis=0), X.max(axis=0)
     margin = 0.05 * (high - low)
@@ -85,9 +85,9 @@ def draw_regions(
     path: Path,
     unit: str = "weak classifiers",
 ) -> None:
-    """Draw grids of several models side by side: a column each, a row for every count.
+    """Draw decision regions: a column for each model, a row for each count.
 
-    A model that has no grid for a count has no panel there.
+    A model without a grid for a count has no panel there.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def draw_regions(
 
 
 def label_rows(axes: Any, words: Sequence[str]) -> None:
-    """Write words beside the rows of a figure, at the first panel of each that is drawn."""
+    """Label the rows of a figure at the first visible panel of each."""
     for line, text in zip(axes, words, strict=True):
         next(panel for panel in line if panel.axison).set_ylabel(text, fontsize=9)
 
@@ -137,7 +137,7 @@ def _draw_grid(axes: Any, arrays: Arrays, count: str) -> None:
 
 
 def count_regions(classes: Any) -> int:
-    """Return how many connected pieces of one class a square grid of answers has."""
+    """Return the number of connected regions of one class on a square grid of predictions."""
     from scipy.ndimage import label
 
     side = round(np.sqrt(classes.size))

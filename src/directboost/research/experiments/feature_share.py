@@ -1,19 +1,4 @@
-"""Test error against the share of features used, on five sets with 7 to 26 classes.
-
-The paper takes all rows of segment and vowel and 100 of each class of USPS, pendigits and isolet,
-splits them 75/25 ten times, and draws mean test errors of at most 500 rounds over the share of
-features that a model reads. segment, pendigits and vowel also get the products of pairs of
-attributes. The number of each method is chosen once for a set, by five folds.
-
-Not printed are the errors themselves, the numbers chosen, and how attributes were scaled. Here they
-are scaled to [-1, 1], by the least and largest values of all rows, before they are multiplied,
-pairs are of two different attributes, splits keep the shares of the classes, the folds are of the
-training rows of the first split, and the curve of a split has at every share the error of the last
-round that reads no more features. The mean curve ends where the first of the splits ends, so that
-its last point may be far from the error at the end, which is in the table.
-AdaBoost.MH has votes by class. Short of a full run there are two splits, 250 rounds, three folds
-and three numbers of the grids; a quick run has one split, 50 rounds and chooses nothing.
-"""
+"""The experiment on test error against the share of features used."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -34,7 +19,7 @@ from .methods import FOLDS, grid_for
 
 @dataclass(frozen=True)
 class ManyClasses:
-    """How a set is prepared: rows drawn of each class (0: all), and products or not."""
+    """How a data set is prepared: rows per class (0: all), and whether products are added."""
 
     rows: int
     products: bool
@@ -50,7 +35,7 @@ SETS = {
 
 
 def split(name: str, seed: int) -> tuple[Part, Part]:
-    """Draw the rows of a set, and split them 75/25 with equal shares of the classes."""
+    """Draw the rows of a data set, and split them 75/25 with stratification."""
     data, kind = datasets.load(name), SETS[name]
     X, y = data.X, data.y
     if kind.rows:
@@ -62,20 +47,20 @@ def split(name: str, seed: int) -> tuple[Part, Part]:
 
 
 def with_products(X: Array) -> Array:
-    """Return attributes scaled to [-1, 1], and the products of any two, (m, d + d (d - 1) / 2)."""
+    """Return attributes scaled to [-1, 1] and their pairwise products, (m, d + d (d - 1) / 2)."""
     low, high = X.min(axis=0), X.max(axis=0)
     scaled = 2.0 * (X - low) / np.where(high > low, high - low, 1.0) - 1.0
     first, second = np.triu_indices(X.shape[1], 1)
     return np.hstack([scaled, scaled[:, first] * scaled[:, second]])
 
 
-#: Where curves have their points.
+#: Shares of features at which curves are evaluated.
 SHARES = np.linspace(0.0, 1.0, 201)
 _TICKS = (2, 5, 10, 20, 50, 100)  # per cent
 
 
 def by_share(curve: list[Stage], d: int) -> Array:
-    """Return the error of the last round that reads at most a share, for all; NaN past the end."""
+    """Return the error of the last round within every share of features; NaN past the end."""
     errors = np.full(SHARES.size, np.nan)
     for place, share in enumerate(SHARES):
         within = [stage.error for stage in curve if stage.features <= share * d + 1e-9]
@@ -87,14 +72,14 @@ def by_share(curve: list[Stage], d: int) -> Array:
 
 
 def mean_curve(results: Results, name: str, place: int) -> Array:
-    """Return the mean errors by share: NaN where a split has none."""
+    """Return the mean errors by share; NaN where a split has none."""
     arrays = results.arrays.get(f"{name}-{place}", {})
     nothing = np.full(SHARES.size, np.nan)
     return np.asarray(arrays["errors"].mean(axis=0)) if "errors" in arrays else nothing
 
 
 def error_at(results: Results, name: str, place: int, share: float) -> float:
-    """Return the mean error at a share of the features; at the end of a curve before it."""
+    """Return the mean error at a share of the features, or at the end of a shorter curve."""
     curve = mean_curve(results, name, place)[: int(np.searchsorted(SHARES, share + 1e-9))]
     known = curve[~np.isnan(curve)]
     return float(known[-1]) if known.size else float("nan")
@@ -130,11 +115,11 @@ def draw_panels(curves: Mapping[str, Mapping[str, Array]], bold: str, path: Path
 
 _METHODS = (methods.MH, methods.ECC, methods.GRAD, methods.L1, methods.GROUP)
 _OURS = methods.GROUP.name
-_SHOWN = (0.05, 0.1, 0.2)  # of the table
-_LEVEL = 5e-4  # apart, errors look alike in the table
+_SHOWN = (0.05, 0.1, 0.2)  # columns of the table
+_LEVEL = 5e-4  # smaller differences are invisible in the table
 _REPEATS = {Effort.QUICK: 1, Effort.USUAL: 2, Effort.FULL: 10}
 _ROUNDS = {Effort.QUICK: 50, Effort.USUAL: 250, Effort.FULL: 500}
-#: Of 100 rounds, by method. A fold of one number takes GradBoost as long, others a twentieth.
+#: Seconds of 100 rounds by method. A fold takes GradBoost as long per value, others a twentieth.
 _SECONDS = {
     "segment": (1.0, 0.1, 1.5, 12.0, 2.0),
     "usps": (1.0, 0.1, 1.2, 8.5, 1.5),
@@ -145,7 +130,23 @@ _SECONDS = {
 
 
 class FeatureShare(Experiment):
-    """Errors over the share of features used."""
+    """Test error against the share of features used, on five sets with 7 to 26 classes.
+
+    The paper uses all rows of segment and vowel and 100 of each class of USPS, pendigits and
+    isolet, splits them 75/25 ten times, and plots mean test errors of at most 500 rounds against
+    the share of features that a model reads. segment, pendigits and vowel also get the products of
+    pairs of attributes. The parameter of each method is chosen once per set, by five-fold
+    cross-validation.
+
+    The paper does not print the errors, the chosen parameters, or how attributes were scaled. Here,
+    attributes are scaled to [-1, 1], by the least and largest values of all rows, before they are
+    multiplied; pairs consist of two different attributes; splits are stratified; cross-validation
+    uses the training rows of the first split; and at every share, the curve of a split has the
+    error of the last round that reads no more features. The mean curve ends where the first of the
+    splits ends, so its last point may be far from the final error, which is in the table.
+    AdaBoost.MH has votes by class. Below full effort there are two splits, 250 rounds, three folds
+    and three values per grid; a quick run has one split and 50 rounds, and chooses nothing.
+    """
 
     name = "feature-share"
     title = "Test error against the share of features used"
@@ -153,12 +154,12 @@ class FeatureShare(Experiment):
     notes = (methods.GROUP_PRICING, methods.FOLDS_AT_OPTIMUM)
 
     def trials(self, effort: Effort) -> list[Trial]:
-        """One for every set and method: all splits share the number chosen on the first."""
+        """Return a trial for every set and method; splits share the parameter of the first."""
         places = range(len(_METHODS))
         return [_trial(name, place, effort) for name in SETS for place in places]
 
     def run(self, trial: Trial) -> Outcome:
-        """Choose on the first split, and fit to each of them."""
+        """Choose the parameter on the first split, and fit to all splits."""
         wanted = trial.settings
         method = next(m for m in _METHODS if m.name == wanted["method"]).over(wanted["grid"])
         splits = [split(wanted["set"], seed) for seed in range(wanted["repeats"])]
@@ -179,13 +180,13 @@ class FeatureShare(Experiment):
     def tables(self, results: Results) -> list[Table]:
         """Return errors at some shares and at the end; the paper prints none."""
         header = ["set", "method", *(f"{share:.0%} of the features" for share in _SHOWN)]
-        header += ["at the end", "features read", "number chosen"]
+        header += ["at the end", "features read", "chosen nu or lambda"]
         places = range(len(_METHODS))
         rows = [_cells(results, name, place) for name in SETS for place in places]
         return [Table("Mean test error in per cent (the paper prints none)", header, rows)]
 
     def draw(self, results: Results, path: Path) -> None:
-        """Draw a panel for every set: mean errors over the share of features."""
+        """Draw a panel for every set: mean errors by the share of features."""
         curves = {name: {method.name: mean_curve(results, name, place)
             for place, method in enumerate(_METHODS)} for name in SETS}  # fmt: skip
         draw_panels(curves, _OURS, path)
@@ -200,9 +201,10 @@ class FeatureShare(Experiment):
         told = [", ".join(names) or "no set" for names in (ends, early)]
         return (
             f"The group form ends with the least error of the five methods on {told[0]} (in the "
-            f"paper on all five sets), and has it at 10% of the features on {told[1]} (the paper "
-            'prints no such number, but says that it "often has the fastest convergence rate"); on '
-            f"segment and vowel it differs from l1 by {points} points (there: alike)."
+            f"paper on all five sets), and has the least error at 10% of the features on {told[1]} "
+            '(the paper prints no such number, but says that it "often has the fastest convergence '
+            'rate"); on segment and vowel it differs from l1 by '
+            f"{points} points (in the paper: alike)."
         )
 
 
@@ -227,9 +229,9 @@ def _tenths(results: Results, name: str) -> dict[str, float]:
 
 
 def _is_best(errors: dict[str, float]) -> bool:
-    """Tell whether the group form has the least error; not while some method is missing."""
+    """Return whether the group form has the least error; False if a method is missing."""
     others = [error for name, error in errors.items() if name != _OURS]
-    return bool(errors[_OURS] < np.min(others) - _LEVEL)  # NaN is not less than anything
+    return bool(errors[_OURS] < np.min(others) - _LEVEL)  # False with NaN
 
 
 def _cells(results: Results, name: str, place: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""From images to features: deskewing, a pyramid of gradient histograms, histograms of colours."""
+"""Image features (deskewing, gradient and colour histograms) and directories of images."""
 
 import hashlib
 import os
@@ -13,16 +13,20 @@ from scipy import ndimage
 from ...arrays import Array, Ints
 
 #: Pixels of a block and blocks in a row, by level: with 12 orientations 2172 features, as printed.
-#: The paper names the blocks' sizes and their overlap alone, and what fits into 28 pixels are 13, 7
-#: and 3 of them. 12 * 12 + 6 * 6 + 1 blocks are the nearest squares that give its number.
+#: The paper prints only the sizes of the blocks and their overlap; 13, 7 and 3 of them fit into 28
+#: pixels. 12 * 12 + 6 * 6 + 1 blocks are the nearest squares that give its number of features.
 LEVELS = ((4, 12), (7, 6), (14, 1))
-ORIENTATIONS = 12  # of a whole turn: from dark to bright is not from bright to dark
-_FLOOR = 0.05  # of a block's norm, for each of its pixels: flat blocks stay near zero
-_BATCH = 500
+ORIENTATIONS = 12  # of the full circle: dark to bright differs from bright to dark
+_FLOOR = 0.05  # added to the norm of a block per pixel, so that flat blocks stay near zero
+_BATCH = 500  # images
+_CLIP = 0.2  # upper limit of the entries of a block before the second normalisation: "L2-Hys"
+_EPSILON = 1e-5
+_FOLDER = "DIRECTBOOST_DATA"
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp", ".gif", ".tif", ".tiff"}
 
 
 def deskew(images: Array) -> Array:
-    """Shear images so that what is drawn stands upright.
+    """Shear images so that slanted characters become upright.
 
     Parameters
     ----------
@@ -46,10 +50,10 @@ def _sheared(image: Array) -> Array:
 
 
 def hog_pyramid(images: Array, levels: Sequence[tuple[int, int]] = LEVELS) -> Any:
-    """Return histograms of gradients over blocks of several sizes, each divided by its norm.
+    """Return normalised histograms of gradients over blocks of several sizes.
 
-    Blocks of one level are half of their size apart and lie in the middle of the image. A pixel
-    adds the length of its gradient to the two nearest of 12 orientations.
+    Blocks of one level overlap by half and are centred in the image. A pixel adds the length of its
+    gradient to the two nearest of 12 orientations.
 
     Parameters
     ----------
@@ -72,7 +76,7 @@ def _pyramid(images: Array, levels: Sequence[tuple[int, int]]) -> Array:
 
 
 def _level(sums: Array, size: int, count: int) -> Array:
-    """Return the histograms of one level from running sums over rows and columns."""
+    """Return the histograms of one level from cumulative sums over rows and columns."""
     low = block_starts(sums.shape[1] - 1, size, count)
     high = low + size
     bands = sums[:, high] - sums[:, low]
@@ -83,7 +87,7 @@ def _level(sums: Array, size: int, count: int) -> Array:
 
 
 def block_starts(length: int, size: int, count: int) -> Ints:
-    """Return the first pixels of `count` blocks, half a block apart, in the middle."""
+    """Return the first pixels of `count` centred blocks, half a block apart."""
     first = (length - size - (count - 1) * size / 2.0) / 2.0
     starts: Ints = np.floor(first + np.arange(count) * size / 2.0 + 0.5).astype(np.intp)
     return starts
@@ -105,7 +109,7 @@ def _orientation_maps(images: Array) -> Array:
 
 
 def colour_histograms(images: Array, bins: tuple[int, int, int] = (8, 6, 6)) -> Any:
-    """Return the shares of pixels in boxes of hue, saturation and value.
+    """Return the shares of pixels in bins of hue, saturation and value.
 
     Parameters
     ----------
@@ -122,12 +126,8 @@ def colour_histograms(images: Array, bins: tuple[int, int, int] = (8, 6, 6)) -> 
     return (np.stack(counted) / (images.shape[1] * images.shape[2])).astype(np.float32)
 
 
-_FOLDER = "DIRECTBOOST_DATA"
-_SUFFIXES = {".png", ".jpg", ".jpeg", ".pgm", ".ppm", ".bmp", ".gif", ".tif", ".tiff"}
-
-
 def image_files(name: str) -> dict[str, list[Path]]:
-    """Return the image files by class of a folder below the one DIRECTBOOST_DATA names."""
+    """Return the image files by class of a directory below the one DIRECTBOOST_DATA names."""
     home = os.environ.get(_FOLDER, "")
     folder = Path(home) / name
     if not home or not folder.is_dir():
@@ -141,35 +141,35 @@ def _images_in(folder: Path) -> list[Path]:
 
 
 def mark_of(name: str) -> dict[str, str | None]:
-    """Return the names, sizes and times of all images, as one sum."""
+    """Return a hash of the names, sizes and times of all images."""
     total = hashlib.sha256()
     for label, files in image_files(name).items():
         for path in files:
-            told = path.stat()
-            total.update(f"{label}/{path.name} {told.st_size} {told.st_mtime_ns}\n".encode())
+            stat = path.stat()
+            total.update(f"{label}/{path.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     return {name: total.hexdigest()}
 
 
 def enough(name: str, images: int) -> dict[str, list[Path]]:
-    """Return the image files by class, of the classes that have so many."""
+    """Return the image files of the classes with at least `images` files."""
     return {label: files for label, files in image_files(name).items() if len(files) >= images}
 
 
 def lacking(name: str, classes: int, images: int) -> str | None:
-    """Say what to put where, if there are not so many classes with so many images each."""
+    """Return which images are missing, unless enough classes have enough images."""
     found = enough(name, images)
     if len(found) >= classes:
         return None
     home = os.environ.get(_FOLDER, "")
-    folder = str(Path(home) / name) if home else f"{name}, in the one {_FOLDER} names (it is unset)"
+    folder = str(Path(home) / name) if home else f"{name} below {_FOLDER}, which is not set"
     return (
-        f"it needs images in the folder {folder}: a folder for each class, {classes} of them with "
-        f"at least {images} images (there are {len(found)})"
+        f"it needs images in the directory {folder}: one subdirectory per class, {classes} of them "
+        f"with at least {images} images (found: {len(found)})"
     )
 
 
 def read_images(files: list[Path], size: int) -> Array:
-    """Read images in colour, scaled to a square of so many pixels, (n, size, size, 3) in [0, 1]."""
+    """Read colour images, scaled to squares, (n, size, size, 3) in [0, 1]."""
     return np.stack([_read(path, size) for path in files])
 
 
@@ -178,7 +178,7 @@ def _read(path: Path, size: int) -> Any:
 
     try:
         return _scaled(imread(path), size)
-    except Exception as error:  # what a damaged image raises has no common kind
+    except Exception as error:  # a damaged image can raise many types of errors
         raise ValueError(f"{path} cannot be read as an image: {error}") from error
 
 
@@ -195,7 +195,7 @@ def _scaled(image: Any, size: int) -> Any:
 
 
 def ink(images: Array) -> Any:
-    """Return grey images (n, s, s) in which what is drawn is bright, by the colour of the rim."""
+    """Return grey images (n, s, s) with bright ink, inverted if the border is bright."""
     grey = images.mean(axis=-1)
     rims = np.concatenate([grey[:, 0], grey[:, -1], grey[:, :, 0], grey[:, :, -1]], axis=1)
     dark = np.median(rims, axis=1) > 0.5
@@ -205,31 +205,26 @@ def ink(images: Array) -> Any:
 def draw_files(
     found: dict[str, list[Path]], count: int, rng: np.random.Generator
 ) -> tuple[list[Path], Ints]:
-    """Draw so many files of every class; return them class by class, with class codes."""
+    """Draw `count` files of every class; return them class by class, with class codes."""
     drawn = [[files[i] for i in rng.permutation(len(files))[:count]] for files in found.values()]
     codes = np.repeat(np.arange(len(drawn)), [len(files) for files in drawn])
     return [path for files in drawn for path in files], codes
 
 
-_HOG_BATCH = 500
-_CLIP = 0.2  # no entry of a block is larger before its second norm: "L2-Hys"
-_EPSILON = 1e-5
-
-
 def hog(images: Array, orientations: int, cell: int, *, signed: bool = False) -> Any:
-    """Return histograms of gradients over cells, 2 x 2 of them divided by their norm at a time.
+    """Return histograms of gradients over cells, normalised in blocks of 2 x 2 cells.
 
     A pixel adds the length of its gradient to one orientation. Blocks of 2 x 2 cells are one cell
-    apart; their entries, divided by the norm, are cut at 0.2 and divided once more.
+    apart; their entries are normalised, clipped at 0.2 and normalised again.
 
     Parameters
     ----------
     images : (n, s, s) array
     orientations : int
     cell : int
-        Pixels of a side; it divides s.
+        Side of a cell in pixels; it divides s.
     signed : bool, default=False
-        Tell a gradient from the opposite one.
+        Distinguish opposite gradients.
 
     Returns
     -------
@@ -237,7 +232,7 @@ def hog(images: Array, orientations: int, cell: int, *, signed: bool = False) ->
         d is 4 * orientations * (s / cell - 1)^2: by row and column of the block, row and column of
         the cell in it, and orientation.
     """
-    batches = np.split(images, range(_HOG_BATCH, len(images), _HOG_BATCH))
+    batches = np.split(images, range(_BATCH, len(images), _BATCH))
     found = [_blocks(_cells(batch, orientations, cell, signed)) for batch in batches]
     return np.concatenate(found).astype(np.float32)
 
@@ -248,7 +243,7 @@ def _cells(images: Array, orientations: int, cell: int, signed: bool) -> Array:
     down[:, 1:-1] = images[:, 2:] - images[:, :-2]
     right[:, :, 1:-1] = images[:, :, 2:] - images[:, :, :-2]
     turn = 360.0 if signed else 180.0
-    # What rounds up to a whole turn is in no bin below: it counts for the last one.
+    # Angles that round up to a full turn belong to the last bin.
     angle = np.rad2deg(np.arctan2(down, right)) % turn
     bins = np.minimum(angle // (turn / orientations), orientations - 1)
     sums = np.bincount(_places(bins, orientations, cell), np.hypot(down, right).ravel())
@@ -258,7 +253,7 @@ def _cells(images: Array, orientations: int, cell: int, signed: bool) -> Array:
 
 
 def _places(bins: Array, orientations: int, cell: int) -> Ints:
-    """Return the place of every pixel in the histograms of all cells, one after the other."""
+    """Return the index of every pixel in the flat histograms of all cells."""
     n, size, _ = bins.shape
     line = np.arange(size) // cell
     cells = (np.arange(n)[:, None, None] * (size // cell) + line[:, None]) * (size // cell) + line
@@ -267,7 +262,7 @@ def _places(bins: Array, orientations: int, cell: int) -> Ints:
 
 
 def _blocks(cells: Array) -> Array:
-    """Return the normed blocks of all images, (n, d)."""
+    """Return the normalised blocks of all images, (n, d)."""
     last = cells.shape[1] - 1
     corners = [cells[:, r : r + last, c : c + last] for r, c in product((0, 1), repeat=2)]
     blocks = np.stack(corners, axis=3).reshape(len(cells), last, last, -1)

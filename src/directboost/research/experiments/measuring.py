@@ -1,4 +1,4 @@
-"""What every experiment measures: a number chosen by folds, errors by weak classifiers."""
+"""Parameter selection by cross-validation, and error by the number of weak classifiers."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from .methods import JUDGE_ROUNDS, Method
 
 @dataclass(frozen=True)
 class Stage:
-    """A model after some rounds: its weak classifiers, features, and error on some rows."""
+    """A model after some rounds: its weak classifiers, features, and error on given rows."""
 
     learners: int
     features: int
@@ -27,14 +27,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted estimator, and the number that was chosen for it (None where there is none)."""
+    """A fitted estimator, and its chosen parameter (None if there is none)."""
 
     model: Any
     chosen: float | None
 
 
 def fit(method: Method, X: Any, y: Any, rounds: int, seed: int, folds: int = 5) -> Fitted:
-    """Choose the number of the method by folds of the rows, and fit it to all of them."""
+    """Choose the parameter of a method by cross-validation, and fit it to all rows."""
     chosen = choose(method, X, y, seed, folds)
     settings = {} if chosen is None else {method.parameter: chosen}
     with unconverged():
@@ -42,7 +42,7 @@ def fit(method: Method, X: Any, y: Any, rounds: int, seed: int, folds: int = 5) 
 
 
 def choose(method: Method, X: Any, y: Any, seed: int, folds: int = 5) -> float | None:
-    """Return the number of the grid with the least mean error; of equals the largest."""
+    """Return the value of the grid with the least mean error; ties go to the largest."""
     if len(method.grid) < 2:
         return method.grid[0] if method.grid else None
     errors = np.zeros(len(method.grid))
@@ -58,7 +58,7 @@ def choose(method: Method, X: Any, y: Any, seed: int, folds: int = 5) -> float |
 
 
 def _judges(method: Method, X: Any, y: Any, seed: int) -> list[Any]:
-    """Return a fitted model for every number of the grid: optima down one path, or short runs."""
+    """Return a fitted model for every value of the grid: optima on one path, or short runs."""
     with unconverged():
         if method.judge is None:
             return [method.make(JUDGE_ROUNDS, seed, **{method.parameter: number}).fit(X, y)
@@ -72,7 +72,7 @@ def _judges(method: Method, X: Any, y: Any, seed: int) -> list[Any]:
 
 @contextmanager
 def unconverged() -> Iterator[None]:
-    """Keep quiet about fits that end before their tolerance: the paper's do so as well."""
+    """Suppress warnings about fits that end before their tolerance, as the paper's do."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
@@ -87,45 +87,45 @@ def stages(model: Any, X: Any, y: Any) -> Iterator[Stage]:
 
 
 def at(curve: Sequence[Stage], learners: int) -> Stage:
-    """Return the last stage with at most so many weak classifiers; the first where none has."""
+    """Return the last stage with at most `learners` weak classifiers, or else the first stage."""
     fitting = [stage for stage in curve if stage.learners <= learners]
     return fitting[-1] if fitting else curve[0]
 
 
 def stage_at(model: Any, X: Any, learners: int) -> Any:
-    """Return the classes predicted with at most so many weak classifiers, (m,)."""
+    """Return the classes predicted with at most `learners` weak classifiers, (m,)."""
     fitting = sum(count <= learners for count in _learners(model))
     return next(islice(model.staged_predict(X), max(fitting - 1, 0), None))
 
 
 def after(model: Any, X: Any, rounds: int) -> Any:
-    """Return the classes predicted after so many rounds, or at the end of a shorter run, (m,)."""
+    """Return the classes predicted after `rounds` rounds, or at the end of a shorter run, (m,)."""
     if rounds >= getattr(model, "n_iter_", 0):
         return model.predict(X)
     return next(islice(model.staged_predict(X), rounds - 1, None))
 
 
 def _learners(model: Any) -> list[int]:
-    """Return how many weak classifiers a model has after every round, as the paper counts them."""
-    if isinstance(model, DirectBoostClassifier):  # a record before every solve, and one at the end
+    """Return the number of weak classifiers after every round, as counted in the paper."""
+    if isinstance(model, DirectBoostClassifier):  # one record before every solve and one at the end
         return [record.columns for record in model.history_[1:]]
     return [record.learners for record in model.history_]
 
 
 def mean(results: Results, column: str, **wanted: Any) -> float:
-    """Return the mean of a column over the rows with these values; NaN where there are none."""
+    """Return the mean of a column over the rows with these values; NaN if there are none."""
     values = _values(results, column, wanted)
     return float(np.mean(values)) if values else float("nan")
 
 
 def deviation(results: Results, column: str, **wanted: Any) -> float:
-    """Return the standard deviation of a column over draws; NaN where there are fewer than two."""
+    """Return the standard deviation of a column over draws; NaN for fewer than two."""
     values = _values(results, column, wanted)
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
 def mean_and_deviation(results: Results, column: str, **wanted: Any) -> tuple[float, float]:
-    """Return both."""
+    """Return the mean and the standard deviation of a column."""
     return mean(results, column, **wanted), deviation(results, column, **wanted)
 
 
@@ -137,19 +137,19 @@ def in_per_cent(results: Results, column: str, **wanted: Any) -> str:
 
 
 def with_spread(middle: float, spread: float, digits: int = 3) -> str:
-    """Return a mean with its deviation; without one that is NaN, and nothing for no mean."""
+    """Return a mean with its deviation, unless it is NaN; empty if the mean is NaN."""
     if np.isnan(middle):
         return ""
     return f"{middle:.{digits}f}" + ("" if np.isnan(spread) else f"±{spread:.{digits}f}")
 
 
 def per_cent(share: float, digits: int = 1) -> str:
-    """Return a share in per cent, without the sign; nothing for NaN."""
+    """Return a share in per cent, without the sign; empty for NaN."""
     return "" if np.isnan(share) else f"{100.0 * share:.{digits}f}"
 
 
 def numbers(results: Results, column: str, **wanted: Any) -> str:
-    """Return the different values of a column over these rows, ascending."""
+    """Return the distinct values of a column over these rows, in ascending order."""
     return ", ".join(f"{value:g}" for value in sorted(set(_values(results, column, wanted))))
 
 

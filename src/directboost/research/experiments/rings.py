@@ -1,22 +1,4 @@
-"""Six rings: errors at 20, 100 and 500 weak classifiers, and decision regions.
-
-The paper draws six classes as rings around the origin, 50 rows in the innermost and 50 more in each
-further one, and trains five methods on the two coordinates. Its table has errors on training and
-test rows, its figure the regions.
-
-Not printed are the draw, whether errors are means of several, the votes of AdaBoost.MH, and how
-`nu` was chosen from its grid. Here errors are means over draws; `nu` is the one of least error in
-five folds of the training rows, by runs of 100 rounds (at so small a `nu` the optimum takes far
-longer, and is not what the table shows); the votes are `classwise`, the form nearest to the printed
-numbers, with `real` beside them; JointBoost has the outermost ring as background, as in the paper,
-and once none. The figure shows the methods of the paper, in the first draw.
-
-In a full run the forms of MultiBoost are near the printed test errors at 100 weak classifiers, but
-above them at 20, and at 500, where the paper's have fallen further and ours have not. Our training
-errors come to 0.00 where the paper has 0.02 to 0.05: with nearly every `nu` that the folds choose,
-and masters solved close to the optimum, the training rows are separated at 100, and further columns
-do not help.
-"""
+"""The experiment on six rings."""
 
 from pathlib import Path
 
@@ -31,7 +13,7 @@ from .measuring import at, fit, mean, numbers, stages
 from .methods import Method
 
 _COUNTS = (20, 100, 500)
-_CLEARLY = 1.5  # times the error of a method that another has, for it to be clearly better
+_CLEARLY = 1.5  # ratio of errors from which a method is clearly better
 _NUS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 _BACKGROUND = Method(
     "JointBoost, background", lambda rounds, seed: JointBoost(rounds, background=5, n_jobs=1)
@@ -56,14 +38,33 @@ _DRAWS = {Effort.QUICK: 1, Effort.USUAL: 4, Effort.FULL: 10}
 
 
 class Rings(Experiment):
-    """Errors and decision regions on six rings."""
+    """Six rings: errors at 20, 100 and 500 weak classifiers, and decision regions.
+
+    The paper draws six classes as rings around the origin, with 50 rows in the innermost ring and
+    50 more in each further one, and trains five methods on the two coordinates. Its table has
+    training and test errors, its figure the decision regions.
+
+    The paper does not print the draw, whether errors are means over several draws, the votes of
+    AdaBoost.MH, or how `nu` was chosen from its grid. Here, errors are means over draws, and `nu`
+    has the least error in five-fold cross-validation on the training rows, with runs of 100 rounds
+    (for such small `nu`, the optimum takes far longer and is not what the table shows). The votes
+    are `classwise`, the form nearest to the printed numbers; `real` votes are shown for comparison.
+    JointBoost is run with the outermost ring as background, as in the paper, and without a
+    background. The figure shows the methods of the paper on the first draw.
+
+    In a full run, the test errors of MultiBoost are close to the printed ones at 100 weak
+    classifiers, but larger at 20 and at 500, where the printed errors are lower and ours are not.
+    Our training errors are 0.00 where the paper has 0.02 to 0.05: with nearly every `nu` chosen by
+    cross-validation, and restricted problems solved close to the optimum, the training rows are
+    separated at 100 weak classifiers, and further columns do not help.
+    """
 
     name = "rings"
     title = "Six rings: errors at 20, 100 and 500 weak classifiers"
     notes = (methods.GROUP_PRICING,)
 
     def trials(self, effort: Effort) -> list[Trial]:
-        """One for every draw and method."""
+        """Return a trial for every draw and method."""
         counts = _COUNTS[:2] if effort is Effort.QUICK else _COUNTS
         return [
             Trial(f"{seed}-{place}", {"seed": seed, "method": method.name, "counts": counts,
@@ -88,7 +89,7 @@ class Rings(Experiment):
         return Outcome(rows, {} if seed else region_grid(found.model, data, counts))
 
     def tables(self, results: Results) -> list[Table]:
-        """Return errors, training/test, beside the printed ones."""
+        """Return training/test errors, and the printed ones."""
         counts = sorted({row["weak classifiers"] for row in results.rows})
         header = ["method", *(f"{count}{what}" for count in counts for what in ("", ", paper")),
             "draws", "chosen nu"]  # fmt: skip
@@ -119,14 +120,14 @@ class Rings(Experiment):
         forms = "; ".join(_elsewhere(results, form) for form in (_GROUP, _HINGE))
         return (
             f"At 100 weak classifiers the group form has a test error of {ours:.2f} (printed: "
-            f"0.10), beside {listed} (0.33, 0.24, 0.50): it is "
+            f"0.10), compared with {listed} (0.33, 0.24, 0.50): it is "
             f"{f'{best} of them, as in the paper' if least > ours else 'not the best of them'}. "
-            f"Test errors elsewhere: {forms}."
+            f"Other test errors: {forms}."
         )
 
 
 def _elsewhere(results: Results, method: Method) -> str:
-    """Return the test errors of a method beside the printed ones, but those at 100."""
+    """Return the test errors of a method and the printed ones, except those at 100."""
     there = {row["weak classifiers"] for row in results.rows} - {100}
     pairs = zip(_COUNTS, _PRINTED[method.name], strict=True)
     words = [f"{_means(results, method, count)[1]:.2f} at {count} (printed: {pair.split('/')[1]})"
@@ -135,7 +136,7 @@ def _elsewhere(results: Results, method: Method) -> str:
 
 
 def _seconds(method: Method, rounds: int) -> float:
-    """Return about how long a trial takes: the folds, then the rounds."""
+    """Return the estimated time of a trial: cross-validation, then the rounds."""
     folds, each = {_HINGE: (40.0, 0.43), _GROUP: (110.0, 0.54)}.get(method, (3.0, 0.0))
     return folds + each * rounds
 

@@ -1,4 +1,4 @@
-"""Runs the trials of experiments on several cores; what is finished is kept at once."""
+"""Runs the trials of experiments in parallel, stores their results and writes the reports."""
 
 import csv
 import hashlib
@@ -6,7 +6,6 @@ import inspect
 import json
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,20 +20,20 @@ from joblib import Parallel, delayed
 
 from .base import Arrays, Effort, Experiment, Outcome, Results, Row, Table, Trial
 
-_FORMAT = 4  # one more whenever fits of the same settings may give other rows
-_DIGITS = 10  # of the sum of settings that are part of a file's name
+_FORMAT = 4  # increased when fits with the same settings may give other rows
+_DIGITS = 10  # of the hash of the settings in a file name
 
 
 class Store:
-    """Finished trials of one experiment: a file of rows each, and one of arrays where it has any.
+    """Finished trials of one experiment: a file of rows each, and a file of arrays if it has any.
 
-    Their names hold a sum of the settings, so that trials of one key, but of different efforts,
-    lie side by side.
+    File names contain a hash of the settings, so that trials with the same key but different
+    efforts are stored separately.
 
     Parameters
     ----------
     folder : Path
-        That of the experiments; trials are below its folder `.cache`.
+        Directory of the experiments; trials are stored in its subdirectory `.cache`.
     experiment : Experiment
     """
 
@@ -43,11 +42,11 @@ class Store:
         self._marks = experiment.marks()
 
     def has(self, trial: Trial) -> bool:
-        """Tell whether the trial is there, of the same settings and data, with all arrays."""
+        """Return whether the trial is stored with the same settings and data, and all arrays."""
         return self._read(trial) is not None
 
     def keep(self, trial: Trial, outcome: Outcome, seconds: float) -> None:
-        """Write a finished trial; its rows last, so that one without them does not count."""
+        """Store a finished trial; its rows are written last, so that a partial one is invalid."""
         whole = {"format": _FORMAT, "settings": trial.settings, "data": self._marks,
             "seconds": seconds, "arrays": sorted(outcome.arrays),
             "rows": list(outcome.rows)}  # fmt: skip
@@ -63,7 +62,7 @@ class Store:
         os.replace(_draft(path), path)
 
     def results(self, trials: Iterable[Trial]) -> Results:
-        """Return the rows and arrays of those trials that are there."""
+        """Return the rows and arrays of the stored trials."""
         rows: list[Row] = []
         arrays: dict[str, Arrays] = {}
         for trial in trials:
@@ -74,7 +73,7 @@ class Store:
         return Results(rows, arrays)
 
     def seconds(self, trials: Iterable[Trial]) -> float:
-        """Return how long the finished ones took, each on one core."""
+        """Return the total time of the stored trials, each on one core."""
         finished = (self._read(trial) for trial in trials)
         return sum(float(found["seconds"]) for found in finished if found is not None)
 
@@ -101,20 +100,20 @@ class Store:
         try:
             with np.load(path, allow_pickle=False) as file:
                 return {name: file[name] for name in file.files}
-        except Exception as error:  # what a damaged archive raises has no common kind
+        except Exception as error:  # a damaged archive can raise many types of errors
             raise ValueError(f"{path} cannot be read ({error}): delete it and run again") from error
 
 
 def _draft(path: Path) -> Path:
-    """Return the name a file has until it is whole."""
+    """Return the name of a file until it is complete."""
     return path.with_name(f"{path.name}.{os.getpid()}.part")
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy number as one of Python."""
+    """Return a NumPy number as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{value!r} is no plain value: a row holds numbers and strings")
+    raise TypeError(f"{value!r} is not a plain value: a row contains numbers and strings")
 
 
 def write_report(
@@ -126,8 +125,8 @@ def write_report(
 ) -> Path:
     """Write `results.csv`, `figure.png` and `README.md` of an experiment; return the page.
 
-    Those of a full run lie in the folder of its name, others below that of their effort: a short
-    run leaves the report of a long one alone.
+    Reports of full runs are in the directory with its name, others below that of their effort: a
+    short run does not overwrite the report of a long one.
 
     Parameters
     ----------
@@ -135,9 +134,9 @@ def write_report(
     experiment : Experiment
     effort : Effort
     command : str
-        The command line that asks for it.
+        The command line of the run.
     failed : dict of str
-        By the key of a trial, the error that ended it.
+        Errors of failed trials, by key.
     """
     trials, store = experiment.trials(effort), Store(folder, experiment)
     results = store.results(trials)
@@ -148,8 +147,8 @@ def write_report(
     page = home / "README.md"
     done = sum(store.has(trial) for trial in trials)
     setting = (
-        f"Effort `{effort}`, {done} of {len(trials)} trials, "
-        f"{duration(store.seconds(trials))} of trials, one after the other. Command: `{command}`."
+        f"Effort `{effort}`: {done} of {len(trials)} trials, "
+        f"{duration(store.seconds(trials))} in total on one core. Command: `{command}`."
     )
     lacks = _lacks(len(trials) - done, failed or {})
     page.write_text(_page(experiment, results, setting + lacks), encoding="utf-8")
@@ -157,32 +156,32 @@ def write_report(
 
 
 def _lacks(missing: int, failed: Mapping[str, str]) -> str:
-    """Say how many trials are missing, and the errors of those that failed."""
+    """Return how many trials are missing, and the errors of those that failed."""
     if not missing:
         return ""
     lines = "".join(f"\n- `{key}`: {error}" for key, error in failed.items())
     listed = f"; these failed:\n{lines}" if lines else "."
-    return f"\n\n**Trials that are missing: {missing}**{listed}"
+    return f"\n\n**Missing trials: {missing}**{listed}"
 
 
 def _page(experiment: Experiment, results: Results, setting: str) -> str:
-    module = sys.modules[type(experiment).__module__]
-    parts = [f"# {experiment.title}", inspect.cleandoc(module.__doc__ or ""), *experiment.notes]
+    introduction = inspect.cleandoc(type(experiment).__doc__ or "")
+    parts = [f"# {experiment.title}", introduction, *experiment.notes]
     parts += [setting, f"**{experiment.verdict(results)}**"]
     parts += [f"![{experiment.title}](figure.png)"]
     parts += [f"## {table.title}\n\n{markdown(table)}" for table in experiment.tables(results)]
-    parts.append("What every trial ended with is in [results.csv](results.csv).")
+    parts.append("The results of all trials are in [results.csv](results.csv).")
     return "\n\n".join(parts) + "\n"
 
 
 def markdown(table: Table) -> str:
-    """Return a table in Markdown; all columns but the first to the right."""
+    """Return a table in Markdown; all columns except the first are right-aligned."""
     lines = [list(table.header), ["---", *["---:"] * (len(table.header) - 1)], *table.rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def write_csv(path: Path, rows: Sequence[Row]) -> None:
-    """Write rows; their columns are those of all of them, in the order in which they come up."""
+    """Write rows with the columns of all of them, in the order of appearance."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
@@ -195,24 +194,24 @@ def _short(value: object) -> object:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in words."""
+    """Return seconds as text."""
     if seconds < 90.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
 
 
-#: Ctrl-C, a request to end, and a terminal that was closed (which Windows does not tell).
+#: Ctrl-C, termination, and a closed terminal (not available on Windows).
 _REQUESTS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if hasattr(signal, name)]  # fmt: skip
 
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Make requests to end a SystemExit with the shell's code of the signal, here and below.
+    """Turn termination signals into a SystemExit with the shell's exit code, here and below.
 
-    A fit answers KeyboardInterrupt with the model it has by then, and a request to end leaves
-    other processes at work: neither is wanted of a trial. Requests that are ignored, as after
-    `nohup`, stay so. Only the main thread may do it; in others nothing changes.
+    Otherwise a fit would handle KeyboardInterrupt by returning its current model, and SIGTERM would
+    leave other processes running. Signals that are ignored, as after `nohup`, stay ignored. This
+    works in the main thread only; in other threads nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -227,7 +226,7 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def leave_requests_to_the_parent() -> None:
-    """Ignore Ctrl-C in a process for trials: it reaches the parent too, which ends this one."""
+    """Ignore Ctrl-C in a worker process: the parent gets it too, and ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -241,18 +240,18 @@ _Attempt: TypeAlias = tuple[Trial, Outcome | str, float]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run.
+    """The experiments to run.
 
     Attributes
     ----------
     experiments : sequence of Experiment
     effort : Effort
     folder : Path
-        Where stores and reports are.
+        Directory of stores and reports.
     jobs : int
-        Processes.
+        Number of processes.
     command : str
-        The command line that asks for the same, for the reports.
+        The equivalent command line, for the reports.
     """
 
     experiments: Sequence[Experiment]
@@ -262,12 +261,12 @@ class Plan:
     command: str = ""
 
     def open(self, experiment: Experiment) -> list[Trial]:
-        """Return the trials of an experiment that are not finished."""
+        """Return the unfinished trials of an experiment."""
         store = Store(self.folder, experiment)
         return [trial for trial in experiment.trials(self.effort) if not store.has(trial)]
 
     def estimate(self, experiment: Experiment) -> float:
-        """Return about how many seconds are left of it on these cores."""
+        """Return the estimated remaining seconds of an experiment on these cores."""
         trials = self.open(experiment)
         longest = max((trial.seconds for trial in trials), default=0.0)
         return max(sum(trial.seconds for trial in trials) / self.jobs, longest)
@@ -275,7 +274,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Done:
-    """What has been finished: a trial, and how many of the experiment's are."""
+    """A finished trial, and the number of finished trials of its experiment."""
 
     experiment: Experiment
     trial: Trial
@@ -285,11 +284,11 @@ class Done:
 
 
 def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
-    """Run what is not finished; yield the report of every experiment.
+    """Run unfinished trials; yield the report of every experiment.
 
-    A trial that fails is missing in its report and ends nothing else; when all is done, an error
-    names those trials. Ctrl-C and a request to end are a SystemExit: trials that are not finished
-    are not kept.
+    A failed trial is missing in its report and does not affect the others; at the end, an error
+    names the failed trials. Ctrl-C and termination signals raise SystemExit; unfinished trials are
+    not stored.
     """
     words: dict[str, list[str]] = {}
     for experiment in plan.experiments:
@@ -302,13 +301,13 @@ def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
         count = sum(map(len, words.values()))
         listed = "; ".join(f"{', '.join(keys)}: {error}" for error, keys in words.items())
         trials = "1 trial" if count == 1 else f"{count} trials"
-        raise RuntimeError(f"{trials} failed, all else is in the reports: {listed}")
+        raise RuntimeError(f"{trials} failed; the reports contain all others: {listed}")
 
 
 def _run_one(plan: Plan, experiment: Experiment, tell: Callable[[Done], None]) -> dict[str, str]:
-    """Run the open trials of an experiment; return the errors of those that failed, by key."""
+    """Run the unfinished trials of an experiment; return the errors of failed ones by key."""
     store, trials = Store(plan.folder, experiment), experiment.trials(plan.effort)
-    # The longest first: both cores are busy until the end.
+    # The longest first, so that all cores are busy until the end.
     left = sorted(plan.open(experiment), key=lambda trial: -trial.seconds)
     finished = len(trials) - len(left)
     failed = {}
@@ -332,12 +331,12 @@ def _in_parallel(experiment: Experiment, trials: Sequence[Trial], jobs: int) -> 
         for attempt in pool(delayed(_apart)(experiment, trial) for trial in trials):
             del left[attempt[0].key]
             yield attempt
-    except Exception as error:  # a process was ended from outside
+    except Exception as error:  # a process was killed
         yield from ((trial, _words(error), 0.0) for trial in left.values())
 
 
 def _apart(experiment: Experiment, trial: Trial) -> _Attempt:
-    """Run a trial in a process of its own."""
+    """Run a trial in a separate process."""
     leave_requests_to_the_parent()
     return _timed(experiment, trial)
 
@@ -347,11 +346,11 @@ def _timed(experiment: Experiment, trial: Trial) -> _Attempt:
     outcome: Outcome | str
     try:
         outcome = experiment.run(trial)
-    except Exception as error:  # of whatever kind: the other trials need nothing of this one
+    except Exception as error:  # of any type: other trials do not depend on this one
         outcome = _words(error)
     return trial, outcome, time.perf_counter() - started
 
 
 def _words(error: Exception) -> str:
-    """Return the kind and the message of an error in one line."""
+    """Return the type and the message of an error on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,28 +1,4 @@
-"""Seven UCI sets: test errors of four methods, and of one more.
-
-The paper joins the parts of each set, draws 75 % of the rows to train on and tests on the others,
-ten times, chooses `nu` from its grids by five folds of each training part, and runs at most 500
-rounds with stumps. Its table has the mean and the deviation of the test error.
-
-Not printed are the splits, whether they keep the shares of the classes (here they do not), and the
-code of AdaBoost.MO (here all two-colourings of the classes). "thyroid" is taken to be ann-thyroid,
-the only set of that name whose test part is large enough for the printed deviation.
-
-The usual effort has fewer splits, three values in each grid (hinge: 0.005, 0.02, 0.05; exponential
-loss: 1e-7, 1e-6, 1e-5), and on thyroid and dna the optimum over all stumps in place of one column a
-round (hinge: gap 5 %); the quick one has one split, the larger two of these values, three folds,
-and the optimum everywhere (hinge: gap 20 %).
-
-The printed `nu` of the hinge are small beside the printed sum over rows, and hardly regularise. A
-fifth method has them beside a mean; it was added after the results of the four had been seen, test
-errors among them.
-
-On dna the folds mostly choose the largest `nu` of the printed grids, too little: on four splits the
-optimum of the exponential loss errs 0.070 with 1e-5, 0.064 with 1e-4, 0.051 with 1e-3, 0.047 with
-0.01 (`benchmarks/misses.py`). On glass, 214 rows, ten splits leave it to luck: on 100, with `nu`
-chosen by separate fits, that loss errs 0.282, by tens 0.256 to 0.304; with even shares of the
-classes 0.273.
-"""
+"""The experiment on seven UCI data sets."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -49,7 +25,7 @@ class Pairs(NamedTuple):
 
 
 def draw_pairs(names: Sequence[str], panels: Mapping[str, Pairs], path: Path) -> None:
-    """Draw a panel for each data set with a line for every method; the legend is the last one."""
+    """Draw a panel for each data set with a line for every method, and a legend."""
     figure, axes = new_figure(-(-(len(panels) + 1) // _ACROSS), _ACROSS, (2.7, 2.0))
     for panel, (data, pairs) in zip(axes.flat, panels.items(), strict=False):
         _draw_one(panel, pairs)
@@ -81,7 +57,7 @@ def _draw_one(panel: Any, pairs: Pairs) -> None:
 
 #: The methods of the paper's table.
 PAPER = {m.name: m for m in (methods.MO, methods.ECC, methods.HINGE, methods.EXPONENTIAL)}
-#: These, and the hinge with the printed nu beside a mean.
+#: These, and the hinge loss as a mean with the printed nu.
 METHODS = {**PAPER, methods.MEAN_HINGE.name: methods.MEAN_HINGE}
 
 #: Means and deviations as printed, in the order of the paper's methods.
@@ -98,7 +74,7 @@ PRINTED = {
 _LARGE = ("thyroid", "dna")
 _SPLITS = {"thyroid": 3, "dna": 2, "wine": 10, "iris": 10, "glass": 5, "svmguide2": 4,
     "svmguide4": 2}  # fmt: skip
-#: The grids short of a full run; a quick one leaves out the first.
+#: The grids below full effort; a quick run omits the first value.
 _THIN = {methods.HINGE.name: (0.005, 0.02, 0.05), methods.EXPONENTIAL.name: (1e-7, 1e-6, 1e-5),
     methods.MEAN_HINGE.name: (0.005, 0.02, 0.05)}  # fmt: skip
 #: Seconds of a path of the whole grid, and of one run.
@@ -116,7 +92,7 @@ _SECONDS = {
 
 
 def planned(effort: Effort, data: str, seed: int, name: str) -> Trial:
-    """Return the trial of a method on one split of a set."""
+    """Return the trial of a method on one split of a data set."""
     settings = {"data": data, "seed": seed, "method": name, "rounds": 500}
     if not METHODS[name].grid:
         return Trial(_key(settings), {**settings, "grid": []}, 1.0)
@@ -135,14 +111,14 @@ def _key(settings: Mapping[str, Any]) -> str:
 
 
 def nus(method: Method, effort: Effort) -> list[float]:
-    """Return the numbers to choose from: two, three, or all of the grid."""
+    """Return the values to choose from: two, three, or all of the grid."""
     if effort is Effort.FULL:
         return list(method.grid)
     return list(_THIN[method.name][effort is Effort.QUICK :])
 
 
 def splits(data: str, effort: Effort) -> int:
-    """Return how many splits of a set there are."""
+    """Return the number of splits of a data set."""
     return {Effort.QUICK: 1, Effort.USUAL: _SPLITS[data], Effort.FULL: 10}[effort]
 
 
@@ -153,7 +129,34 @@ _OURS = (*_MULTIBOOST, _MEAN)
 
 
 class Uci(Experiment):
-    """Test errors on seven UCI sets."""
+    """Seven UCI sets: test errors of the paper's four methods and of one more.
+
+    The paper joins the parts of each set and repeats the following ten times: it draws 75 % of the
+    rows for training, tests on the others, chooses `nu` from its grids by five-fold
+    cross-validation on the training rows, and runs at most 500 rounds with stumps. Its table has
+    the mean and the deviation of the test error.
+
+    The paper does not print the splits, whether they are stratified (here, they are not), or the
+    code of AdaBoost.MO (here, all two-colourings of the classes). "thyroid" is assumed to be
+    ann-thyroid, the only set of that name whose test part is large enough for the printed
+    deviation.
+
+    The effort usual has fewer splits, three values in each grid (hinge: 0.005, 0.02, 0.05;
+    exponential loss: 1e-7, 1e-6, 1e-5), and on thyroid and dna the optimum over all stumps instead
+    of one column per round (hinge: gap 5 %). The effort quick has one split, the two larger of
+    these values, three folds, and the optimum everywhere (hinge: gap 20 %).
+
+    The printed values of `nu` for the hinge loss are small compared with the printed sum over the
+    rows, and hardly regularise. A fifth method uses them with a mean over the rows; it was added
+    after the results of the four methods, including their test errors, had been seen.
+
+    On dna, cross-validation mostly chooses the largest `nu` of the printed grids, which is too
+    small: on four splits, the optimum of the exponential loss has an error of 0.070 with 1e-5,
+    0.064 with 1e-4, 0.051 with 1e-3 and 0.047 with 0.01 (`benchmarks/misses.py`). On glass, with
+    214 rows, the result of ten splits is a matter of chance: over 100 splits, with `nu` chosen by
+    separate fits, the error of that loss is 0.282, with means over ten splits from 0.256 to 0.304;
+    with stratified splits it is 0.273.
+    """
 
     name = "uci"
     title = "Seven UCI sets: test errors"
@@ -185,7 +188,7 @@ class Uci(Experiment):
             "test error": float(np.mean(model.predict(X_test) != y_test))}])  # fmt: skip
 
     def tables(self, results: Results) -> list[Table]:
-        """Return means and deviations beside the printed ones."""
+        """Return means and deviations, and the printed ones."""
         header = ["data", "splits", *(f"{n}{what}" for n in PAPER for what in ("", ", paper")),
             _MEAN]  # fmt: skip
         rows = []
@@ -194,13 +197,14 @@ class Uci(Experiment):
                 for pair in (_measured(results, data, name), theirs)]  # fmt: skip
             rows.append([data, str(len({r["seed"] for r in results.where(data=data)})), *cells,
                 with_spread(*_measured(results, data, _MEAN))])  # fmt: skip
-        chosen = Table("Chosen nu, beside a sum but for the last", ["data", *_OURS],
+        title = "Chosen nu, with a sum over the rows except in the last column"
+        chosen = Table(title, ["data", *_OURS],
             [[data, *(numbers(results, "nu", data=data, method=n) for n in _OURS)]
             for data in PRINTED])  # fmt: skip
         return [Table("Mean and deviation of the test error", header, rows), chosen]
 
     def draw(self, results: Results, path: Path) -> None:
-        """Draw our means beside the printed ones, a panel for each set."""
+        """Draw our means and the printed ones, with a panel for each data set."""
         nothing = (np.nan, np.nan)
         panels = {
             data: Pairs([_measured(results, data, name) for name in METHODS], [*printed, nothing])
@@ -209,7 +213,7 @@ class Uci(Experiment):
         draw_pairs(list(METHODS), panels, path)
 
     def verdict(self, results: Results) -> str:
-        """Count the sets where MultiBoost keeps up with the printed one, and where it leads."""
+        """Count the data sets where MultiBoost matches the printed one, and where it leads."""
         counted, missed = _within(results, _MULTIBOOST)
         words = (
             f"On {counted} sets our better MultiBoost is not worse than the paper's better one by "
@@ -218,7 +222,7 @@ class Uci(Experiment):
         )
         more, still = _within(results, _OURS)
         return words + bool(results.where(method=_MEAN)) * (
-            f" With the hinge beside a mean as a third MultiBoost the first number is {more}"
+            f" With the hinge loss as a mean as a third MultiBoost, the first number is {more}"
             f"{still}, and of the five methods the best of the three is {_ranks(results, _OURS)}."
         )
 
@@ -228,7 +232,7 @@ def _measured(results: Results, data: str, name: str) -> tuple[float, float]:
 
 
 def _within(results: Results, ours: Sequence[str]) -> tuple[str, str]:
-    """Count the sets where the best of ours is at most the printed deviation worse; name others."""
+    """Count the data sets where our best error is within the printed deviation; name the others."""
     best = {data: _least(results, data, ours) for data in PRINTED}
     run = [data for data, error in best.items() if not np.isnan(error)]
     printed = {data: min(PRINTED[data][2:]) for data in run}
@@ -239,7 +243,7 @@ def _within(results: Results, ours: Sequence[str]) -> tuple[str, str]:
 
 
 def _ranks(results: Results, ours: Sequence[str]) -> str:
-    """Count the sets on which one of ours has the least mean error, alone or with another."""
+    """Count the data sets on which one of ours has the least mean error, alone or tied."""
     run = [data for data in PRINTED if not np.isnan(_least(results, data, ours))]
     leads = np.array([np.subtract(*(np.min(_means(results, data, names))
         for names in (_ADABOOST, ours))) for data in run])  # fmt: skip
@@ -248,7 +252,7 @@ def _ranks(results: Results, ours: Sequence[str]) -> str:
 
 
 def _least(results: Results, data: str, names: Sequence[str]) -> float:
-    """Return the least mean error of these methods; NaN where none has run."""
+    """Return the least mean error of these methods; NaN if none has run."""
     means = _means(results, data, names)
     return min((error for error in means if not np.isnan(error)), default=np.nan)
 
