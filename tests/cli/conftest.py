@@ -1,4 +1,4 @@
-"""A table with numbers, words, a missing value and classes, and a model of it."""
+"""A table with numbers, text, a missing value and class labels, and a model fitted to it."""
 
 import numpy as np
 import polars as pl
@@ -9,7 +9,7 @@ from directboost import DirectBoostClassifier
 
 @pytest.fixture(scope="session")
 def table():
-    """120 rows: the height and the town tell the classes, the noise does not."""
+    """Return 120 rows in which height and town depend on the class, and noise does not."""
     rng = np.random.default_rng(7)
     kinds = np.array(["Erle", "Birke", "Żywiec"])[np.arange(120) % 3]
     height = 2.0 * (np.arange(120) % 3) + rng.normal(size=120)
@@ -34,12 +34,12 @@ def csv(table, tmp_path):
 
 @pytest.fixture(scope="session")
 def model(table):
-    """Return a model of the table as Python fits it, without the command line."""
+    """Return a model fitted to the table in Python, without the command line."""
     X = table.select("height", pl.col("town").cast(pl.Categorical), "noise")
     return DirectBoostClassifier(nu=0.02).fit(X, table["Art"].to_numpy())
 
 
 @pytest.fixture
 def model_file(model, tmp_path):
-    """Return the path of the model."""
+    """Return the path of the model file."""
     return model.save(tmp_path / "model.json")

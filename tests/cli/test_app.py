@@ -1,4 +1,4 @@
-"""Exit codes, messages and the version; every command by its own file."""
+"""Exit codes, messages, help and version; each command has its own test file."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import typer
 import directboost
 from directboost import cli
 from directboost.cli import app
-from tests.cli.running import leave
+from tests.cli.running import run
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def failing(monkeypatch):
 
 
 def test_version(capsys):
-    assert leave(capsys, "--version") == (0, f"directboost {directboost.__version__}\n", "")
+    assert run(capsys, "--version") == (0, f"directboost {directboost.__version__}\n", "")
 
 
 def test_help_lists_the_commands(capsys):
-    code, out, _ = leave(capsys, "--help")
+    code, out, _ = run(capsys, "--help")
     assert code == 0
     for name in ("fit", "predict", "evaluate", "inspect", "export", "cv", "bench", "reproduce"):
         assert f"\n  {name} " in out
@@ -48,46 +48,46 @@ def test_help_lists_the_commands(capsys):
 
 @pytest.mark.parametrize("arguments", [["nosuch"], ["bench", "--nosuch"], ["--nosuch"]])
 def test_wrong_usage(capsys, arguments):
-    code, out, err = leave(capsys, *arguments)
+    code, out, err = run(capsys, *arguments)
     assert code == 2
     assert out == ""
     assert "nosuch" in err
 
 
 @pytest.mark.usefixtures("failing")
-def test_failed_work_is_one_line(capsys):
-    answer = leave(capsys, "work")
-    assert answer == (1, "", "directboost: the first line and the second\n")
-    assert leave(capsys, "silent") == (1, "", "directboost: KeyError\n")
+def test_an_error_is_one_line(capsys):
+    assert run(capsys, "work") == (1, "", "directboost: the first line and the second\n")
+    assert run(capsys, "silent") == (1, "", "directboost: KeyError\n")
 
 
 @pytest.mark.usefixtures("failing")
 def test_a_warning_is_one_line(capsys):
-    assert leave(capsys, "warn") == (0, "", "directboost: warning: mind the gap\n")
+    assert run(capsys, "warn") == (0, "", "directboost: warning: mind the gap\n")
 
 
 @pytest.mark.usefixtures("failing")
 @pytest.mark.parametrize("arguments", [["--debug", "work"], ["work", "--debug"]])
-def test_debug_lets_the_error_through(arguments):
+def test_debug_shows_the_traceback(arguments):
     with pytest.raises(ValueError, match="the second"):
         cli.main(arguments)
 
 
 @pytest.mark.parametrize("package", ["typer", "rich", "polars"])
-def test_without_a_package_it_says_what_to_install(capsys, monkeypatch, package):
+def test_missing_package_is_reported_with_the_install_command(capsys, monkeypatch, package):
     monkeypatch.setattr(cli, "find_spec", lambda name: None if name == package else name)
-    words = f"directboost: the command line needs {package}: pip install 'directboost[cli]'\n"
-    assert leave(capsys, "--version") == (1, "", words)
+    reason = f"directboost: The command line needs {package}; install it with: "
+    command = "pip install 'directboost[cli]'\n"
+    assert run(capsys, "--version") == (1, "", reason + command)
 
 
-def test_the_package_is_a_program():
+def test_python_dash_m_runs_the_command():
     command = [sys.executable, "-m", "directboost", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == f"directboost {directboost.__version__}\n"
 
 
 def test_errors_go_to_standard_error_with_code_1(tmp_path):
-    """The folder of the results cannot be made below a file."""
+    """The directory of the results cannot be created below a file."""
     (tmp_path / "file").touch()
     command = [sys.executable, "-m", "directboost", "bench", "--out", str(tmp_path / "file" / "x")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

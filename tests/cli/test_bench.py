@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from directboost import cli
-from directboost.cli.bench import _command, show
+from directboost.cli.bench import _command, print_table
 from directboost.research.bench import Table, growth, quality, speed, suite
 from directboost.research.bench.growth import Plan, Size
 from directboost.research.bench.report import Column
@@ -39,7 +39,7 @@ def test_quick(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_what_was_measured_is_kept_when_a_later_part_fails(tmp_path, capsys, monkeypatch):
+def test_measurements_are_kept_if_a_later_part_fails(tmp_path, capsys, monkeypatch):
     def fail(*_):
         raise MemoryError("too large")
 
@@ -63,19 +63,19 @@ def test_wrong_usage(arguments, word, capsys):
     assert word in capsys.readouterr().err
 
 
-def test_a_narrow_window_cuts_no_number():
+def test_a_narrow_terminal_truncates_no_number():
     columns = (Column("dataset", "data"), *(Column(f"c{i}", f"column {i}", ",d") for i in range(9)))
     row = {"dataset": "iris", **{f"c{i}": 1_234_567 for i in range(9)}}
     file = io.StringIO()
-    show(Table("t", "Title", columns, [row]), Console(file=file, width=40))
+    print_table(Table("t", "Title", columns, [row]), Console(file=file, width=40))
     assert len(re.findall("1 234 567", file.getvalue())) == 9
 
 
-def test_data_sets_are_sections():
+def test_every_data_set_is_a_section():
     columns = (Column("dataset", "data"), Column("method", "method"), Column("s", "s", ".1f"))
     rows = [{"dataset": n, "method": m, "s": 1.0} for n in ("iris", "wine") for m in ("a", "b")]
     file = io.StringIO()
-    show(Table("t", "Title", columns, rows), Console(file=file, width=80))
+    print_table(Table("t", "Title", columns, rows), Console(file=file, width=80))
     words, rest = file.getvalue().split(), ["a", "1.0", "b", "1.0"]
     assert words[words.index("iris") :] == ["iris", *rest, "wine", *rest]
 
@@ -83,11 +83,13 @@ def test_data_sets_are_sections():
 def test_a_table_without_data_sets_shows_all_columns():
     columns = (Column("shape", "m x d, k"), Column("method", "method"))
     file = io.StringIO()
-    show(Table("t", "Title", columns, [{"shape": "9 x 2, 3", "method": "a"}]), Console(file=file))
+    print_table(
+        Table("t", "Title", columns, [{"shape": "9 x 2, 3", "method": "a"}]), Console(file=file)
+    )
     assert "9 x 2, 3" in file.getvalue()
 
 
-def test_the_recorded_command_names_what_was_chosen():
+def test_the_recorded_command_repeats_the_choices():
     chosen = suite.Suite(("digits",), ("speed",), 1, 2, False, 20.0)
     command = "directboost bench digits --threads 1 --repeats 2 --limit 20 --only speed"
     assert _command(chosen) == command

@@ -1,4 +1,6 @@
-"""`directboost cv`, and the picture it draws."""
+"""`directboost cv`, and its text plot."""
+
+import inspect
 
 import numpy as np
 import polars as pl
@@ -8,10 +10,10 @@ from hypothesis import strategies as st
 
 import directboost
 from directboost import DirectBoostClassifierCV
-from directboost.cli.cv import curve
-from tests.cli.running import answer, leave, refusal
+from directboost.cli.cv import cv, plot_scores
+from tests.cli.running import error_line, run, run_json
 
-_WORDS = ("--nus", 6, "--folds", 3, "--max-features", 3)
+_OPTIONS = ("--nus", 6, "--folds", 3, "--max-features", 3)
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +23,20 @@ def search():
     return DirectBoostClassifierCV(nus=6, cv=3, max_features_used=3).fit(X, data.classes[data.y])
 
 
-def test_the_path_is_that_of_python(capsys, search, tmp_path):
-    facts = answer(capsys, "cv", "wine", *_WORDS, "-o", tmp_path / "m.json")
+def test_plain_parameters_are_options_with_the_same_defaults():
+    options = {
+        name: parameter.default for name, parameter in inspect.signature(cv).parameters.items()
+    }
+    defaults = DirectBoostClassifierCV().get_params()
+    renamed = {"cv", "max_features_used", "one_standard_error"}  # --folds, --max-features, --best
+    not_plain = {"monotonic_cst", "verbose", "callbacks", "categorical_features"}
+    assert defaults.keys() - options.keys() == renamed | not_plain
+    shared = defaults.keys() & options.keys()
+    assert {name: options[name] for name in shared} == {name: defaults[name] for name in shared}
+
+
+def test_path_equals_that_of_the_estimator(capsys, search, tmp_path):
+    facts = run_json(capsys, "cv", "wine", *_OPTIONS, "-o", tmp_path / "m.json")
     assert [point["nu"] for point in facts["path"]] == search.nus_.tolist()
     assert [point["score"] for point in facts["path"]] == search.mean_scores_.tolist()
     assert (facts["chosen"], facts["best"]) == (search.chosen_index_, search.best_index_)
@@ -31,8 +45,8 @@ def test_the_path_is_that_of_python(capsys, search, tmp_path):
     assert loaded.n_features_used_ <= 3
 
 
-def test_the_chosen_row_is_marked(capsys, search):
-    code, out, _ = leave(capsys, "cv", "wine", *_WORDS)
+def test_the_chosen_point_is_marked(capsys, search):
+    code, out, _ = run(capsys, "cv", "wine", *_OPTIONS)
     assert code == 0
     lines = out.splitlines()
     marked = [line for line in lines if line.rstrip().endswith("chosen")]
@@ -42,24 +56,24 @@ def test_the_chosen_row_is_marked(capsys, search):
     assert search.path_[search.chosen_index_].summary() in out
 
 
-def test_a_budget_of_costs(capsys):
+def test_cost_budget(capsys):
     costs = ("--feature-cost", "proline=50", "--max-cost", 3)
-    facts = answer(capsys, "cv", "wine", "--nus", 5, "--folds", 2, *costs)
+    facts = run_json(capsys, "cv", "wine", "--nus", 5, "--folds", 2, *costs)
     assert facts["model"]["cost"] <= 3.0
     assert "proline" not in facts["model"]["features_used"]
-    code, out, _ = leave(capsys, "cv", "wine", "--nus", 5, "--folds", 2, *costs)
+    code, out, _ = run(capsys, "cv", "wine", "--nus", 5, "--folds", 2, *costs)
     assert (code, "cost" in out.splitlines()[0]) == (0, True)
 
 
-def test_the_best_score_without_the_rule_of_one_error(capsys):
-    facts = answer(capsys, "cv", "iris", "--nus", 6, "--folds", 3, "--best")
+def test_best_score_without_the_one_standard_error_rule(capsys):
+    facts = run_json(capsys, "cv", "iris", "--nus", 6, "--folds", 3, "--best")
     scores = [point["score"] for point in facts["path"]]
     assert scores[facts["chosen"]] == max(scores)
 
 
-def test_refusals(capsys):
-    assert "max_features_used=0" in refusal(capsys, "cv", "iris", "--max-features", 0)
-    assert "nosuch" in refusal(capsys, "cv", "iris", "--scoring", "nosuch")
+def test_errors(capsys):
+    assert "max_features_used=0" in error_line(capsys, "cv", "iris", "--max-features", 0)
+    assert "nosuch" in error_line(capsys, "cv", "iris", "--scoring", "nosuch")
 
 
 @given(
@@ -67,11 +81,11 @@ def test_refusals(capsys):
     width=st.integers(10, 100),
     data=st.data(),
 )
-def test_every_score_is_in_the_picture_where_it_belongs(points, width, data):
-    """Of those that are shown, the largest is in the first line and the smallest in the last."""
+def test_plot_contains_every_score_at_its_height(points, width, data):
+    """The largest score is in the first line of the plot and the smallest in the last."""
     features, scores = zip(*points, strict=True)
     chosen = data.draw(st.integers(0, len(points) - 1))
-    lines = curve(features, scores, chosen, width)
+    lines = plot_scores(features, scores, chosen, width)
     shown = [score for used, score in points if np.isfinite(score) and (used or max(features) == 0)]
     if not shown:
         assert lines == []

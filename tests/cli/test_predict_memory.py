@@ -1,18 +1,18 @@
-"""A table larger than the memory it may take."""
+"""Memory needed to predict a large table."""
 
 import subprocess
 import sys
 
 import pytest
 
-#: Prints by how many megabytes the peak grew while a command ran.
+#: Prints the growth of peak memory between two commands, in megabytes.
 _MEASURE = """
 import resource, sys
 from directboost.cli.app import app
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-def run(*words):
-    app(words, standalone_mode=False)
+def run(*arguments):
+    app(arguments, standalone_mode=False)
 small, large = sys.argv[1:3]
 run("predict", "m.json", small, "-o", "out.csv", "--proba", "-q")
 before = peak()
@@ -22,8 +22,8 @@ print(peak() - before)
 
 
 @pytest.mark.slow
-def test_a_table_of_200_megabytes_takes_little_more_memory_than_a_small_one(table, model, tmp_path):
-    """What the program and one batch take is there before; all that follows has to fit in it."""
+def test_memory_does_not_grow_with_the_table(table, model, tmp_path):
+    """After a table of 20 MB, one of 200 MB raises the peak by less than 40 MB."""
     model.save(tmp_path / "m.json")
     header, _, rows = table.write_csv().partition("\n")
     _repeat(tmp_path / "small.csv", header, rows, 20 * 2**20)
@@ -38,7 +38,7 @@ def test_a_table_of_200_megabytes_takes_little_more_memory_than_a_small_one(tabl
 
 
 def _repeat(path, header, rows, size):
-    """Write the rows again and again up to a size; return how many there are."""
+    """Repeat the rows up to a file size; return the number of rows."""
     text = rows.encode() * 1000
     count = size // len(text) + 1
     with path.open("wb") as stream:

@@ -1,4 +1,4 @@
-"""Signals, pipes and colours: what only a process of its own shows."""
+"""Signals, pipes and colours, tested in a separate process."""
 
 import os
 import signal
@@ -19,17 +19,17 @@ _PROGRAM = [sys.executable, "-m", "directboost"]
 
 @pytest.fixture
 def long_fit(tmp_path):
-    """Return the words of a fit that would take minutes."""
+    """Return the arguments of a fit that takes minutes."""
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({f"f{j}": rng.normal(size=4000) for j in range(30)})
     frame = frame.with_columns(pl.Series("y", rng.integers(0, 8, 4000)))
     frame.write_parquet(tmp_path / "d.parquet")
-    words = ["--target", "y", "--loss", "hinge", "--nu", "0.0001", "--tol", "1e-7"]
-    return ["fit", str(tmp_path / "d.parquet"), *words, "-o", str(tmp_path / "m.json")]
+    options = ["--target", "y", "--loss", "hinge", "--nu", "0.0001", "--tol", "1e-7"]
+    return ["fit", str(tmp_path / "d.parquet"), *options, "-o", str(tmp_path / "m.json")]
 
 
-def test_control_c_keeps_the_best_model(long_fit, tmp_path):
-    """On a terminal, after the bar has appeared."""
+def test_ctrl_c_keeps_the_best_model(long_fit, tmp_path):
+    """On a terminal, after the progress bar has appeared."""
     main, terminal = pty.openpty()
     with subprocess.Popen(
         [*_PROGRAM, *long_fit], stdout=subprocess.PIPE, stderr=terminal, text=True
@@ -50,7 +50,7 @@ def test_control_c_keeps_the_best_model(long_fit, tmp_path):
 
 
 def _read_until(descriptor, word):
-    """Read what a terminal shows until a word is there, or, without one, to the end."""
+    """Read the output of a terminal until a word appears, or to the end if word is None."""
     seen = b""
     while word is None or word not in seen:
         try:
@@ -64,7 +64,7 @@ def _read_until(descriptor, word):
 
 
 def test_a_closed_pipe_is_silent(model_file, table, tmp_path):
-    """The output is larger than what a pipe holds."""
+    """The output is larger than the buffer of a pipe."""
     pl.concat([table] * 200).write_csv(tmp_path / "d.csv")
     command = [
         *_PROGRAM,
@@ -83,7 +83,7 @@ def test_a_closed_pipe_is_silent(model_file, table, tmp_path):
         assert process.wait(timeout=60) == 1
 
 
-def test_colours_are_for_terminals_that_want_them(model_file, csv):
+def test_colours_on_terminals_unless_no_color_is_set(model_file, csv):
     command = [*_PROGRAM, "evaluate", str(model_file), str(csv), "--target", "Art"]
     wanted, unwanted = (_on_a_terminal(command, colour) for colour in ({}, {"NO_COLOR": "1"}))
     assert b"\x1b[1m" in wanted

@@ -1,4 +1,4 @@
-"""The command line; needs the extra `cli`."""
+"""The command `directboost`; needs the extra `cli`."""
 
 import sys
 from collections.abc import Sequence
@@ -8,19 +8,22 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code.
+    """Run the command line and exit with its exit code.
 
-    0 done, 1 the work failed, with the reason in one line, 2 wrong usage.
+    The exit code is 0 on success, 1 if the command failed (the reason is printed in one line), and
+    2 for wrong usage.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process by default.
+        By default, the arguments of the process.
     """
     for package in ("typer", "rich", "polars"):
         if find_spec(package) is None:
-            words = f"the command line needs {package}: pip install 'directboost[cli]'"
-            sys.exit(f"directboost: {words}")
+            sys.exit(
+                f"directboost: The command line needs {package}; install it with: "
+                "pip install 'directboost[cli]'"
+            )
     from .app import run
 
     run(sys.argv[1:] if arguments is None else arguments)

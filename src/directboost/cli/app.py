@@ -1,4 +1,4 @@
-"""The commands under one name, and what happens when one fails."""
+"""The Typer application: all commands, grouped help, and one-line errors and warnings."""
 
 import sys
 import warnings
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from .. import __version__
 from .bench import bench
@@ -15,8 +16,37 @@ from .evaluate import evaluate
 from .export import export
 from .fit import fit
 from .inspect import inspect
+from .options import HEADINGS
 from .predict import predict
 from .reproduce import reproduce
+
+
+class GroupedCommand(TyperCommand):
+    """Command whose `--help` lists the options under headings, as plain text."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line, without braces around required arguments."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for the arguments, for the general options and for every heading."""
+        sections: dict[str, list[tuple[str, str]]] = {
+            heading: [] for heading in ("Arguments", "Options", *HEADINGS)
+        }
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                sections["Arguments"].append((str(parameter.metavar), record[1]))
+            else:
+                heading = getattr(parameter, "rich_help_panel", None)
+                sections[heading or "Options"].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
 
 app = typer.Typer(
     name="directboost",
@@ -26,11 +56,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for command in (fit, predict, evaluate, inspect, export, cv, bench, reproduce):
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"directboost {__version__}")
         raise typer.Exit
 
@@ -40,20 +70,21 @@ def root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version.", callback=_print_version, is_eager=True
+            "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error; accepted by all commands."),
     ] = False,
 ) -> None:
     """Multi-class boosting with a certificate of global optimality."""
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Run a command; an error of the work is one line on standard error and exit code 1."""
+    """Run a command; print an error as one line on standard error and exit with code 1."""
     debug = "--debug" in arguments
-    ordered = ["--debug"] * debug + [word for word in arguments if word != "--debug"]
+    ordered = ["--debug"] * debug + [a for a in arguments if a != "--debug"]
     try:
         with _short_warnings(debug):
             app(ordered, prog_name="directboost")
@@ -65,7 +96,7 @@ def run(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def _short_warnings(debug: bool) -> Iterator[None]:
-    """Show warnings for users in one line each, without the place in the code."""
+    """Show user warnings as one line each, without the source location."""
     with warnings.catch_warnings():
         if not debug:
             warnings.filterwarnings("default", category=UserWarning)
@@ -73,10 +104,10 @@ def _short_warnings(debug: bool) -> Iterator[None]:
         yield
 
 
-def _show_warning(message: Any, *place: Any, **more: Any) -> None:
+def _show_warning(message: Any, *location: Any, **more: Any) -> None:
     print(f"directboost: warning: {_one_line(message)}", file=sys.stderr)
 
 
 def _one_line(error: Any) -> str:
-    """Return the message of an error in one line, or its kind where it has none."""
+    """Return the message of an error or warning in one line, or its type if it is empty."""
     return " ".join(str(error).split()) or type(error).__name__

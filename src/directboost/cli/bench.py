@@ -1,4 +1,4 @@
-"""`directboost bench`: time and quality beside other methods."""
+"""`directboost bench`: compare time and quality with other packages."""
 
 import shlex
 from datetime import date
@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
 from ..research.bench import ALL_PARTS, Results, Run, Suite, Table, Terms, check
+from .options import option
 
 
 def bench(
@@ -20,37 +21,48 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            help="Data sets; by default digits and, from DIRECTBOOST_DATA, the usual ones. "
-            "dask stands for the part of that name.",
+            help="Data sets to measure, or dask for the Dask benchmark. By default digits, and the "
+            "standard data sets found in DIRECTBOOST_DATA.",
             show_default=False,
         ),
     ] = None,
+    *,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the results; benchmarks/results/DATE by default."),
+        option(
+            "Directory for the results. benchmarks/results/DATE by default.", metavar="DIRECTORY"
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads, the same for everyone.")] = 2,
+    threads: Annotated[
+        int, option("Number of threads for every method.", min=1, metavar="INTEGER")
+    ] = 2,
     repeats: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Number of fits of each method on small data, of which the fastest counts. By default "
+            "5, or 2 with --quick or for Dask alone.",
             min=1,
-            help="Fits of small data, for everyone; the fastest counts. By default 5, and 2 where "
-            "it is quick or on Dask alone.",
+            metavar="INTEGER",
             show_default=False,
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            f"Part to run: {', '.join(ALL_PARTS)}. May be repeated. By default all but the last.",
             metavar="PART",
-            help=f"A part, may be repeated: {', '.join(ALL_PARTS)}. All but the last by default.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small data, less than a minute.")] = False,
-    limit: Annotated[float, typer.Option(min=1.0, help="Seconds for an EBM per data set.")] = 120.0,
+    quick: Annotated[bool, option("Use small data; takes less than a minute.", "--quick")] = False,
+    limit: Annotated[
+        float, option("Time limit of an EBM per data set.", min=1.0, metavar="SECONDS")
+    ] = 120.0,
 ) -> None:
-    """Measure time and quality beside LightGBM, XGBoost, scikit-learn and EBM in one run."""
-    sets, parts = _asked(names or [], only or [], quick)
+    """Compare time and quality with other packages.
+
+    Measures LightGBM, XGBoost, scikit-learn and EBM in the same run.
+    """
+    sets, parts = _select(names or [], only or [], quick)
     few = quick or set(parts) == {"dask"}
     suite = Suite(sets, parts, threads, repeats or (2 if few else 5), quick, limit)
     try:
@@ -60,12 +72,12 @@ def bench(
     results = Results(out or Path("benchmarks", "results", date.today().isoformat()))
     try:
         _run(suite, results)
-    finally:  # what has been measured is kept when a later part fails or is interrupted
+    finally:  # keep the measurements if a later part fails or is interrupted
         _finish(suite, results)
 
 
-def _asked(names: list[str], only: list[str], quick: bool) -> tuple[list[str], list[str]]:
-    """Return data sets and parts: the name "dask" is a part, alone where no other set is named."""
+def _select(names: list[str], only: list[str], quick: bool) -> tuple[list[str], list[str]]:
+    """Return data sets and parts; the name "dask" is a part, alone if it is the only name."""
     sets = [name for name in names if name != "dask"]
     if len(sets) == len(names):
         return sets, only
@@ -74,10 +86,10 @@ def _asked(names: list[str], only: list[str], quick: bool) -> tuple[list[str], l
 
 
 def _run(suite: Suite, results: Results) -> None:
-    """Measure, and say on standard error what is under way: in one line, or in a log."""
+    """Run the benchmark; show the current step on standard error, as a status line or a log."""
     console = Console(stderr=True, highlight=False)
     if results.load > 0.5:
-        console.print(f"the machine is busy (load {results.load:.1f}): times will be off")
+        console.print(f"The machine is busy (load {results.load:.1f}); times will be inaccurate")
     if not console.is_terminal:
         Run(suite, results, Terms(suite.threads, suite.repeats, console.print)).all()
         return
@@ -89,42 +101,42 @@ def _run(suite: Suite, results: Results) -> None:
 
 
 def _finish(suite: Suite, results: Results) -> None:
-    """Print the tables and write the page."""
-    screen = Console()
+    """Print the tables and write the report."""
+    console = Console()
     for table in results.tables.values():
-        show(table, screen)
+        print_table(table, console)
     if results.tables:
         page = results.write_page(_command(suite), suite.threads)
-        screen.print(f"\nwrote {page}", highlight=False, soft_wrap=True)
+        console.print(f"\nWrote {page}", highlight=False, soft_wrap=True)
 
 
-def show(table: Table, screen: Console) -> None:
-    """Print a table; every data set is a section under its name."""
+def print_table(table: Table, console: Console) -> None:
+    """Print a table of results, with a section for every data set."""
     sections = table.has("dataset") and table.has("method")
     hidden = {"dataset", "shape", "bytes_form"} if sections else set()
-    places = [i for i, column in enumerate(table.columns) if column.key not in hidden]
+    shown = [i for i, column in enumerate(table.columns) if column.key not in hidden]
     grid = Grid(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    for i in places:
+    for i in shown:
         justify: Any = "left" if table.is_text(i) else "right"
         grid.add_column(table.columns[i].title, justify=justify, no_wrap=True)
-    before = None
+    last = None
     for row, cells in zip(table.rows, table.cells(), strict=True):
         name = row["dataset"] if sections else None
-        if name != before:
+        if name != last:
             grid.add_row(f"[bold]{name}[/bold]  {row.get('shape', '')}")
-            before = name
-        grid.add_row(*(cells[i] for i in places))
-    # A narrow window wraps lines; cut numbers would be worse.
-    room = screen.options.update(max_width=1000)
-    screen.width = max(screen.width, Measurement.get(screen, room, grid).maximum)
-    screen.print(f"\n[bold]{table.title}[/bold]", highlight=False)
-    screen.print(grid, highlight=False)
+            last = name
+        grid.add_row(*(cells[i] for i in shown))
+    # A narrow terminal wraps the lines, which is better than truncated numbers.
+    unlimited = console.options.update(max_width=1000)
+    console.width = max(console.width, Measurement.get(console, unlimited, grid).maximum)
+    console.print(f"\n[bold]{table.title}[/bold]", highlight=False)
+    console.print(grid, highlight=False)
 
 
 def _command(suite: Suite) -> str:
-    """Return the command that gives the same run."""
-    words = ["directboost", "bench", *suite.names, "--threads", str(suite.threads)]
-    words += ["--repeats", str(suite.repeats)]
-    words += ["--limit", f"{suite.limit:g}"] if suite.limit != Suite.limit else []
-    words += [word for part in suite.parts for word in ("--only", part)]
-    return shlex.join([*words, *["--quick"] * suite.quick])
+    """Return the command that repeats the run."""
+    arguments = ["directboost", "bench", *suite.names, "--threads", str(suite.threads)]
+    arguments += ["--repeats", str(suite.repeats)]
+    arguments += ["--limit", f"{suite.limit:g}"] if suite.limit != Suite.limit else []
+    arguments += [argument for part in suite.parts for argument in ("--only", part)]
+    return shlex.join([*arguments, *["--quick"] * suite.quick])

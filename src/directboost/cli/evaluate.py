@@ -1,4 +1,4 @@
-"""How good a model is on the rows of a table, and how that is shown."""
+"""`directboost evaluate`: error, log loss and confusion matrix of a model on a table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,32 +6,56 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.table import Table as Grid
+from rich.table import Table
 
 from ..arrays import Array, Ints
 from . import options as o
-from .inputs import features_of, one_class_model, reading_of, row_batches, small_parts, target_of
-from .tables import exact_numbers, feature_types
-from .terminal import Output, counted, percent
+from .inputs import model_features, read_classifier, read_rows, split_rows, target_column
+from .tables import TableFormat, exact_numbers, feature_types
+from .terminal import Output, count, make_table, percent
 
-_SMALLEST = float(np.finfo(np.float64).eps)  # probabilities below count as that
+_SMALLEST = float(np.finfo(np.float64).eps)  # smaller probabilities are clipped to this value
+
+
+def evaluate(
+    model: o.Model,
+    data: o.DataOrInput,
+    *,
+    json: o.Json = False,
+    target: o.Target = None,
+    missing: o.Missing = None,
+    separator: o.Separator = None,
+) -> None:
+    """Print the error and the confusion matrix of a model on a table.
+
+    The table may be larger than memory.
+    """
+    output = Output(json)
+    column = target_column(data, target)
+    classifier = read_classifier(model)
+    table_format = TableFormat(tuple(missing or ()), separator)
+    frames = read_rows(data, feature_types(classifier), table_format, keep=[column])
+    scores = compute_scores(classifier, frames, column)
+    if json:
+        output.facts(scores.facts())
+    else:
+        print_scores(scores, output.out)
 
 
 @dataclass(eq=False)
 class Scores:
-    """Right and wrong answers of a classifier.
+    """Confusion matrix and log loss of a classifier, updated batch by batch.
 
     Attributes
     ----------
     classes : (k,) array
     counts : (k, k) int array
-        Rows of class r that were taken for class s.
+        Confusion matrix: number of rows of class r that are predicted as class s.
     loss : float
-        Sum of the logarithms of the probability of the right class, negative.
+        Sum over the rows of the negative log-probability of the true class.
     """
 
     classes: Any
@@ -39,17 +63,17 @@ class Scores:
     loss: float = 0.0
 
     @classmethod
-    def of(cls, classes: Any) -> "Scores":
-        """Return an empty tally."""
+    def empty(cls, classes: Any) -> "Scores":
+        """Return the scores of no rows."""
         return cls(classes, np.zeros((len(classes), len(classes)), dtype=np.int64))
 
     def add(self, codes: Ints, predicted: Ints, P: Array) -> None:
-        """Count rows: their classes and the predicted ones, (m,), and the probabilities (m, k)."""
+        """Add m rows: true and predicted class codes, (m,), and probabilities, (m, k)."""
         k = len(self.classes)
         pairs = np.bincount(codes * k + predicted, minlength=k * k)
         self.counts += pairs.reshape(k, k)
-        right = P[np.arange(codes.size), codes].clip(min=_SMALLEST)
-        self.loss -= float(np.log(right).sum())
+        true_class = P[np.arange(codes.size), codes].clip(min=_SMALLEST)
+        self.loss -= float(np.log(true_class).sum())
 
     @property
     def rows(self) -> int:
@@ -58,26 +82,26 @@ class Scores:
 
     @property
     def error(self) -> float:
-        """Share of the rows with a wrong answer."""
+        """Fraction of the rows that are misclassified."""
         return (self.rows - int(np.trace(self.counts))) / self.rows
 
     @property
     def log_loss(self) -> float:
-        """Mean of the negative logarithm of the probability of the right class."""
+        """Mean negative log-probability of the true class."""
         return self.loss / self.rows
 
     @property
     def precision(self) -> Array:
-        """Share of right answers among those of each class, NaN without such, (k,)."""
-        return _shares(np.diag(self.counts), self.counts.sum(axis=0))
+        """Precision by class, NaN for a class that is never predicted, (k,)."""
+        return _ratios(np.diag(self.counts), self.counts.sum(axis=0))
 
     @property
     def recall(self) -> Array:
-        """Share of right answers among the rows of each class, NaN without such, (k,)."""
-        return _shares(np.diag(self.counts), self.counts.sum(axis=1))
+        """Recall by class, NaN for a class without rows, (k,)."""
+        return _ratios(np.diag(self.counts), self.counts.sum(axis=1))
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it in plain numbers."""
+        """Return all scores, for JSON."""
         by_class = zip(
             self.classes, self.counts.sum(axis=1), self.precision, self.recall, strict=True
         )
@@ -94,37 +118,52 @@ class Scores:
         }
 
 
-def _shares(part: Ints, whole: Ints) -> Array:
-    shares: Array = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=shares, where=whole > 0)
-    return shares
+def _ratios(part: Ints, whole: Ints) -> Array:
+    ratios: Array = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=ratios, where=whole > 0)
+    return ratios
 
 
-def codes_of(labels: pl.Series, classes: Any, before: int) -> Ints:
-    """Return the places of labels among the classes; refuse the first that is none of them."""
+def class_codes(labels: pl.Series, classes: Any, before: int) -> Ints:
+    """Return the indices of labels among the classes.
+
+    Parameters
+    ----------
+    labels : Series
+    classes : (k,) array
+    before : int
+        Number of rows of the table before these, for the error message.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing or is not one of the classes.
+    """
     known = np.asarray(classes)
-    place = {value: code for code, value in enumerate(known.tolist())}
+    code_by_class = {value: code for code, value in enumerate(known.tolist())}
     distinct = labels.unique()
-    values = _values(distinct, known.dtype.kind)
-    found = {
-        label: place.get(value, -1) for label, value in zip(distinct.to_list(), values, strict=True)
+    values = _comparable(distinct, known.dtype.kind)
+    code_by_label = {
+        label: code_by_class.get(value, -1)
+        for label, value in zip(distinct.to_list(), values, strict=True)
     }
-    codes = np.array([found.get(label, -1) for label in labels.to_list()], dtype=np.intp)
+    codes = np.array([code_by_label.get(label, -1) for label in labels.to_list()], dtype=np.intp)
     if codes.min(initial=0) < 0:
         row = int(np.argmin(codes))
         shown = "no label" if labels[row] is None else f"{labels[row]!r}"
         some = ", ".join(map(str, known[:8])) + (" and more" if known.size > 8 else "")
         raise ValueError(
-            f"the target {labels.name!r} holds {shown} in row {before + row + 1} (the header not "
-            f"counted); the classes of the model are {some}"
+            f"The target column {labels.name!r} contains {shown} in row {before + row + 1} (not "
+            f"counting the header); the classes of the model are {some}"
         )
     return codes
 
 
-def _values(labels: pl.Series, kind: str) -> list[Any]:
-    """Return labels to compare with classes of a kind of NumPy; words are read as numbers there.
+def _comparable(labels: pl.Series, kind: str) -> list[Any]:
+    """Return labels as values that compare equal to classes of a NumPy dtype kind.
 
-    Whole numbers stay exact: Python compares those of any type by their value.
+    Text is parsed if the classes are numbers. Integers stay exact: Python compares numbers of
+    different types by value.
     """
     values: list[Any] = labels.to_list()
     if labels.dtype != pl.String or kind not in "biuf":
@@ -133,99 +172,63 @@ def _values(labels: pl.Series, kind: str) -> list[Any]:
     return [None if x is None else float(x) for x in numbers] if kind == "f" else numbers
 
 
-def _places(values: Any, classes: Any) -> Ints:
-    """Return the places of values among classes in any order."""
+def _indices(values: Any, classes: Any) -> Ints:
+    """Return the indices of values among classes, which need not be sorted."""
     order = np.argsort(classes)
     return np.asarray(order[np.searchsorted(classes, values, sorter=order)])
 
 
-def judge(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Scores:
-    """Count right and wrong answers of a model to rows with labels."""
-    tally = Scores.of(model.classes_)
+def compute_scores(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Scores:
+    """Evaluate a model on labelled rows, batch by batch."""
+    scores = Scores.empty(model.classes_)
     for frame in frames:
-        for part in small_parts(model, frame):
-            codes = codes_of(part[target], model.classes_, tally.rows)
-            X = features_of(model, part)
-            predicted = _places(model.predict(X), model.classes_)
-            tally.add(codes, predicted, model.predict_proba(X))
-    return tally
+        for part in split_rows(model, frame):
+            codes = class_codes(part[target], model.classes_, scores.rows)
+            X = model_features(model, part)
+            predicted = _indices(model.predict(X), model.classes_)
+            scores.add(codes, predicted, model.predict_proba(X))
+    return scores
 
 
-def show(tally: Scores, screen: Console) -> None:
-    """Print the error, a table of the classes and, where there is room, who was taken for whom."""
-    screen.print(
-        f"[bold]error {percent(tally.error)}[/bold], log loss {tally.log_loss:.4g}, "
-        f"{counted(tally.rows, 'row')}\n"
+def print_scores(scores: Scores, console: Console) -> None:
+    """Print the error, a table of the classes and, if it fits, the confusion matrix."""
+    console.print(
+        f"[bold]error {percent(scores.error)}[/bold], log loss {scores.log_loss:.4g}, "
+        f"{count(scores.rows, 'row')}\n"
     )
-    screen.print(_by_class(tally))
-    counts = _confusion(tally)
-    room = screen.options.update(max_width=10_000)
-    if Measurement.get(screen, room, counts).maximum <= screen.width:
-        screen.print("\nrows of a class (down) taken for a class (across)")
-        screen.print(counts)
+    console.print(_class_table(scores))
+    confusion = _confusion_table(scores)
+    unlimited = console.options.update(max_width=10_000)
+    if Measurement.get(console, unlimited, confusion).maximum <= console.width:
+        console.print("\nconfusion matrix (rows: true class, columns: predicted class)")
+        console.print(confusion)
 
 
-def _by_class(tally: Scores) -> Grid:
-    grid = _grid("class", "rows", "precision", "recall", "most often taken for")
-    for r, name in enumerate(map(str, tally.classes)):
-        grid.add_row(
+def _class_table(scores: Scores) -> Table:
+    table = make_table("class", "rows", "precision", "recall", "most often confused with")
+    for r, name in enumerate(map(str, scores.classes)):
+        wrong = scores.counts[r].copy()
+        wrong[r] = 0
+        mistake = f"{escape(str(scores.classes[wrong.argmax()]))} ({wrong.max():,})"
+        table.add_row(
             escape(name),
-            f"{tally.counts[r].sum():,}",
-            _rate(tally.precision[r]),
-            _rate(tally.recall[r]),
-            _mistake(tally, r),
+            f"{scores.counts[r].sum():,}",
+            _rate(scores.precision[r]),
+            _rate(scores.recall[r]),
+            mistake if wrong.any() else "",
         )
-    return grid
+    return table
 
 
 def _rate(share: float) -> str:
     return "-" if np.isnan(share) else f"{100.0 * share:.1f} %"
 
 
-def _mistake(tally: Scores, r: int) -> str:
-    """Return the class that rows of class r are most often taken for by mistake, and how often."""
-    wrong = tally.counts[r].copy()
-    wrong[r] = 0
-    return f"{escape(str(tally.classes[wrong.argmax()]))} ({wrong.max():,})" if wrong.any() else ""
-
-
-def _confusion(tally: Scores) -> Grid:
-    names = [escape(str(name)) for name in tally.classes]
-    grid = _grid("", *names)
+def _confusion_table(scores: Scores) -> Table:
+    names = [escape(str(name)) for name in scores.classes]
+    table = make_table("", *names)
     for r, name in enumerate(names):
-        cells = [f"{count:,}" if count else "[dim]·[/dim]" for count in tally.counts[r]]
+        cells = [f"{number:,}" if number else "[dim]·[/dim]" for number in scores.counts[r]]
         cells[r] = f"[bold]{cells[r]}[/bold]"
-        grid.add_row(name, *cells)
-    return grid
-
-
-def _grid(first: str, *others: str) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    grid.add_column(first, no_wrap=True)
-    for name in others:
-        grid.add_column(name, justify="right", no_wrap=True)
-    return grid
-
-
-def evaluate(
-    model: o.Model,
-    data: o.RowsData,
-    target: o.Target = None,
-    missing: o.Missing = None,
-    separator: o.Separator = None,
-    json: o.Json = False,
-) -> None:
-    """Print how good a model is on a table.
-
-    The table may be larger than the memory.
-    """
-    screen = Output(json)
-    column = target_of(data, target)
-    fitted = one_class_model(model)
-    reading = reading_of(missing, separator)
-    frames = row_batches(data, feature_types(fitted), reading, keep=[column])
-    tally = judge(fitted, frames, column)
-    if json:
-        screen.facts(tally.facts())
-    else:
-        show(tally, screen.out)
+        table.add_row(name, *cells)
+    return table

@@ -1,4 +1,4 @@
-"""`directboost export`: a model file as code for devices."""
+"""`directboost export`: write a model as C code or as ONNX."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -8,19 +8,19 @@ import typer
 
 from ..export.atomic_files import replace_file
 from . import options as o
-from .inputs import check_folder, read_model
+from .inputs import check_directory, read_model
 from .terminal import Output
 
 
-class Form(StrEnum):
-    """What a model can be exported to."""
+class Target(StrEnum):
+    """Formats of the exported model."""
 
     C = "c"
     ONNX = "onnx"
 
 
-class Kind(StrEnum):
-    """Types of the tables of C code."""
+class TableType(StrEnum):
+    """Number types of the tables in C code."""
 
     FLOAT32 = "float32"
     FLOAT64 = "float64"
@@ -29,28 +29,30 @@ class Kind(StrEnum):
 
 def export(
     model: o.Model,
-    to: Annotated[Form, typer.Option(help="A C99 header, or an ONNX model.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write.")],
+    *,
+    to: Annotated[Target, o.option("Format: a C99 header, or an ONNX model.")],
+    out: Annotated[Path, o.option("File to write.", "-o", "--out", metavar="FILE")],
     dtype: Annotated[
-        Kind | None, typer.Option(help="Of the tables in C; float32 by default.")
+        TableType | None, o.option("Number type of the tables in C. float32 by default.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Prefix of all names in C; by default that of the file.")
+        str | None,
+        o.option("Prefix of all names in C. By default the name of the file.", metavar="PREFIX"),
     ] = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> None:
     """Write a model as C code or as ONNX."""
-    if to is Form.ONNX and (dtype or name):
-        raise typer.BadParameter("--dtype and --name are for --to c")
-    check_folder(out)
+    if to is Target.ONNX and (dtype or name):
+        raise typer.BadParameter("--dtype and --name require --to c", param_hint="'--to'")
+    check_directory(out)
     fitted = read_model(model)
-    if to is Form.C:
-        fitted.to_c(out, dtype=dtype or Kind.FLOAT32, name=name)
+    if to is Target.C:
+        fitted.to_c(out, dtype=dtype or TableType.FLOAT32, name=name)
     else:
-        data = bytes(fitted.to_onnx().SerializeToString())
-        replace_file(out, data)
-    screen = Output(json, quiet)
+        replace_file(out, bytes(fitted.to_onnx().SerializeToString()))
+    size = out.stat().st_size
+    output = Output(json, quiet)
     if json:
-        screen.facts({"out": out, "form": to, "bytes": out.stat().st_size})
-    screen.note(f"wrote {out}, {out.stat().st_size:,} bytes")
+        output.facts({"out": out, "form": to, "bytes": size})
+    output.note(f"Wrote {out} ({size:,} bytes)")

@@ -1,7 +1,8 @@
-"""`directboost fit`: a certified model of a table."""
+"""`directboost fit`: fit a certified model to a table; `cv` uses the same input and output."""
 
+import json as json_format
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,199 +15,200 @@ from sklearn.model_selection import train_test_split
 from .. import DirectBoostClassifier, Status
 from ..callbacks import TimeLimit
 from . import options as o
-from .evaluate import Scores, judge, show
-from .inputs import check_folder, reading_of, target_of, training_rows
+from .evaluate import Scores, compute_scores, print_scores
+from .inputs import check_directory, read_training_data, target_column
 from .inspect import model_facts
-from .options import named_numbers, read_costs
 from .tables import ColumnRoles, TableFormat, TrainingTable
-from .terminal import Output, TimeLeft, percent, watching
+from .terminal import Output, TimeLeft, percent, show_progress
+
+_INTERRUPTED = 130  # the usual exit code of a program that Ctrl-C interrupts
+_NO_CHANGE = 5  # default of --n-iter-no-change with --validation
 
 
 @dataclass(frozen=True)
-class FitRows:
-    """Rows to fit to, and others to judge the model by, None where none were kept apart."""
+class TrainingData:
+    """Training rows, and the held-out rows if there are any."""
 
     train: TrainingTable
-    apart: TrainingTable | None
+    holdout: TrainingTable | None
     target: str
 
-    def judged(self, model: Any) -> Scores | None:
-        """Count right and wrong answers to the rows that were kept apart."""
-        if self.apart is None:
+    def holdout_scores(self, model: Any) -> Scores | None:
+        """Evaluate a model on the held-out rows."""
+        if self.holdout is None:
             return None
-        labels = self.apart.X.with_columns(pl.Series(self.target, self.apart.y))
-        return judge(model, [labels], self.target)
+        labelled = self.holdout.X.with_columns(pl.Series(self.target, self.holdout.y))
+        return compute_scores(model, [labelled], self.target)
 
 
-def read_rows(data: str, options: Mapping[str, Any]) -> tuple[FitRows, ColumnRoles, TableFormat]:
-    """Read the table of a fit as the options say; rows kept apart are drawn class by class."""
-    target = target_of(data, options["target"])
-    reading = reading_of(options["missing"], options["separator"])
+def read_data(
+    data: str, options: Mapping[str, Any]
+) -> tuple[TrainingData, ColumnRoles, TableFormat]:
+    """Read the training data and split off the held-out rows, stratified by class."""
+    target = target_column(data, options["target"])
+    table_format = TableFormat(tuple(options["missing"] or ()), options["separator"])
     roles = ColumnRoles(
-        target, options["sample_weight"], options["drop"] or (), options["categorical"] or ()
+        target=target,
+        weight=options["sample_weight"],
+        drop=options["drop"] or (),
+        categorical=options["categorical"] or (),
     )
-    table = training_rows(data, roles, reading)
-    train, apart = _split(table, options["holdout"], options["random_state"] or 0)
-    return FitRows(train, apart, target), roles, reading
-
-
-def _split(
-    table: TrainingTable, share: float, seed: int
-) -> tuple[TrainingTable, TrainingTable | None]:
-    if share == 0.0:
-        return table, None
-    places = np.arange(table.X.height)
+    table = read_training_data(data, roles, table_format)
+    share = options["holdout"]
+    if not share:
+        return TrainingData(table, None, target), roles, table_format
     try:
-        train, apart = train_test_split(
-            places, test_size=share, stratify=table.y, random_state=seed
+        train, holdout = train_test_split(
+            np.arange(table.X.height),
+            test_size=share,
+            stratify=table.y,
+            random_state=options["random_state"] or 0,
         )
     except ValueError as error:
-        raise ValueError(f"--holdout {share:g} does not fit: {error}") from error
-    return table.take(np.sort(train)), table.take(np.sort(apart))
+        raise ValueError(f"--holdout {share:g} is invalid: {error}") from error
+    split = TrainingData(table.take(np.sort(train)), table.take(np.sort(holdout)), target)
+    return split, roles, table_format
 
 
-def settings(
-    options: Mapping[str, Any], table: TrainingTable, known: Mapping[str, Any]
+def estimator_parameters(
+    options: Mapping[str, Any], table: TrainingTable, supported: Iterable[str]
 ) -> dict[str, Any]:
-    """Return parameters of an estimator: the options that have the name of one it knows."""
-    chosen = {name: value for name, value in options.items() if name in known}
-    chosen["feature_costs"] = _costs(options["feature_costs"], options["feature_cost"] or ())
+    """Return the options that are parameters of an estimator."""
+    chosen = {name: options[name] for name in supported if name in options}
+    file = options["feature_costs"]
+    costs = {} if file is None else read_costs(file)
+    chosen["feature_costs"] = {**costs, **parse_costs(options["feature_cost"] or ())} or None
     chosen["categorical_features"] = list(table.categorical) or None
     return chosen
 
 
-def _costs(file: Path | None, pairs: Sequence[str]) -> dict[str, float] | None:
-    costs = {} if file is None else read_costs(file)
-    return {**costs, **named_numbers(pairs, "--feature-cost")} or None
+def parse_costs(pairs: Iterable[str]) -> dict[str, float]:
+    """Parse the values of --feature-cost, each NAME=COST; a name may contain "="."""
+    costs = {}
+    for pair in pairs:
+        name, _, cost = pair.rpartition("=")
+        try:
+            costs[name] = float(cost)
+        except ValueError:
+            name = ""
+        if not name:
+            raise typer.BadParameter(
+                f"{pair!r} is not of the form NAME=COST", param_hint="'--feature-cost'"
+            )
+    return costs
+
+
+def read_costs(path: Path) -> dict[str, float]:
+    """Read feature costs from a JSON object, or from CSV with the columns feature and cost."""
+    try:
+        if path.suffix.lower() == ".json":
+            costs = json_format.loads(path.read_text(encoding="utf-8"))
+        else:
+            frame = pl.read_csv(path, schema_overrides={"feature": pl.String, "cost": pl.Float64})
+            costs = dict(zip(frame["feature"], frame["cost"], strict=True))
+        return {str(name): float(cost) for name, cost in costs.items()}
+    except (ValueError, TypeError, AttributeError, pl.exceptions.PolarsError) as error:
+        raise ValueError(
+            f"{path} does not contain feature costs: expected a JSON object that maps names to "
+            "costs, or CSV with the columns feature and cost"
+        ) from error
 
 
 def write_files(
-    model: Any, rows: FitRows, out: Path | None, report: Path | None, screen: Output
+    model: Any, data: TrainingData, out: Path | None, report: Path | None, output: Output
 ) -> dict[str, Path | None]:
-    """Write the model and the page about it, and say where they are."""
-    files = {"out": out, "report": report}
+    """Write the model and the report to the given files; return the paths."""
     if out is not None:
         model.save(out)
-        screen.note(f"wrote {out}")
-    if report is None:
-        return files
-    judged = rows.apart or rows.train
-    model.report(report, judged.X, judged.y)
-    hint = "" if rows.apart else " (on the rows of the fit; --holdout 0.25 keeps some apart)"
-    screen.note(f"wrote {report}{hint}")
-    return files
+        output.note(f"Wrote {out}")
+    if report is not None:
+        shown = data.holdout or data.train
+        model.report(report, shown.X, shown.y)
+        hint = "" if data.holdout else " (on the training rows; --holdout 0.25 holds some out)"
+        output.note(f"Wrote {report}{hint}")
+    return {"out": out, "report": report}
 
 
-_INTERRUPTED = 130  # the exit code of programs that Ctrl-C ended
-_PATIENCE = 5  # points without a better loss, where there are rows to validate
-
-
+@o.training_options(DirectBoostClassifier)
 def fit(
-    context: typer.Context,
     data: o.Data,
-    target: o.Target = None,
-    out: o.Out = None,
+    *,
+    out: o.ModelOut = None,
     report: o.Report = None,
-    nu: Annotated[float, typer.Option(help="Strength of the penalty.")] = 0.003,
-    nu_scale: Annotated[str, typer.Option(help="relative (to nu_max), absolute or paper.")] = (
-        "relative"
-    ),
-    loss: o.Loss = "logistic",
-    margin: o.Margin = "pairwise",
-    penalty: o.Penalty = "l1,2",
-    learner: o.Learner = "stump",
-    max_bins: o.MaxBins = "255",
-    feature_cost: o.FeatureCost = None,
-    feature_costs: o.FeatureCosts = None,
-    class_weight: o.ClassWeight = None,
-    tol: o.Tol = 0.01,
-    solver: o.Solver = "auto",
-    pricing: o.Pricing = "exact",
-    columns_per_round: o.ColumnsPerRound = "auto",
-    max_learners: o.MaxLearners = None,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds; the best model so far is kept.", min=0)
-    ] = None,
-    validation: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of rows whose loss says how far down nu should go.", metavar="DATA"
-        ),
-    ] = None,
-    n_iter_no_change: Annotated[
-        int | None,
-        typer.Option(help="With --validation: points without a better loss; 5 by default."),
-    ] = None,
-    n_jobs: o.NJobs = None,
-    random_state: o.RandomState = None,
-    sample_weight: o.SampleWeight = None,
-    categorical: o.Categorical = None,
-    drop: o.Drop = None,
-    missing: o.Missing = None,
-    separator: o.Separator = None,
-    holdout: o.Holdout = 0.0,
     quiet: o.Quiet = False,
     json: o.Json = False,
+    validation: Annotated[
+        Path | None,
+        o.option(
+            "Early stopping: decrease nu until the loss on these rows stops improving.",
+            heading=o.DATA,
+            metavar="DATA",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        o.option(
+            "Time after which to stop and keep the best model so far.",
+            heading=o.SOLVER,
+            min=0,
+            metavar="SECONDS",
+        ),
+    ] = None,
+    **options: Any,
 ) -> None:
     """Fit a certified model to a table.
 
-    Ctrl-C ends the fit, not the command: the best model so far is written, and the exit code
+    Ctrl-C stops the fit, but not the command: the best model so far is written, and the exit code
     is 130.
     """
-    screen = Output(json, quiet)
-    check_folder(out, report)
-    rows, roles, reading = read_rows(data, context.params)
-    screen.notes(rows.train.notes)
+    output = Output(json, quiet)
+    check_directory(out, report)
+    rows, roles, table_format = read_data(data, options)
+    output.notes(rows.train.notes)
+    model = DirectBoostClassifier()
+    model.set_params(**estimator_parameters(options, rows.train, model.get_params()))
+    validation_rows = {}
+    if validation is not None:
+        table = read_training_data(str(validation), roles, table_format)
+        validation_rows = {"X_val": table.X, "y_val": table.y, "sample_weight_val": table.weight}
+        if model.n_iter_no_change is None:
+            model.n_iter_no_change = _NO_CHANGE
     started = time.perf_counter()
-    model = _fitted(rows, _validation(context.params, roles, reading), context.params, screen)
+    _fit_with_progress(model, rows.train, validation_rows, time_limit, output)
     seconds = time.perf_counter() - started
-    files = write_files(model, rows, out, report, screen)
-    _print(model, rows, {"seconds": seconds, **files}, screen)
+    files = write_files(model, rows, out, report, output)
+    _print_result(model, rows, {"seconds": seconds, **files}, output)
     if out is None:
-        screen.note("the model was not kept: -o model.json writes it")
+        output.note("The model was not saved; use -o model.json to save it")
     if model.status_ == Status.INTERRUPTED:
         raise typer.Exit(_INTERRUPTED)
 
 
-def _validation(
-    options: Mapping[str, Any], roles: ColumnRoles, reading: TableFormat
-) -> dict[str, Any]:
-    """Return the arguments of `fit` with the rows that say when to stop."""
-    if options["validation"] is None:
-        return {}
-    table = training_rows(str(options["validation"]), roles, reading)
-    return {"X_val": table.X, "y_val": table.y, "sample_weight_val": table.weight}
-
-
-def _fitted(
-    rows: FitRows, validation: dict[str, Any], options: Mapping[str, Any], screen: Output
-) -> DirectBoostClassifier:
-    """Fit, and show how far it is."""
-    model = DirectBoostClassifier()
-    model.set_params(**settings(options, rows.train, model.get_params()))
-    if validation and model.n_iter_no_change is None:
-        model.n_iter_no_change = _PATIENCE
-    walks = bool(validation) or (model.max_learners and model.columns_per_round == "auto")
-    limit = options["time_limit"]
-    left = TimeLeft(None if walks else model.tol, limit)
-    with watching(screen.err, left) as watch:
-        model.callbacks = [watch, *([] if limit is None else [TimeLimit(limit)])]
-        model.fit(rows.train.X, rows.train.y, rows.train.weight, **validation)
+def _fit_with_progress(
+    model: DirectBoostClassifier,
+    train: TrainingTable,
+    validation: Mapping[str, Any],
+    time_limit: float | None,
+    output: Output,
+) -> None:
+    path = bool(validation) or (model.max_learners and model.columns_per_round == "auto")
+    left = TimeLeft(None if path else model.tol, time_limit)
+    with show_progress(output.err, left) as callback:
+        model.callbacks = [callback, *([] if time_limit is None else [TimeLimit(time_limit)])]
+        model.fit(train.X, train.y, train.weight, **validation)
     model.callbacks = None
-    return model
 
 
-def _print(model: Any, rows: FitRows, found: dict[str, Any], screen: Output) -> None:
-    tally = rows.judged(model)
-    if screen.json:
-        facts = {"rows": rows.train.X.height, **found, **model_facts(model)}
-        screen.facts({**facts, "holdout": None if tally is None else tally.facts()})
+def _print_result(model: Any, data: TrainingData, facts: dict[str, Any], output: Output) -> None:
+    scores = data.holdout_scores(model)
+    rows = data.train.X.height
+    if output.json:
+        holdout = None if scores is None else scores.facts()
+        output.facts({"rows": rows, **facts, **model_facts(model), "holdout": holdout})
         return
     gap = percent(model.certificate_.relative_gap)
-    screen.note(
-        f"fitted {rows.train.X.height:,} rows in {found['seconds']:.2f} s to a gap of {gap}"
-    )
-    screen.text(model.summary())
-    if tally is not None:
-        screen.text("\non the rows kept apart:")
-        show(tally, screen.out)
+    output.note(f"Fitted {rows:,} rows in {facts['seconds']:.2f} s to a gap of {gap}")
+    output.text(model.summary())
+    if scores is not None:
+        output.text("\nheld-out rows:")
+        print_scores(scores, output.out)

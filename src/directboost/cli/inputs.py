@@ -1,4 +1,4 @@
-"""What a model answers to the rows of a table, some rows at a time."""
+"""Inputs of the commands: model files, tables or embedded data sets, and predictions for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,71 +9,77 @@ import typer
 
 from ..model.names import class_names, has_several_labels
 from .tables import (
-    INPUT,
+    NAMES,
+    STANDARD_STREAM,
     TARGET,
     ColumnRoles,
     TableFormat,
     TrainingTable,
-    as_type,
-    batches,
     check_columns_present,
-    check_file,
     embedded_frame,
     feature_types,
     is_embedded,
-    read_training,
-    training_table,
+    make_training_table,
+    read_batches,
+    read_training_table,
+    to_type,
 )
 
+_BATCH_NUMBERS = 4_000_000  # features and scores of the rows that are predicted at once
 
-def check_folder(*paths: Path | None) -> None:
-    """Refuse, before the work, files in a folder that is not there."""
+
+def check_directory(*paths: Path | None) -> None:
+    """Raise an error, before any work is done, if the directory of an output does not exist."""
     for path in paths:
         if path is not None and not path.parent.is_dir():
-            raise FileNotFoundError(f"the folder of {path} is not there: make it first")
+            raise FileNotFoundError(f"The directory of {path} does not exist; create it first")
 
 
-def reading_of(missing: Sequence[str] | None, separator: str | None) -> TableFormat:
-    """Return how CSV is to be read."""
-    return TableFormat(tuple(missing or ()), separator)
+def check_file(path: Path) -> None:
+    """Raise an error if a data file does not exist."""
+    if path != STANDARD_STREAM and not path.is_file():
+        fault = "is a directory, not a file" if path.is_dir() else "does not exist"
+        raise FileNotFoundError(f"{path} {fault}; embedded data sets are {', '.join(NAMES)}")
 
 
-def target_of(data: str, target: str | None) -> str:
-    """Return the column of the classes; a file does not say which it is."""
+def target_column(data: str, target: str | None) -> str:
+    """Return the column with the class labels; for files it has to be given."""
     if target is None and not is_embedded(data):
-        raise typer.BadParameter("name the column of the classes: --target COLUMN")
+        raise typer.BadParameter(
+            "it is required unless DATA is an embedded data set", param_hint="'--target'"
+        )
     return target or TARGET
 
 
-def training_rows(data: str, roles: ColumnRoles, reading: TableFormat) -> TrainingTable:
-    """Return all rows of a table, to fit a model to."""
+def read_training_data(data: str, roles: ColumnRoles, table_format: TableFormat) -> TrainingTable:
+    """Read a whole table to fit a model to."""
     path = Path(data)
     if not is_embedded(data):
         check_file(path)
-        if path == INPUT:
-            raise ValueError("a fit needs a file: standard input is for predict and evaluate")
-        return read_training(path, roles, reading)
+        if path == STANDARD_STREAM:
+            raise ValueError(
+                "Training data cannot be read from standard input; use a file (predict and "
+                "evaluate do read standard input)"
+            )
+        return read_training_table(path, roles, table_format)
     frame = embedded_frame(data)
-    check_columns_present(path, roles.named, frame.columns)
-    return training_table(path, frame, roles)
+    check_columns_present(path, roles.required, frame.columns)
+    return make_training_table(path, frame, roles)
 
 
-def row_batches(
-    data: str, types: Mapping[str, Any], reading: TableFormat, keep: Sequence[str] = ()
+def read_rows(
+    data: str, types: Mapping[str, Any], table_format: TableFormat, keep: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a table, some at a time."""
+    """Yield the rows of a table in batches."""
     path = Path(data)
     if not is_embedded(data):
         check_file(path)
-        yield from batches(path, types, reading, keep)
+        yield from read_batches(path, types, table_format, keep)
         return
     frame = embedded_frame(data)
     check_columns_present(path, [*types, *keep], frame.columns)
-    columns = [as_type(frame, name, kind, path) for name, kind in types.items()]
+    columns = [to_type(frame, name, kind, path) for name, kind in types.items()]
     yield frame.select(*columns, *(name for name in keep if name not in types))
-
-
-_NUMBERS = 4_000_000  # that a batch of rows, with its scores, may take
 
 
 def read_model(path: Path) -> Any:
@@ -81,56 +87,57 @@ def read_model(path: Path) -> Any:
     from .. import load
 
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}: directboost fit -o writes a model")
+        raise FileNotFoundError(f"{path} does not exist; directboost fit -o writes a model file")
     return load(path)
 
 
-def one_class_model(path: Path) -> Any:
-    """Load a model that gives every row one class."""
+def read_classifier(path: Path) -> Any:
+    """Load a model that predicts one class per row."""
     model = read_model(path)
     if has_several_labels(model):
         raise ValueError(
-            f"{path} is a model of rows with several labels each, which the command line does not "
-            "predict: use directboost.load in Python"
+            f"{path} is a multi-label model, which predict and evaluate do not support; use "
+            "directboost.load in Python"
         )
     return model
 
 
-def small_parts(model: Any, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield so few rows at a time that their scores take little memory."""
-    wide = model.n_features_in_ + 4 * len(model.classes_)
-    yield from frame.iter_slices(max(_NUMBERS // wide, 1))
+def split_rows(model: Any, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield parts of a frame that are small enough to predict with little memory."""
+    numbers_per_row = model.n_features_in_ + 4 * len(model.classes_)
+    yield from frame.iter_slices(max(_BATCH_NUMBERS // numbers_per_row, 1))
 
 
-def features_of(model: Any, frame: pl.DataFrame) -> Any:
-    """Return the columns the model reads, in its order, as it knows them: with names or without."""
+def model_features(model: Any, frame: pl.DataFrame) -> Any:
+    """Return the features in the order of the model: a frame if the model has feature names."""
     X = frame.select(list(feature_types(model)))
     return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
-def answers(
+def predict_rows(
     model: Any, frame: pl.DataFrame, *, proba: bool = False, keep: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the columns `keep`, the predicted class, and on request the probabilities."""
-    X = features_of(model, frame)
+    """Return the columns `keep`, the predicted classes and optionally the probabilities."""
+    X = model_features(model, frame)
     columns = [*frame.select(keep), pl.Series("prediction", model.predict(X).tolist())]
     if proba:
         P = model.predict_proba(X)
-        names = probability_names(model)
+        names = probability_columns(model)
         columns += [pl.Series(name, P[:, r]) for r, name in enumerate(names)]
     return pl.DataFrame(columns)
 
 
-def probability_names(model: Any) -> list[str]:
-    """Return the names of the columns of probabilities."""
+def probability_columns(model: Any) -> list[str]:
+    """Return the names of the probability columns."""
     return [f"proba_{name}" for name in class_names(model)]
 
 
-def check_free_name(model: Any, keep: Sequence[str], proba: bool) -> None:
-    """Refuse to carry a column over whose name is that of an answer."""
-    own = {"prediction", *(probability_names(model) if proba else ())}
+def check_kept_columns(model: Any, keep: Sequence[str], proba: bool) -> None:
+    """Raise an error if a column to copy has the name of a prediction column."""
+    own = {"prediction", *(probability_columns(model) if proba else ())}
     for name in keep:
         if name in own:
             raise ValueError(
-                f"--keep {name!r} does not fit: the answers have a column of that name"
+                f"--keep {name!r} is invalid: the predictions have a column of the same name; "
+                "rename it in the data"
             )

@@ -1,23 +1,50 @@
-"""`directboost inspect`: a model file in words."""
+"""`directboost inspect`: print the rules, the certificate and the rounds of a model."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import numpy as np
-import typer
-from rich import box
-from rich.table import Table as Grid
+from rich.table import Table
 
 from .. import Record
 from ..model.names import class_names, feature_names
 from ..model.summary import describe_rule
 from . import options as o
 from .inputs import read_model
-from .terminal import Output, percent
+from .terminal import Output, make_table, percent
+
+_MAX_ROUNDS = 12  # rounds to print
+
+
+def inspect(
+    model: o.Model,
+    *,
+    rules: Annotated[
+        int, o.option("Number of rules to print, strongest first.", min=0, metavar="INTEGER")
+    ] = 12,
+    json: o.Json = False,
+) -> None:
+    """Print the rules, the certificate and the rounds of a model."""
+    output, fitted = Output(json), read_model(model)
+    history = getattr(fitted, "history_", [])
+    if json:
+        facts = {**model_facts(fitted), "rules": rule_facts(fitted, rules)}
+        output.facts({**facts, "history": [asdict(record) for record in history]})
+        return
+    output.text(_summary(fitted, rules))
+    records = [record for record in history if isinstance(record, Record)]
+    if records:
+        output.text("\nrounds:")
+        output.out.print(_rounds_table(records))
+        if records[-1].primal != fitted.certificate_.primal:
+            output.text(
+                "After the last round, the model was reduced within tol; the certificate above is "
+                "that of the reduced model."
+            )
 
 
 def model_facts(model: Any) -> dict[str, Any]:
-    """Return size, penalty and certificate of a model, as far as its kind has them."""
+    """Return the size, the penalty and the certificate of a model, if it has them."""
     names = feature_names(model)
     facts = {
         "kind": type(model).__name__,
@@ -37,7 +64,7 @@ def model_facts(model: Any) -> dict[str, Any]:
 
 
 def rule_facts(model: Any, most: int) -> list[dict[str, Any]]:
-    """Return the strongest rules: the words, and the vote for each class it serves."""
+    """Return the strongest rules, at most `most`, with their non-zero votes for the classes."""
     order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:most]
     classes = class_names(model)
     return [
@@ -49,35 +76,8 @@ def rule_facts(model: Any, most: int) -> list[dict[str, Any]]:
     ]
 
 
-_ROUNDS = 12  # that are shown
-
-
-def inspect(
-    model: o.Model,
-    rules: Annotated[int, typer.Option(min=0, help="How many of the strongest rules.")] = 12,
-    json: o.Json = False,
-) -> None:
-    """Print a model in words: rules, certificate, rounds."""
-    screen, fitted = Output(json), read_model(model)
-    if json:
-        rounds = [asdict(record) for record in getattr(fitted, "history_", [])]
-        facts = {**model_facts(fitted), "rules": rule_facts(fitted, rules), "history": rounds}
-        screen.facts(facts)
-        return
-    screen.text(_words(fitted, rules))
-    records = [record for record in getattr(fitted, "history_", []) if isinstance(record, Record)]
-    if records:
-        screen.text("\nrounds of the fit")
-        screen.out.print(_rounds(records))
-        if records[-1].primal != fitted.certificate_.primal:
-            screen.text(
-                "after the last round the model was made smaller within tol; the certificate above "
-                "is that of the result"
-            )
-
-
-def _words(model: Any, rules: int) -> str:
-    """Return the summary, or for a model without one its size and its rules."""
+def _summary(model: Any, rules: int) -> str:
+    """Return the summary of a model, or the size and the rules of a baseline without one."""
     if hasattr(model, "summary"):
         return str(model.summary(rules))
     size = f"{model.n_learners_} weak classifiers on {model.n_features_used_} features"
@@ -88,13 +88,18 @@ def _words(model: Any, rules: int) -> str:
     return "\n".join(lines)
 
 
-def _rounds(records: list[Record]) -> Grid:
-    """Return some of the rounds, evenly, with the first and the last."""
-    grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name in ("round", "columns", "objective", "lower bound", "gap", "seconds"):
-        grid.add_column(name, justify="right", no_wrap=True)
-    for place in np.unique(np.linspace(0, len(records) - 1, _ROUNDS).round().astype(int)):
-        r = records[place]
-        numbers = (f"{r.primal:.6g}", f"{r.dual:.6g}", percent(r.relative_gap), f"{r.seconds:.3g}")
-        grid.add_row(str(r.round), f"{r.columns:,}", *numbers)
-    return grid
+def _rounds_table(records: list[Record]) -> Table:
+    """Return a table of evenly spaced rounds, including the first and the last."""
+    table = make_table("round", "columns", "objective", "lower bound", "gap", "seconds")
+    table.columns[0].justify = "right"
+    shown = np.linspace(0, len(records) - 1, _MAX_ROUNDS).round().astype(int)
+    for record in (records[i] for i in np.unique(shown)):
+        table.add_row(
+            str(record.round),
+            f"{record.columns:,}",
+            f"{record.primal:.6g}",
+            f"{record.dual:.6g}",
+            percent(record.relative_gap),
+            f"{record.seconds:.3g}",
+        )
+    return table

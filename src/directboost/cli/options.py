@@ -1,145 +1,224 @@
-"""Options that several commands have, each written once."""
+"""Options shared by several commands; those of `fit` and `cv` are derived from the estimator."""
 
-import json
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-import polars as pl
 import typer
 
+from ..losses import LOSSES
+from ..margins import MARGINS
+from ..oracles import LEARNERS
+from ..penalties import PENALTIES
+from ..solvers import SOLVERS
 from .tables import NAMES
 
-
-def name_or_number(word: Any) -> Any:
-    """Return a number where the word is one, else the word."""
-    try:
-        return float(word)
-    except ValueError:
-        return word
-
-
-def count_or_auto(word: Any) -> int | str:
-    """Return a whole number, or "auto"."""
-    return "auto" if word == "auto" else _count(word, "auto")
-
-
-def count_or_none(word: Any) -> int | None:
-    """Return a whole number, or None for "none"."""
-    return None if word in (None, "none") else _count(word, "none")
-
-
-def _count(word: Any, other: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise typer.BadParameter(f"{word!r} is neither a whole number nor {other!r}") from None
-
-
-def named_numbers(pairs: Iterable[str], option: str) -> dict[str, float]:
-    """Return NAME=NUMBER words as a dictionary; a name may hold "=" itself."""
-    numbers = {}
-    for pair in pairs:
-        name, _, number = pair.rpartition("=")
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            name = ""
-        if not name:
-            raise typer.BadParameter(f"{option} takes NAME=NUMBER, not {pair!r}")
-    return numbers
-
-
-def read_costs(path: Path) -> dict[str, float]:
-    """Read the costs of features: a JSON object, or CSV with the columns feature and cost."""
-    try:
-        if path.suffix.lower() == ".json":
-            costs = json.loads(path.read_text(encoding="utf-8"))
-        else:
-            frame = pl.read_csv(path, schema_overrides={"feature": pl.String, "cost": pl.Float64})
-            costs = dict(zip(frame["feature"], frame["cost"], strict=True))
-        return {str(name): float(cost) for name, cost in costs.items()}
-    except (ValueError, TypeError, AttributeError, pl.exceptions.PolarsError) as error:
-        raise ValueError(
-            f"{path} does not hold the costs of features: it takes a JSON object, name to cost, or "
-            "CSV with the columns feature and cost"
-        ) from error
-
+# Headings under which `--help` lists the options.
+DATA = "Data options"
+SEARCH = "Search options"
+MODEL = "Model options"
+SOLVER = "Solver options"
+HEADINGS = (DATA, SEARCH, MODEL, SOLVER)
 
 _SETS = ", ".join(NAMES)
 
 
-def _option(text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, **more)
+def number_or_name(text: Any) -> Any:
+    """Return a float if the text is a number, else the text itself."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def integer_or_auto(text: Any) -> int | str:
+    """Return an integer, or "auto"."""
+    return "auto" if text == "auto" else _integer(text, "auto")
+
+
+def integer_or_none(text: Any) -> int | None:
+    """Return an integer, or None for "none"."""
+    return None if text in (None, "none") else _integer(text, "none")
+
+
+def _integer(text: Any, other: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither an integer nor {other!r}") from None
+
+
+def option(text: str, *flags: str, heading: str | None = None, **more: Any) -> Any:
+    """Return a `typer.Option` with a help text, listed under a heading or under "Options"."""
+    return typer.Option(*flags, help=text, rich_help_panel=heading, **more)
+
+
+def _typed(kind: Any, metavar: str, heading: str, text: str, **more: Any) -> Any:
+    return Annotated[kind, option(text, heading=heading, metavar=metavar, **more)]
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help=f"CSV or Parquet file, or an embedded set: {_SETS}.")
+    str,
+    typer.Argument(metavar="DATA", help=f"CSV or Parquet file, or an embedded data set: {_SETS}."),
 ]
-RowsData = Annotated[
+DataOrInput = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help=f"CSV or Parquet file, - for CSV on standard input, or {_SETS}."
+        metavar="DATA",
+        help=f"CSV or Parquet file, - for CSV on standard input, or an embedded data set: {_SETS}.",
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
-Target = Annotated[str | None, _option("Column of the classes; embedded sets need none.")]
-Out = Annotated[Path | None, _option("Write the model to this file.", "-o", "--out")]
-Report = Annotated[Path | None, _option("Write a page about the model to this HTML file.")]
-Json = Annotated[bool, _option("Print one JSON object.", "--json")]
-Quiet = Annotated[bool, _option("No progress, no notes.", "--quiet", "-q")]
+ModelOut = Annotated[
+    Path | None, option("File to write the model to.", "-o", "--out", metavar="FILE")
+]
+Report = Annotated[
+    Path | None, option("HTML file to write a report about the model to.", metavar="FILE")
+]
+Json = Annotated[bool, option("Print the result as a single JSON object.", "--json")]
+Quiet = Annotated[bool, option("Do not print progress and notes.", "--quiet", "-q")]
 
+Target = Annotated[
+    str | None,
+    option("Column with the class labels. Embedded data sets do not need it.", metavar="COLUMN"),
+]
 Missing = Annotated[
     list[str] | None,
-    _option("Word that stands for a missing value in CSV, may be repeated.", metavar="WORD"),
+    option(
+        "Text that marks a missing value in CSV, such as NA. May be repeated.",
+        heading=DATA,
+        metavar="TEXT",
+    ),
 ]
 Separator = Annotated[
-    str | None, _option("Character between two cells of CSV; a comma by default.")
-]
-Drop = Annotated[list[str] | None, _option("Column to leave out, may be repeated.", metavar="NAME")]
-Categorical = Annotated[
-    list[str] | None,
-    _option(
-        "Column of numbers that stand for categories, may be repeated; words always do.",
-        metavar="NAME",
+    str | None,
+    option(
+        "Separator of CSV columns. By default a tab in .tsv files, else a comma.",
+        heading=DATA,
+        metavar="CHARACTER",
     ),
 ]
-SampleWeight = Annotated[str | None, _option("Column of the weights of the rows.", metavar="NAME")]
-Holdout = Annotated[
-    float,
-    _option("Share of the rows to keep apart and judge the model by.", min=0, max=0.9),
-]
 
-Loss = Annotated[str, _option("hinge, exponential, logistic, multinomial or squared_hinge.")]
-Margin = Annotated[str, _option("pairwise or one-vs-all.")]
-Penalty = Annotated[
-    Any, _option("l1, l1,2, l1,inf, or a number p for l1,p.", metavar="NAME", parser=name_or_number)
-]
-Learner = Annotated[str, _option("Weak classifiers: stump or tree.")]
-MaxBins = Annotated[
-    Any,
-    _option(
-        "Most thresholds per feature plus one; none for all.",
-        metavar="NUMBER",
-        parser=count_or_none,
+#: How the training data are read: options of every command that fits a model.
+_TRAINING_DATA: dict[str, Any] = {
+    "target": Target,
+    "sample_weight": _typed(str | None, "COLUMN", DATA, "Column with the sample weights."),
+    "categorical": _typed(
+        list[str] | None,
+        "COLUMN",
+        DATA,
+        "Numeric column to treat as categories. May be repeated. Text columns are always "
+        "categories.",
     ),
-]
-FeatureCost = Annotated[
-    list[str] | None,
-    _option("Cost of a feature, may be repeated; 1 by default.", metavar="NAME=COST"),
-]
-FeatureCosts = Annotated[
-    Path | None,
-    _option("Costs: JSON, or CSV with the columns feature and cost.", metavar="FILE"),
-]
-ClassWeight = Annotated[str | None, _option("balanced: all classes count the same.")]
+    "drop": _typed(list[str] | None, "COLUMN", DATA, "Column to ignore. May be repeated."),
+    "missing": Missing,
+    "separator": Separator,
+    "holdout": _typed(
+        float | None,
+        "FRACTION",
+        DATA,
+        "Fraction of the rows to hold out, on which the model is evaluated.",
+        min=0,
+        max=0.9,
+    ),
+    "feature_cost": _typed(
+        list[str] | None, "NAME=COST", MODEL, "Cost of a feature, 1 by default. May be repeated."
+    ),
+}
 
-Tol = Annotated[float, _option("Stop at this certified relative gap.")]
-Solver = Annotated[str, _option("auto, blocks, lp, conic, lbfgsb, prox, admm or consensus.")]
-Pricing = Annotated[str, _option("exact or paper.")]
-ColumnsPerRound = Annotated[
-    Any, _option("A number, or auto.", metavar="NUMBER", parser=count_or_auto)
-]
-MaxLearners = Annotated[int | None, _option("Most weak classifiers.")]
-NJobs = Annotated[int | None, _option("Threads; -1 for all.")]
-RandomState = Annotated[int | None, _option("Seed, also of --holdout; 0 there by default.")]
+#: The option for each parameter of an estimator that the command line supports. The estimator sets
+#: the default, and the registries list the names.
+_PARAMETERS: dict[str, Any] = {
+    "nus": _typed(int, "INTEGER", SEARCH, "Number of points on the path of nu.", min=1),
+    "nu_min": _typed(float, "NUMBER", SEARCH, "Last point of the path, relative to nu_max."),
+    "scoring": _typed(str | None, "NAME", SEARCH, "Scorer of scikit-learn. Accuracy by default."),
+    "max_cost": _typed(
+        float | None, "NUMBER", SEARCH, "Maximum total cost of the features of the model."
+    ),
+    "loss": _typed(str, "NAME", MODEL, f"Loss: {', '.join(LOSSES)}."),
+    "margin": _typed(str, "NAME", MODEL, f"Margin: {', '.join(MARGINS)}."),
+    "penalty": _typed(
+        Any,
+        "NAME",
+        MODEL,
+        f"Penalty: {'; '.join(PENALTIES)}; or a number p for l1,p.",
+        parser=number_or_name,
+    ),
+    "nu": _typed(float, "NUMBER", MODEL, "Strength of the penalty."),
+    "nu_scale": _typed(
+        str, "NAME", MODEL, "Scale of nu: relative (to nu_max), absolute, or paper."
+    ),
+    "learner": _typed(str, "NAME", MODEL, f"Weak classifiers: {', '.join(LEARNERS)}."),
+    "max_learners": _typed(int | None, "INTEGER", MODEL, "Maximum number of weak classifiers."),
+    "max_bins": _typed(
+        Any,
+        "INTEGER",
+        MODEL,
+        "Maximum number of bins per feature, or none to use every threshold.",
+        parser=integer_or_none,
+    ),
+    "feature_costs": _typed(
+        Path | None,
+        "FILE",
+        MODEL,
+        "File with the costs of the features: a JSON object, or CSV with the columns feature and "
+        "cost.",
+    ),
+    "class_weight": _typed(
+        str | None, "NAME", MODEL, "balanced gives all classes the same total weight."
+    ),
+    "tol": _typed(float, "NUMBER", SOLVER, "Certified relative duality gap at which to stop."),
+    "solver": _typed(str, "NAME", SOLVER, f"Solver: auto, {', '.join(SOLVERS)}."),
+    "pricing": _typed(str, "NAME", SOLVER, "Rule that selects new columns: exact or paper."),
+    "columns_per_round": _typed(
+        Any, "INTEGER", SOLVER, "Number of columns per round, or auto.", parser=integer_or_auto
+    ),
+    "n_iter_no_change": _typed(
+        int | None,
+        "INTEGER",
+        SOLVER,
+        "With --validation: number of points without improvement after which to stop, 5 by "
+        "default.",
+    ),
+    "n_jobs": _typed(int | None, "INTEGER", SOLVER, "Number of threads. -1 uses all cores."),
+    "random_state": _typed(
+        int | None, "INTEGER", SOLVER, "Random seed. --holdout uses 0 by default."
+    ),
+}
+
+
+def training_options(estimator: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of an estimator and of its training data.
+
+    The command receives them as keyword arguments. An option that the command declares itself takes
+    precedence.
+
+    Parameters
+    ----------
+    estimator : type
+        The parameters of its constructor are the options, with the same names and defaults.
+    """
+    parameters = inspect.signature(estimator).parameters
+    options = {
+        name: (_PARAMETERS[name], parameter.default)
+        for name, parameter in parameters.items()
+        if name in _PARAMETERS
+    }
+    options |= {name: (annotation, None) for name, annotation in _TRAINING_DATA.items()}
+
+    def add_options(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command).parameters
+        arguments = [p for p in own.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        derived = [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+            for name, (annotation, default) in options.items()
+            if name not in own
+        ]
+        declared = [p for p in own.values() if p.kind is p.KEYWORD_ONLY]
+        cast(Any, command).__signature__ = inspect.Signature([*arguments, *derived, *declared])
+        return command
+
+    return add_options

@@ -1,4 +1,4 @@
-"""`directboost predict`: the classes of the rows of a table of any size."""
+"""`directboost predict`: predict the classes of a table of any size."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,55 +7,65 @@ import typer
 
 from . import options as o
 from .inputs import (
-    answers,
-    check_folder,
-    check_free_name,
-    one_class_model,
-    reading_of,
-    row_batches,
-    small_parts,
+    check_directory,
+    check_kept_columns,
+    predict_rows,
+    read_classifier,
+    read_rows,
+    split_rows,
 )
-from .tables import INPUT, feature_types, table_writer
-from .terminal import Output, counted
+from .tables import STANDARD_STREAM, TableFormat, feature_types, table_writer
+from .terminal import Output, count
 
 
 def predict(
     model: o.Model,
-    data: o.RowsData,
+    data: o.DataOrInput,
+    *,
     out: Annotated[
         Path,
-        typer.Option("-o", "--out", help="CSV or Parquet by its name; - for standard output."),
+        o.option(
+            "CSV or Parquet file to write, or - for CSV on standard output.",
+            "-o",
+            "--out",
+            metavar="FILE",
+        ),
     ],
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add a column proba_CLASS for every class.")
+        bool, o.option("Add the class probabilities, as columns proba_CLASS.", "--proba")
     ] = False,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Column to carry over, may be repeated.", metavar="NAME"),
+        o.option("Column of DATA to copy to the output. May be repeated.", metavar="COLUMN"),
     ] = None,
-    missing: o.Missing = None,
-    separator: o.Separator = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
+    missing: o.Missing = None,
+    separator: o.Separator = None,
 ) -> None:
     """Predict the class of every row of a table.
 
-    The table may be larger than the memory. Columns are found by their names, whatever their order;
-    others are ignored.
+    The table may be larger than memory. Columns are matched by name, in any order; columns that are
+    not features of the model are ignored.
     """
-    if json and out == INPUT:
-        raise typer.BadParameter("--json and -o - would both print to standard output")
-    screen = Output(json, quiet)
-    kept, fitted = keep or [], one_class_model(model)
-    check_free_name(fitted, kept, proba)
-    check_folder(out)
-    reading = reading_of(missing, separator)
+    if json and out == STANDARD_STREAM:
+        raise typer.BadParameter(
+            "cannot be combined with -o -, because both write to standard output",
+            param_hint="'--json'",
+        )
+    output = Output(json, quiet)
+    classifier = read_classifier(model)
+    kept = keep or []
+    check_kept_columns(classifier, kept, proba)
+    check_directory(out)
+    table_format = TableFormat(tuple(missing or ()), separator)
     rows = 0
     with table_writer(out) as writer:
-        for frame in row_batches(data, feature_types(fitted), reading, kept):
-            for part in small_parts(fitted, frame):
-                writer.add(answers(fitted, part, proba=proba, keep=kept))
+        for frame in read_rows(data, feature_types(classifier), table_format, kept):
+            for part in split_rows(classifier, frame):
+                writer.add(predict_rows(classifier, part, proba=proba, keep=kept))
                 rows += part.height
     if json:
-        screen.facts({"rows": rows, "out": out})
-    screen.note(f"predicted {counted(rows, 'row')}" + ("" if out == INPUT else f": {out}"))
+        output.facts({"rows": rows, "out": out})
+    place = "" if out == STANDARD_STREAM else f" and wrote {out}"
+    output.note(f"Predicted {count(rows, 'row')}{place}")

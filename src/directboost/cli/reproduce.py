@@ -1,7 +1,7 @@
-"""`directboost reproduce`: the tables and figures of the paper, ours beside the printed ones."""
+"""`directboost reproduce`: recompute the tables and figures of the paper."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..research.experiments import EXPERIMENTS, Done, Effort, Experiment, Plan, duration, run
+from .options import option
 
-_HOME = Path("experiments")
+_DEFAULT_OUT = Path("experiments")
 
 
 def reproduce(
@@ -19,42 +20,49 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            help=f"Experiments, all that have their data by default: {', '.join(EXPERIMENTS)}.",
+            help=f"Experiments: {', '.join(EXPERIMENTS)}. By default all whose data are available.",
             show_default=False,
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs: ten minutes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="As the paper did: up to 12 hours.")] = False,
-    out: Annotated[Path, typer.Option(file_okay=False, help="Folder for the reports.")] = _HOME,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    *,
+    quick: Annotated[bool, option("Run fewer trials, in about ten minutes.", "--quick")] = False,
+    full: Annotated[
+        bool, option("Run all trials of the paper, in up to 12 hours.", "--full")
+    ] = False,
+    out: Annotated[
+        Path, option("Directory for the reports.", file_okay=False, metavar="DIRECTORY")
+    ] = _DEFAULT_OUT,
+    jobs: Annotated[int, option("Number of processes.", min=1, metavar="INTEGER")] = 2,
 ) -> None:
-    """Run the experiments of the paper again; what is finished is kept, so a run can go on."""
+    """Recompute the tables and figures of the paper.
+
+    Finished trials are kept, so that an interrupted run can be resumed with the same command.
+    """
     if quick and full:
-        raise typer.BadParameter("--quick and --full do not go together")
+        raise typer.BadParameter("cannot be combined with --full", param_hint="'--quick'")
     effort = Effort.QUICK if quick else Effort.FULL if full else Effort.USUAL
     console = Console(stderr=True, highlight=False)
-    chosen = _chosen(names or [], console)
-    place = [] if out == _HOME else ["--out", str(out)]
-    command = shlex.join(["directboost", "reproduce", *(names or []), *_flag(effort), *place])
+    chosen = _select(names or [], console)
+    flags = [] if effort is Effort.USUAL else [f"--{effort}"]
+    flags += [] if out == _DEFAULT_OUT else ["--out", str(out)]
+    command = shlex.join(["directboost", "reproduce", *(names or []), *flags])
     plan = Plan(chosen, effort, out, jobs, command)
     _announce(plan, console)
     try:
-        _follow(plan, console)
+        _run(plan, console)
     except SystemExit:
-        console.print("stopped: finished trials are kept, and the same command goes on from there")
+        console.print("Interrupted; finished trials are kept, and the same command resumes the run")
         raise
 
 
-def _flag(effort: Effort) -> list[str]:
-    return [] if effort is Effort.USUAL else [f"--{effort}"]
-
-
-def _chosen(names: list[str], console: Console) -> list[Experiment]:
-    """Return the experiments of these names; without names those that can run."""
+def _select(names: list[str], console: Console) -> list[Experiment]:
+    """Return the experiments of the given names, or by default those whose data are available."""
     unknown = [name for name in names if name not in EXPERIMENTS]
     if unknown:
-        listed = ", ".join(EXPERIMENTS)
-        raise typer.BadParameter(f"{unknown[0]!r} is no experiment; there are {listed}")
+        known = ", ".join(EXPERIMENTS)
+        raise typer.BadParameter(
+            f"{unknown[0]!r} is not an experiment; expected one of {known}", param_hint="'NAME'"
+        )
     chosen = []
     for experiment in [EXPERIMENTS[name] for name in names or EXPERIMENTS]:
         reason = experiment.missing()
@@ -63,46 +71,41 @@ def _chosen(names: list[str], console: Console) -> list[Experiment]:
         elif names:
             raise ValueError(f"{experiment.name} cannot run: {reason}")
         else:
-            console.print(f"{experiment.name} is left out: {reason}", soft_wrap=True)
+            console.print(f"Skipping {experiment.name}: {reason}", soft_wrap=True)
     return chosen
 
 
 def _announce(plan: Plan, console: Console) -> None:
-    """Print how long it will take, about."""
+    """Print the estimated duration of every experiment."""
     times = {experiment.name: plan.estimate(experiment) for experiment in plan.experiments}
     for name, seconds in times.items():
-        console.print(f"{name}: {'about ' + duration(seconds) if seconds else 'finished before'}")
+        console.print(f"{name}: {'about ' + duration(seconds) if seconds else 'already finished'}")
     cores = "one core" if plan.jobs == 1 else f"{plan.jobs} cores"
-    console.print(f"all: about {duration(sum(times.values()))} on {cores}")
+    console.print(f"total: about {duration(sum(times.values()))} on {cores}")
 
 
-def _follow(plan: Plan, console: Console) -> None:
-    """Run, and say on standard error what has been finished: in a bar, or in a log."""
+def _run(plan: Plan, console: Console) -> None:
+    """Run the experiments; show finished trials on standard error, as a bar or a log."""
     if not console.is_terminal:
-        _name_pages(run(plan, lambda done: console.print(_line(done), soft_wrap=True)))
+        _print_reports(run(plan, lambda done: console.print(_log_line(done), soft_wrap=True)))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        _name_pages(run(plan, _ticking(bar)))
+        task = bar.add_task("", total=None)
+
+        def update(done: Done) -> None:
+            text = f"{done.experiment.name}: {done.trial.key}"
+            bar.update(task, description=text, completed=done.finished, total=done.total)
+
+        _print_reports(run(plan, update))
 
 
-def _name_pages(pages: Iterator[Path]) -> None:
-    """Print the reports as they are written."""
+def _print_reports(pages: Iterator[Path]) -> None:
     for page in pages:
-        Console().print(f"wrote {page}", highlight=False, soft_wrap=True)
+        Console().print(f"Wrote {page}", highlight=False, soft_wrap=True)
 
 
-def _ticking(bar: Progress) -> Callable[[Done], None]:
-    task = bar.add_task("", total=None)
-
-    def tick(done: Done) -> None:
-        words = f"{done.experiment.name}: {done.trial.key}"
-        bar.update(task, description=words, completed=done.finished, total=done.total)
-
-    return tick
-
-
-def _line(done: Done) -> str:
+def _log_line(done: Done) -> str:
     return (
         f"{done.experiment.name} {done.finished}/{done.total}: {done.trial.key}, "
         f"{duration(done.seconds)}"

@@ -1,4 +1,7 @@
-"""What is said, and where: results on standard output, the rest on standard error."""
+"""Terminal output of the commands: results, notes, tables, and the progress of a fit.
+
+Results go to standard output, everything else to standard error.
+"""
 
 import json
 import math
@@ -10,22 +13,27 @@ from typing import Any
 
 import numpy as np
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from .. import Record
+
+_MIN_POINTS = 4  # rounds needed to estimate the time left
+_LOG_INTERVAL = 10.0  # seconds between two lines of the log
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command speaks.
+    """Standard output and standard error of a command.
 
     Attributes
     ----------
     json : bool
-        Standard output gets one JSON object and nothing else.
+        Whether standard output gets a single JSON object and nothing else.
     quiet : bool
-        Standard error gets warnings and errors alone.
+        Whether standard error gets only warnings and errors.
     """
 
     json: bool = False
@@ -38,73 +46,80 @@ class Output:
 
     @property
     def err(self) -> Console:
-        """Standard error; it swallows all where it should be quiet."""
+        """Standard error; prints nothing if `quiet` is set."""
         return Console(stderr=True, highlight=False, quiet=self.quiet)
 
     def note(self, text: str) -> None:
-        """Say something on standard error that is no result."""
+        """Print a note to standard error."""
         self.err.print(text, soft_wrap=True, markup=False)
 
     def notes(self, texts: Iterable[str]) -> None:
-        """Say several things."""
+        """Print several notes, one per line."""
         for text in texts:
             self.note(text)
 
     def text(self, text: str) -> None:
-        """Print plain text to standard output; a terminal gets lines of its width."""
+        """Print text to standard output; on a terminal, long lines are wrapped and indented."""
         lines = text.splitlines()
         if self.out.is_terminal:
-            lines = [part for line in lines for part in _folded(line, self.out.width)]
+            lines = [part for line in lines for part in _wrap(line, self.out.width)]
         self.out.print("\n".join(lines), soft_wrap=True, markup=False)
 
     def facts(self, values: Mapping[str, Any]) -> None:
         """Print one JSON object to standard output."""
-        typer.echo(json.dumps(plain(values), ensure_ascii=False, allow_nan=False))
+        typer.echo(json.dumps(to_json(values), ensure_ascii=False, allow_nan=False))
 
 
-def _folded(line: str, width: int) -> list[str]:
-    """Return a line in parts of at most that width, the later ones further to the right."""
+def _wrap(line: str, width: int) -> list[str]:
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.wrap(line, width, subsequent_indent=indent, drop_whitespace=True) or [""]
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it; a number that is not finite becomes null."""
+def to_json(value: Any) -> Any:
+    """Convert a value to types that JSON has; numbers that are not finite become null."""
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): to_json(item) for name, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return to_json(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words, such as "1 row" and "2,000 rows"."""
+def make_table(first: str, *others: str) -> Table:
+    """Return a table with these column headers; all columns but the first are right-aligned."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number and its noun, such as "1 row" or "2,000 rows"."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, with three digits; a dash where it is no number."""
+    """Return a fraction as a percentage with three digits, or a dash if it is not finite."""
     if 0.0 < share < 1e-5:
         return "< 0.001 %"
     return f"{100.0 * share:.3g} %" if math.isfinite(share) else "-"
 
 
-_FEWEST = 4  # points that a line is drawn through
-
-
 class TimeLeft:
-    """Guesses the seconds until the gap is at the tolerance.
+    """Estimate of the seconds until the gap reaches the tolerance.
+
+    The logarithm of the gap is extrapolated linearly from the recent rounds.
 
     Parameters
     ----------
     tol : float or None
-        The tolerance; None where no one knows how many problems are to be solved.
+        The tolerance, or None if the number of problems to solve is unknown, as on a path of nu.
     limit : float or None
-        Seconds after which the fit ends in any case.
+        Seconds after which the fit stops in any case.
     """
 
     def __init__(self, tol: float | None, limit: float | None = None) -> None:
@@ -114,7 +129,7 @@ class TimeLeft:
         self._first = math.inf
 
     def add(self, record: Record) -> None:
-        """Take note of a round; the first one of a problem begins anew."""
+        """Add a round; round 0 starts a new problem."""
         if record.round == 0:
             self._points.clear()
             self._first = record.relative_gap
@@ -123,7 +138,7 @@ class TimeLeft:
 
     @property
     def share(self) -> float | None:
-        """The part of the way that is done, by the logarithm of the gap; None where unknown."""
+        """Fraction of the work done, on the logarithmic scale of the gap; None if unknown."""
         if not self.tol or not self._points or not self.tol < self._first < math.inf:
             return None
         whole = math.log(self._first / self.tol)
@@ -131,27 +146,27 @@ class TimeLeft:
 
     @property
     def seconds(self) -> float | None:
-        """The seconds left; None where they are unknown."""
-        seconds = self._by_gap()
+        """Estimated seconds left; None if unknown."""
+        seconds = self._extrapolate()
         if self.limit is None or not self._points:
             return seconds
         rest = max(self.limit - self._points[-1][0], 0.0)
         return rest if seconds is None else min(seconds, rest)
 
-    def _by_gap(self) -> float | None:
-        recent = self._points[-max(_FEWEST, len(self._points) // 2) :]
-        if not self.tol or len(recent) < _FEWEST or recent[-1][0] <= recent[0][0]:
+    def _extrapolate(self) -> float | None:
+        recent = self._points[-max(_MIN_POINTS, len(self._points) // 2) :]
+        if not self.tol or len(recent) < _MIN_POINTS or recent[-1][0] <= recent[0][0]:
             return None
         times, logs = np.array(recent).T
         slope = float(np.polyfit(times - times[0], logs, 1)[0])
-        way = logs[-1] - math.log(self.tol)
-        if way <= 0.0:
+        distance = logs[-1] - math.log(self.tol)
+        if distance <= 0.0:
             return 0.0
-        return float(-way / slope) if slope < -1e-12 else None
+        return float(-distance / slope) if slope < -1e-12 else None
 
 
-def in_words(seconds: float | None) -> str:
-    """Return how long it will take, as far as one can say."""
+def format_time_left(seconds: float | None) -> str:
+    """Return the estimated time left as text."""
     if seconds is None:
         return "time left unknown"
     if seconds >= 36_000:
@@ -162,28 +177,31 @@ def in_words(seconds: float | None) -> str:
     return f"about {max(math.ceil(seconds), 1)} s left"
 
 
-Watch = Callable[[Record], None]
-
-_EVERY = 10.0  # seconds between two lines of a log
+def format_round(record: Record, tol: float | None) -> str:
+    """Return the gap, the tolerance (or nu, on a path) and the number of columns of a round."""
+    goal = f"(tol {percent(tol)})" if tol else f"at nu {record.nu:.2g}"
+    return f"gap {percent(record.relative_gap)} {goal}, {count(record.columns, 'column')}"
 
 
 @contextmanager
-def watching(console: Console, left: TimeLeft, label: str = "fit") -> Iterator[Watch]:
-    """Give the callback that shows every round of a fit on a console."""
+def show_progress(
+    console: Console, left: TimeLeft, label: str = "fit"
+) -> Iterator[Callable[[Record], None]]:
+    """Yield a callback that shows the rounds of a fit: a bar on a terminal, a log elsewhere."""
     if not console.is_terminal:
-        yield Log(console, left, label)
+        yield ProgressLog(console, left, label)
         return
-    with bar_on(console) as bar:
-        yield Bar(bar, left, label)
+    with make_bar(console) as bar:
+        yield ProgressBar(bar, left, label)
 
 
-def bar_on(console: Console) -> Progress:
-    """Return the bar, which is gone when the fit is done."""
+def make_bar(console: Console) -> Progress:
+    """Return a progress bar that disappears when the fit ends."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        TextColumn("{task.fields[words]}"),
+        TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}", style="dim"),
         console=console,
@@ -192,12 +210,12 @@ def bar_on(console: Console) -> Progress:
     )
 
 
-class Bar:
-    """Moves a bar by the logarithm of the gap."""
+class ProgressBar:
+    """Callback that updates a progress bar; its length follows the logarithm of the gap."""
 
     def __init__(self, bar: Progress, left: TimeLeft, label: str) -> None:
         self._bar, self._left = bar, left
-        self._task = bar.add_task(label, total=None, words="", left="")
+        self._task = bar.add_task(label, total=None, state="", left="")
 
     def __call__(self, record: Record) -> None:
         """Show a round."""
@@ -207,32 +225,24 @@ class Bar:
             self._task,
             total=None if share is None else 1.0,
             completed=share or 0.0,
-            words=state(record, self._left.tol),
-            left=in_words(self._left.seconds),
+            state=format_round(record, self._left.tol),
+            left=format_time_left(self._left.seconds),
         )
 
 
-class Log:
-    """Prints a line when some time has passed since the last."""
+class ProgressLog:
+    """Callback that prints a line every ten seconds."""
 
     def __init__(self, console: Console, left: TimeLeft, label: str) -> None:
         self._console, self._left, self._label = console, left, label
         self._last = 0.0
 
     def __call__(self, record: Record) -> None:
-        """Print a round, unless a line was printed a moment ago."""
+        """Print a round, unless the last line is less than ten seconds old."""
         self._left.add(record)
-        if record.seconds - self._last < _EVERY:
+        if record.seconds - self._last < _LOG_INTERVAL:
             return
         self._last = record.seconds
-        words = f"{state(record, self._left.tol)}, {record.seconds:.0f} s"
-        line = f"{self._label}: {words}, {in_words(self._left.seconds)}"
+        state = f"{format_round(record, self._left.tol)}, {record.seconds:.0f} s"
+        line = f"{self._label}: {state}, {format_time_left(self._left.seconds)}"
         self._console.print(line, soft_wrap=True, markup=False)
-
-
-def state(record: Record, tol: float | None) -> str:
-    """Return gap and columns of a round, and the gap to come to, or nu where there are several."""
-    noun = "column" if record.columns == 1 else "columns"
-    gap = f"gap {percent(record.relative_gap)}"
-    goal = f" (to {percent(tol)})" if tol else f" at nu {record.nu:.2g}"
-    return f"{gap}{goal}, {record.columns} {noun}"

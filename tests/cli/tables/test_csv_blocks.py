@@ -1,4 +1,4 @@
-"""A CSV file cut into blocks is the same file, wherever the cuts fall."""
+"""Blocks of a CSV file contain the same records, whatever the block size."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ TABLES = st.integers(2, 4).flatmap(
 
 
 def written(rows, end):
-    """Write rows as the standard library does; no row is a blank line, since it has a comma."""
+    """Write rows with the standard library; every row has a comma, so that no line is blank."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
     return text.getvalue().encode()
@@ -30,8 +30,8 @@ def parsed(text):
 @given(
     rows=TABLES, size=st.integers(1, 40), end=st.sampled_from(["\n", "\r\n"]), last=st.booleans()
 )
-def test_blocks_are_whole_records(tmp_path_factory, rows, size, end, last):
-    """Cells hold commas, quotation marks and ends of line; the last line may lack its end."""
+def test_blocks_contain_complete_records(tmp_path_factory, rows, size, end, last):
+    """Cells contain commas, quotation marks and line ends; the last line end may be missing."""
     path = tmp_path_factory.mktemp("t") / "t.csv"
     text = written(rows, end)
     path.write_bytes(text if last else text.removesuffix(end.encode()))
@@ -42,8 +42,8 @@ def test_blocks_are_whole_records(tmp_path_factory, rows, size, end, last):
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
-def test_blank_lines_at_the_ends_are_no_records(tmp_path, size):
-    """Those between records stay, and so does the number of every row."""
+def test_blank_lines_at_the_ends_are_ignored(tmp_path, size):
+    """Blank lines between records are kept, so that row numbers do not change."""
     path = tmp_path / "t.csv"
     path.write_bytes(b"\xef\xbb\xbf\r\na,b\n1,2\n\n3,4\n\r\n\n\n")
     blocks = list(csv_blocks(path, size))
@@ -57,9 +57,9 @@ def test_a_header_alone_is_one_block(tmp_path):
     assert block.text == b"a,b\n"
 
 
-def test_a_quotation_mark_that_is_never_closed(tmp_path, monkeypatch):
-    """The whole file would be one record: it is refused before it is in memory."""
-    monkeypatch.setattr(module, "_LONGEST", 1000)
+def test_an_unclosed_quotation_mark(tmp_path, monkeypatch):
+    """The rest of the file would be one record; it is rejected before it fills the memory."""
+    monkeypatch.setattr(module, "_MAX_RECORD", 1000)
     (tmp_path / "t.csv").write_text('a,b\n1,"2\n' + "3,4\n" * 1000)
-    with pytest.raises(ValueError, match=r"a record of .* quotation mark is not closed"):
+    with pytest.raises(ValueError, match=r"A record of .* quotation mark is probably not closed"):
         list(csv_blocks(tmp_path / "t.csv", 100))

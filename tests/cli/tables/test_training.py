@@ -1,4 +1,4 @@
-"""What the columns of a table are to a fit."""
+"""Roles and types of the columns of training data."""
 
 import numpy as np
 import polars as pl
@@ -8,17 +8,17 @@ from directboost.cli.tables import (
     ColumnRoles,
     TableFormat,
     TrainingTable,
-    read_training,
+    read_training_table,
     table_writer,
 )
 
 
 def read(tmp_path, text, **roles):
     (tmp_path / "t.csv").write_text(text)
-    return read_training(tmp_path / "t.csv", ColumnRoles(target="y", **roles), TableFormat())
+    return read_training_table(tmp_path / "t.csv", ColumnRoles(target="y", **roles), TableFormat())
 
 
-def test_numbers_stay_numbers_and_words_become_categories(tmp_path):
+def test_text_columns_are_categories(tmp_path):
     table = read(tmp_path, "i,f,w,b,y\n1,1.5,u,true,p\n2,NaN,,false,q\n\n3, 2,v,true,p\n\n")
     assert table.X["i"].to_list() == [1, 2, 3]
     np.testing.assert_array_equal(table.X["f"].to_numpy(), [1.5, np.nan, 2.0])
@@ -26,7 +26,7 @@ def test_numbers_stay_numbers_and_words_become_categories(tmp_path):
     assert table.X["b"].dtype == pl.Boolean
     assert table.categorical == ("w",)
     assert table.y.tolist() == ["p", "q", "p"]
-    assert table.notes == ("read as categories, since they hold words: w (2 values)",)
+    assert table.notes == ("Text columns, used as categories: w (2 values)",)
 
 
 def test_roles(tmp_path):
@@ -39,39 +39,41 @@ def test_roles(tmp_path):
     assert (part.X["i"].to_list(), part.y.tolist(), part.weight.tolist()) == ([2], [1], [1.0])
 
 
-def test_words_among_numbers_are_refused(tmp_path):
-    """They may be marks of missing values; who names the column means categories."""
+def test_text_among_numbers_is_rejected(tmp_path):
+    """Text may mark missing values; --categorical accepts it."""
     text = "a,y\n1,p\n2,q\n?,p\n4.5,q\n"
-    with pytest.raises(ValueError, match=r"'a' of .* holds '\?' among numbers: add --missing '\?'"):
+    with pytest.raises(
+        ValueError, match=r"'a' of .* contains '\?' among numbers; add --missing '\?'"
+    ):
         read(tmp_path, text)
     assert read(tmp_path, text, categorical=["a"]).categorical == ("a",)
 
 
-def test_a_column_that_numbers_the_rows_is_pointed_out(tmp_path):
+def test_a_note_names_identifier_columns(tmp_path):
     lines = "".join(f"{i},{i % 7},{i / 8},p\n" for i in range(60))
     notes = read(tmp_path, f"id,a,b,y\n{lines}").notes
-    assert notes == ("id has another value in every row: --drop 'id' leaves it out",)
+    assert notes == ("id has a different value in every row; --drop 'id' ignores it",)
 
 
 @pytest.mark.parametrize(
     ("text", "roles", "reason"),
     [
-        ("a,y\n1,\n2,p\n", {}, "the target 'y' .* is missing in 1 row:"),
-        ("a,y\n1,NaN\n2,1.0\n", {}, "is missing in 1 row:"),
-        ("a,y\n1,2024-01-01\n2,2024-01-02\n", {}, "the target 'y' .* holds Date"),
-        ("a,y\n1,p\n2,q\n", {"drop": ["a"]}, "no column left"),
-        ("a,w,y\n1,x,p\n2,y,q\n", {"weight": "w"}, "the weights 'w' .* hold String"),
-        ("a,w,y\n1,,p\n2,3,q\n", {"weight": "w"}, "the weights 'w' .* hold missing values"),
+        ("a,y\n1,\n2,p\n", {}, "The target column 'y' .* has missing values in 1 row;"),
+        ("a,y\n1,NaN\n2,1.0\n", {}, "has missing values in 1 row;"),
+        ("a,y\n1,2024-01-01\n2,2024-01-02\n", {}, "The target column 'y' .* has type Date"),
+        ("a,y\n1,p\n2,q\n", {"drop": ["a"]}, "no columns left"),
+        ("a,w,y\n1,x,p\n2,y,q\n", {"weight": "w"}, "The weight column 'w' .* has type String"),
+        ("a,w,y\n1,,p\n2,3,q\n", {"weight": "w"}, "The weight column 'w' .* has missing values"),
         ("a,y\n1,2,3\n", {}, "cannot be read: found more fields"),
     ],
 )
-def test_refusals(tmp_path, text, roles, reason):
+def test_errors(tmp_path, text, roles, reason):
     with pytest.raises(ValueError, match=reason):
         read(tmp_path, text, **roles)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_table_is_written_whole_or_not_at_all(tmp_path, suffix):
+def test_a_failed_write_leaves_the_old_file(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     path.write_text("before")
     with pytest.raises(ValueError, match="half"):

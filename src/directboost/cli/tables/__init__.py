@@ -1,45 +1,43 @@
-"""Tables in files: CSV and Parquet, through polars; needs the extra `cli`."""
+"""CSV and Parquet files, read and written with polars; needs the extra `cli`."""
 
 from .cells import (
-    INPUT,
+    STANDARD_STREAM,
     TableFormat,
-    as_type,
     check_columns_present,
     exact_numbers,
     feature_types,
     is_parquet,
+    to_type,
 )
-from .streaming import Writer, batches, table_writer
+from .streaming import Writer, read_batches, table_writer
 from .training import (
     NAMES,
     TARGET,
     ColumnRoles,
     TrainingTable,
-    check_file,
     embedded_frame,
     is_embedded,
-    read_training,
-    training_table,
+    make_training_table,
+    read_training_table,
 )
 
 __all__ = [
-    "INPUT",
     "NAMES",
+    "STANDARD_STREAM",
     "TARGET",
     "ColumnRoles",
     "TableFormat",
     "TrainingTable",
     "Writer",
-    "as_type",
-    "batches",
     "check_columns_present",
-    "check_file",
     "embedded_frame",
     "exact_numbers",
     "feature_types",
     "is_embedded",
     "is_parquet",
-    "read_training",
+    "make_training_table",
+    "read_batches",
+    "read_training_table",
     "table_writer",
-    "training_table",
+    "to_type",
 ]
