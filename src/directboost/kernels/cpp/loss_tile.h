@@ -1,7 +1,7 @@
 // The loss of a tile of rows, and what the solver needs of its derivatives.
 #pragma once
 
-#include "tile.h"
+#include "row_tile.h"
 
 namespace DB_SPACE {
 
@@ -21,7 +21,7 @@ struct LossArrays {
 template <int N, class Real>
 class LossTile {
  public:
-  explicit LossTile(const DbRows& rows)
+  explicit LossTile(const DbLossRows& rows)
       : rows_(rows),
         k_(rows.k),
         tile_(k_, tile_rows(k_)),
@@ -36,7 +36,7 @@ class LossTile {
   void load(const LossArrays<Real>& a, int64_t first, int32_t n) {
     first_ = first;
     n_ = n;
-    size_ = strips<Real>(n * k_) * kLanes;
+    size_ = registers<Real>(n * k_) * kLanes;
     const Real* c = static_cast<const Real*>(rows_.c) + first;
     const Real factor = rows_.loss == kMultinomial ? static_cast<Real>(k_) : 1;
     for (int32_t i = 0; i < n; ++i) unit_[i] = c[i] * factor;
@@ -87,7 +87,7 @@ class LossTile {
   }
 
  private:
-  using V = Strip<Real>;
+  using V = Register<Real>;
   static constexpr int kLanes = V::kLanes;
 
   size_t offset() const { return static_cast<size_t>(first_) * k_; }
@@ -169,7 +169,7 @@ class LossTile {
       to[tile_.row_at(i) + labels()[i]] = unit_[i] * tile_.row_sum(from + tile_.row_at(i));
   }
 
-  const DbRows& rows_;
+  const DbLossRows& rows_;
   const int32_t k_;
   RowTile<N, Real> tile_;
   Scratch<Real> z_, u_, h_, unit_, row_, top_;

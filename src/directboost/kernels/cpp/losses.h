@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "elementary.h"
+#include "exp_log.h"
 
 namespace DB_SPACE {
 

@@ -3,13 +3,14 @@
 
 #include <math.h>
 
-#include "common.h"
+#include "scratch.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
 constexpr int32_t kRows = 128;    // numbers coded in one go; they stay in the nearest cache
-constexpr int32_t kFew = 12;      // so many thresholds are compared one by one
-constexpr int32_t kMost = 16384;  // buckets at most
+constexpr int32_t kFewThresholds = 12;      // so many thresholds are compared one by one
+constexpr int32_t kMostBuckets = 16384;  // buckets at most
 
 // The largest number of the input's precision that is not above t: x > t in double if and only if
 // x > round_down(t) in the precision of x.
@@ -19,10 +20,10 @@ inline float round_down(double t, const float*) {
   return static_cast<double>(near) > t ? nextafterf(near, -HUGE_VALF) : near;
 }
 
-// A straight line from numbers to buckets 0 .. top. It never falls, so a threshold in a lower
+// A straight bucket_of from numbers to buckets 0 .. top. It never falls, so a threshold in a lower
 // bucket than x lies below x, and one in a higher bucket does not.
 template <class Real>
-struct Line {
+struct BucketMap {
   Real low, scale, top;
 
   int32_t operator()(Real x) const {
@@ -34,12 +35,12 @@ struct Line {
 
 // Thresholds of one feature, prepared for many numbers.
 template <class Real>
-struct Search {
+struct ThresholdSearch {
   Real* cuts;       // (n,) ascending, followed by n + 2 times infinity
   int32_t* starts;  // (buckets,) thresholds in lower buckets; none for few thresholds
   int32_t n;
   int32_t span;     // power of two above the number of thresholds in any bucket
-  Line<Real> line;
+  BucketMap<Real> bucket_of;
 };
 
 inline int32_t power_above(int32_t n) {
@@ -51,26 +52,26 @@ inline int32_t power_above(int32_t n) {
 inline size_t cut_places(int32_t n) { return 2 * static_cast<size_t>(n) + 2; }
 
 inline int32_t bucket_places(int32_t n, int64_t rows) {
-  if (n <= kFew) return 0;
+  if (n <= kFewThresholds) return 0;
   const int32_t wanted = 2 * power_above(n);
   // For a few numbers the table is not worth its making.
-  return rows < wanted ? 1 : wanted < kMost ? wanted : kMost;
+  return rows < wanted ? 1 : wanted < kMostBuckets ? wanted : kMostBuckets;
 }
 
 template <class Real>
-Search<Real> prepare(const double* thresholds, int32_t n, int32_t buckets, Real* cuts,
+ThresholdSearch<Real> prepare(const double* thresholds, int32_t n, int32_t buckets, Real* cuts,
                      int32_t* starts) {
   for (int32_t j = 0; j < n; ++j)
     cuts[j] = round_down(thresholds[j], static_cast<const Real*>(nullptr));
   for (size_t j = n; j < cut_places(n); ++j) cuts[j] = static_cast<Real>(HUGE_VAL);
-  Search<Real> search{cuts, starts, n, 1, {Real(0), Real(0), Real(0)}};
+  ThresholdSearch<Real> search{cuts, starts, n, 1, {Real(0), Real(0), Real(0)}};
   if (buckets == 0) return search;
   const Real low = cuts[0], width = cuts[n - 1] - low;
-  search.line = {low, static_cast<Real>(buckets) / width, static_cast<Real>(buckets - 1)};
+  search.bucket_of = {low, static_cast<Real>(buckets) / width, static_cast<Real>(buckets - 1)};
   int32_t most = 0;
   for (int32_t b = 0, j = 0; b < buckets; ++b) {
     starts[b] = j;
-    while (j < n && search.line(cuts[j]) == b) ++j;
+    while (j < n && search.bucket_of(cuts[j]) == b) ++j;
     most = j - starts[b] > most ? j - starts[b] : most;
   }
   search.span = power_above(most);
@@ -80,7 +81,7 @@ Search<Real> prepare(const double* thresholds, int32_t n, int32_t buckets, Real*
 // Four thresholds per round; those past the end are infinite. The compiler makes vectors of the
 // loops over the numbers, whose counts are as wide as they are.
 template <class Real>
-inline void count_few(const Search<Real>& search, const Real* x, int32_t missing, int32_t* codes) {
+inline void count_few(const ThresholdSearch<Real>& search, const Real* x, int32_t missing, int32_t* codes) {
   using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;
   Lane count[kRows];
   for (int32_t i = 0; i < kRows; ++i) count[i] = x[i] != x[i] ? missing : 0;
@@ -96,12 +97,12 @@ inline void count_few(const Search<Real>& search, const Real* x, int32_t missing
 }
 
 template <class Real>
-inline void count_in_buckets(const Search<Real>& search, const Real* x, int32_t missing,
+inline void count_in_buckets(const ThresholdSearch<Real>& search, const Real* x, int32_t missing,
                              int32_t* codes) {
-  const Line<Real> line = search.line;
+  const BucketMap<Real> bucket_of = search.bucket_of;
   const int32_t* starts = search.starts;
   const Real* cuts = search.cuts;
-  for (int32_t i = 0; i < kRows; ++i) codes[i] = line(x[i]);
+  for (int32_t i = 0; i < kRows; ++i) codes[i] = bucket_of(x[i]);
   if (search.span <= 2) {
     for (int32_t i = 0; i < kRows; ++i) {
       const int32_t code = starts[codes[i]];
@@ -120,7 +121,7 @@ inline void count_in_buckets(const Search<Real>& search, const Real* x, int32_t 
 
 // Codes of kRows numbers.
 template <class Real>
-inline void count_below(const Search<Real>& search, const Real* x, int32_t missing,
+inline void count_below(const ThresholdSearch<Real>& search, const Real* x, int32_t missing,
                         int32_t* codes) {
   if (search.starts == nullptr) {
     count_few(search, x, missing, codes);
@@ -128,5 +129,40 @@ inline void count_below(const Search<Real>& search, const Real* x, int32_t missi
     count_in_buckets(search, x, missing, codes);
   }
 }
+
+// Writes where the share of every feature begins, and returns the end of the last one.
+template <class Size>
+inline size_t add_up(const int32_t* counts, int32_t n, size_t* begins, Size size) {
+  begins[0] = 0;
+  for (int32_t w = 0; w < n; ++w) begins[w + 1] = begins[w] + size(counts[w]);
+  return begins[n];
+}
+
+// The searches of all features, in one block of memory each for thresholds and buckets.
+template <class Real>
+class ThresholdSearches {
+ public:
+  ThresholdSearches(DbTeam* team, const double* thresholds, const int32_t* counts, int32_t n, int64_t rows)
+      : searches_(n), first_(n + 1), cut_(n + 1), bucket_(n + 1),
+        cuts_(add_up(counts, n, cut_.get(), [](int32_t c) { return cut_places(c); })),
+        starts_(add_up(counts, n, bucket_.get(), [&](int32_t c) { return bucket_places(c, rows); })) {
+    add_up(counts, n, first_.get(), [](int32_t c) { return c; });
+    constexpr int32_t each = 32;
+    share(team, (n + each - 1) / each, [&](int32_t piece) {
+      for (int32_t w = piece * each; w < n && w < (piece + 1) * each; ++w) {
+        const int32_t buckets = static_cast<int32_t>(bucket_[w + 1] - bucket_[w]);
+        searches_[w] = prepare(thresholds + first_[w], counts[w], buckets, cuts_.get() + cut_[w],
+                               buckets ? starts_.get() + bucket_[w] : nullptr);
+      }
+    });
+  }
+  const ThresholdSearch<Real>& operator[](int32_t w) const { return searches_[w]; }
+
+ private:
+  Scratch<ThresholdSearch<Real>> searches_;
+  Scratch<size_t> first_, cut_, bucket_;
+  Scratch<Real> cuts_;
+  Scratch<int32_t> starts_;
+};
 
 }  // namespace DB_SPACE

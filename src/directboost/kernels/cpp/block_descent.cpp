@@ -1,7 +1,8 @@
 // Block descent on the quadratic model: one pass over its rows per feature, one block solve per
 // pass.
-#include "block.h"
-#include "model.h"
+#include "block_solver.h"
+#include "dispatch.h"
+#include "quadratic_model.h"
 
 namespace DB_SPACE {
 
@@ -9,9 +10,9 @@ namespace DB_SPACE {
 constexpr int32_t kFewBins = 64, kFewLive = 10, kFewSweeps = 5;
 
 template <class Norm>
-class Descent {
+class BlockDescent {
  public:
-  Descent(const DbModel& model, int32_t widest, Pass& pass)
+  BlockDescent(const DbQuadraticModel& model, int32_t widest, ModelPass& pass)
       : model_(model),
         pass_(pass),
         k_(model.k),
@@ -114,8 +115,8 @@ class Descent {
     return live;
   }
 
-  const DbModel& model_;
-  Pass& pass_;
+  const DbQuadraticModel& model_;
+  ModelPass& pass_;
   const int32_t k_;
   BlockSolver<Norm> solver_;
   Scratch<double> G_, change_, part_, old_, new_;
@@ -126,30 +127,34 @@ class Descent {
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
-                                    int32_t kind, int32_t k, const int8_t* signs, double nu, double p,
-                                    int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
-                                    double* jumps, double* change) {
-  DB_SPACE::with_norm(p, [&](auto norm) {
-    DB_SPACE::BlockSolver<decltype(norm)> solver(n_bins, k);
-    solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), signs, nu, p, full_sweeps,
-                 segment_sweeps, tolerance, jumps, change);
+DB_EXPORT int32_t DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
+                                       int32_t kind, int32_t k, const int8_t* signs, double nu,
+                                       double p, int32_t full_sweeps, int32_t segment_sweeps,
+                                       double tolerance, double* jumps, double* change) {
+  using namespace DB_SPACE;
+  return status_of([&] {
+    with_norm(p, [&](auto norm) {
+      BlockSolver<decltype(norm)> solver(n_bins, k);
+      solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), signs, nu, p, full_sweeps,
+                   segment_sweeps, tolerance, jumps, change);
+    });
   });
 }
 
-DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model) {
+DB_EXPORT int32_t DB_NAME(model_epoch)(DbTeam* team, const DbQuadraticModel* model,
+                                       double* decrease) {
   using namespace DB_SPACE;
-  double gained = 0.0;
-  int32_t widest = 2;
-  for (int32_t w = 0; w < model->n_work; ++w)
-    widest = model->n_bins[w] > widest ? model->n_bins[w] : widest;
-  with_types(model->code_bytes, model->real_bytes, [&](auto* code, auto* real) {
-    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    ModelPass<Code, Real> pass(team, *model, widest);
-    with_norm(model->p, [&](auto norm) {
-      gained = Descent<decltype(norm)>(*model, widest, pass).run();
+  return status_of([&] {
+    int32_t widest = 2;
+    for (int32_t w = 0; w < model->n_work; ++w)
+      widest = model->n_bins[w] > widest ? model->n_bins[w] : widest;
+    with_types(model->code_bytes, model->real_bytes, [&](auto* code, auto* real) {
+      using Code = Pointee<decltype(code)>;
+      using Real = Pointee<decltype(real)>;
+      TypedModelPass<Code, Real> pass(team, *model, widest);
+      with_norm(model->p, [&](auto norm) {
+        *decrease = BlockDescent<decltype(norm)>(*model, widest, pass).run();
+      });
     });
   });
-  return gained;
 }

@@ -5,16 +5,17 @@
 // segment, and all others together are the last one.
 #pragma once
 
-#include "common.h"
+#include "jumps.h"
+#include "scratch.h"
 
 namespace DB_SPACE {
 
-struct LiveCount {
+struct ActiveCount {
   int32_t features;
   size_t jumps;
 };
 
-inline size_t jumps_of(const DbModel& model, int32_t w) {
+inline size_t jumps_of(const DbQuadraticModel& model, int32_t w) {
   return static_cast<size_t>(count_jumps(model.n_bins[w], model.kinds[w]));
 }
 
@@ -26,15 +27,15 @@ inline bool is_live(const double* jump, int32_t k) {
 
 // Calls visit(w, j, jump) for every live jump j of every feature w of the working set.
 template <class Visit>
-inline void each_live_jump(const DbModel& model, Visit visit) {
+inline void each_live_jump(const DbQuadraticModel& model, Visit visit) {
   double* jump = model.jumps;
   for (int32_t w = 0; w < model.n_work; ++w)
     for (size_t j = 0; j < jumps_of(model, w); ++j, jump += model.k)
       if (is_live(jump, model.k)) visit(w, static_cast<int32_t>(j), jump);
 }
 
-inline LiveCount count_live(const DbModel& model) {
-  LiveCount count{0, 0};
+inline ActiveCount count_active(const DbQuadraticModel& model) {
+  ActiveCount count{0, 0};
   int32_t last = -1;
   each_live_jump(model, [&](int32_t w, int32_t, double*) {
     count.features += w != last;
@@ -44,9 +45,9 @@ inline LiveCount count_live(const DbModel& model) {
   return count;
 }
 
-class Live {
+class ActiveSet {
  public:
-  explicit Live(const DbModel& model) : Live(model, count_live(model)) {}
+  explicit ActiveSet(const DbQuadraticModel& model) : ActiveSet(model, count_active(model)) {}
 
   int32_t features() const { return features_; }
   size_t jumps() const { return jumps_; }
@@ -60,8 +61,8 @@ class Live {
   int32_t segments_of(int32_t v) const {
     return static_cast<int32_t>(first_segment_[v + 1] - first_segment_[v]);
   }
-  bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_GAPS; }
-  bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_LEVELS; }
+  bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_WITH_MISSING; }
+  bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_CATEGORICAL; }
   double nu(int32_t v) const { return model_.nu[work_[v]]; }
 
   // Of a jump: the weights in the model, the segment of its feature it lies after (the one of its
@@ -95,7 +96,7 @@ class Live {
   }
 
  private:
-  Live(const DbModel& model, LiveCount count)
+  ActiveSet(const DbQuadraticModel& model, ActiveCount count)
       : model_(model),
         features_(count.features),
         jumps_(count.jumps),
@@ -116,7 +117,7 @@ class Live {
     }
   }
 
-  // Lists the jumps and their features; returns how many bins these have.
+  // SparseCodes the jumps and their features; returns how many bins these have.
   size_t list_jumps() {
     int32_t v = -1;
     size_t j = 0;
@@ -126,7 +127,7 @@ class Live {
         first_jump_[v] = j;
       }
       const int32_t last = model_.n_bins[w] - 1;
-      left_[j] = model_.kinds[w] == DB_GAPS && jump >= last;
+      left_[j] = model_.kinds[w] == DB_WITH_MISSING && jump >= last;
       position_[j] = left_[j] ? jump - last : jump;  // a bin, until the bins are cut
       weights_[j++] = weights;
     });
@@ -170,7 +171,7 @@ class Live {
     first_segment_[v + 1] = first_segment_[v] + live + 1;
   }
 
-  const DbModel& model_;
+  const DbQuadraticModel& model_;
   const int32_t features_;
   const size_t jumps_;
   Scratch<int32_t> work_, position_;
@@ -181,7 +182,7 @@ class Live {
 };
 
 // The table of a category: the sum of its jumps, less twice its own for every live level.
-inline void level_table(const Live& live, int32_t v, const double* jumps, int32_t k,
+inline void level_table(const ActiveSet& live, int32_t v, const double* jumps, int32_t k,
                         double* table) {
   const int32_t n = live.segments_of(v);
   double* rest = table + static_cast<size_t>(n - 1) * k;
@@ -191,7 +192,7 @@ inline void level_table(const Live& live, int32_t v, const double* jumps, int32_
 }
 
 // Tables over the segments, (segments, k), of jumps (jumps, k).
-inline void tables_of(const Live& live, const double* jumps, int32_t k, double* tables) {
+inline void tables_of(const ActiveSet& live, const double* jumps, int32_t k, double* tables) {
   std::memset(tables, 0, live.segments() * k * sizeof(double));
   for (int32_t v = 0; v < live.features(); ++v) {
     if (live.levels(v)) {
@@ -216,7 +217,7 @@ inline void tables_of(const Live& live, const double* jumps, int32_t k, double* 
 
 // Edges of the live jumps, (jumps, k), from sums over the segments: the total minus twice the sum
 // over the segments a jump answers -1. `prefix` has room for one segment more than there are.
-inline void edges_of(const Live& live, const double* all_sums, int32_t k, double* prefix,
+inline void edges_of(const ActiveSet& live, const double* all_sums, int32_t k, double* prefix,
                      double* edges) {
   for (int32_t v = 0; v < live.features(); ++v) {
     const int32_t n = live.segments_of(v);

@@ -7,21 +7,108 @@
 // every class.
 #pragma once
 
-#include "bend.h"
-#include "chain.h"
-#include "live.h"
-#include "star.h"
-#include "team.h"
+#include "active_set.h"
+#include "penalties.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
+// The second derivative of one feature and class in its live jumps, solved in linear time.
+//
+// Between n jumps lie n + 1 segments with curvatures d; jump j bends by itself with e_j. In the
+// levels t of the segments, t_0 = -sum x and t_j = t_(j-1) + 2 x_j, the function
+// sum d t^2 / 2 + sum e x^2 / 2 - r'x couples neighbours only. Levels of any n + 1 values are those
+// of jumps where t_0 + t_n = 0: one condition, kept by a multiplier.
+// Arrays of one chain, which live elsewhere: n each for jumps, n + 1 for levels.
+struct Chain {
+  size_t n;
+  double* ratio;   // jumps: what a level hands on of its right-hand side
+  double* pivot;   // levels: the reciprocals of the pivots
+  double* bound;   // levels: the answer to a one at both ends, over the sum of its ends
+
+  // d (n + 1), not all zero, none negative; e (n), positive.
+  void factor(const double* d, const double* e) {
+    double left = d[0];
+    for (size_t j = 0; j < n; ++j) {
+      const double spring = 0.25 * e[j], whole = left + spring;
+      pivot[j] = 1.0 / whole;
+      ratio[j] = spring * pivot[j];
+      left = d[j + 1] + ratio[j] * left;
+    }
+    pivot[n] = 1.0 / left;
+    for (size_t s = 0; s <= n; ++s) bound[s] = 0.0;
+    bound[0] = bound[n] = 1.0;
+    sweep(bound);
+    const double ends = bound[0] + bound[n];
+    for (size_t s = 0; s <= n; ++s) bound[s] /= ends;
+  }
+
+  // x = the answer to r, both of jumps; `level` has room for n + 1.
+  void solve(const double* r, double* level, double* x) const {
+    level[0] = -0.5 * r[0];
+    for (size_t j = 1; j < n; ++j) level[j] = 0.5 * (r[j - 1] - r[j]);
+    level[n] = 0.5 * r[n - 1];
+    sweep(level);
+    const double ends = level[0] + level[n];
+    for (size_t s = 0; s <= n; ++s) level[s] -= ends * bound[s];
+    for (size_t j = 0; j < n; ++j) x[j] = 0.5 * (level[j + 1] - level[j]);
+  }
+
+ private:
+  void sweep(double* level) const {
+    for (size_t j = 0; j < n; ++j) level[j + 1] += ratio[j] * level[j];
+    level[n] *= pivot[n];
+    for (size_t j = n; j-- > 0;) level[j] = level[j] * pivot[j] + ratio[j] * level[j + 1];
+  }
+};
+
+// The second derivative of one category and class in its live levels, solved in linear time.
+//
+// Level a has the curvature d_a, all levels together have W. Its jump x_a lowers its own level and
+// lifts all others, so with S = sum x the function is
+// (sum d_a (S - 2 x_a)^2 + (W - sum d_a) S^2 + sum e_a x_a^2) / 2 - r'x. Where the slope is zero,
+// (4 d_a + e_a) x_a = r_a + 2 d_a S - q with q = W S - 2 sum d_a x_a: two unknowns couple the levels.
+// Arrays of one star, which live elsewhere.
+struct Star {
+  size_t n;
+  double* scale;  // (n,) 1 / (4 d + e)
+  double* d;      // (n + 1,) the curvatures, and W
+
+  // d (n) and W, none negative; e (n), positive.
+  void factor(const double* curvature, const double* e, double whole) {
+    for (size_t a = 0; a < n; ++a) {
+      d[a] = curvature[a];
+      scale[a] = 1.0 / (4.0 * d[a] + e[a]);
+    }
+    d[n] = whole;
+  }
+
+  // x = the answer to r, both (n,); they may be the same.
+  void solve(const double* r, double* x) const {
+    double sums[3] = {0, 0, 0}, right[2] = {0, 0};
+    for (size_t a = 0; a < n; ++a) {
+      const double one = scale[a], bent = one * d[a];
+      sums[0] += one;
+      sums[1] += bent;
+      sums[2] += bent * d[a];
+      right[0] += one * r[a];
+      right[1] += bent * r[a];
+    }
+    const double across = 1.0 - 2.0 * sums[1], rest = d[n] - 4.0 * sums[2];
+    const double size = across * across + sums[0] * rest;
+    const double S = (across * right[0] + 2.0 * sums[0] * right[1]) / size;
+    const double q = (rest * right[0] - 2.0 * across * right[1]) / size;
+    for (size_t a = 0; a < n; ++a) x[a] = scale[a] * (r[a] + 2.0 * d[a] * S - q);
+  }
+};
+
 constexpr double kRidge = 1e-3;  // share of the diagonal added to the second derivative
 
-class Factors {
+class Preconditioner {
  public:
   // V (jumps, k); D (segments, k) the diagonal curvature.
-  Factors(DbTeam* team, const Live& live, const double* V, const double* D, int32_t k,
-          const Bend& bend)
+  Preconditioner(DbTeam* team, const ActiveSet& live, const double* V, const double* D, int32_t k,
+          const PenaltyCurvature& bend)
       : team_(team),
         live_(live),
         bend_(bend),
@@ -265,8 +352,8 @@ class Factors {
   }
 
   DbTeam* team_;
-  const Live& live_;
-  const Bend& bend_;
+  const ActiveSet& live_;
+  const PenaltyCurvature& bend_;
   const double* D_;
   const int32_t k_;
   const size_t places_;  // features times classes

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "common.h"
+#include "scratch.h"
 
 namespace DB_SPACE {
 
@@ -218,6 +218,161 @@ inline double jump_penalty(const double* jumps, size_t n, int32_t k, double p) {
   for (size_t j = 0; j < n; ++j)
     sum += Norm::part(jumps + j * k, k, 1.0, p) + Norm::part(jumps + j * k, k, -1.0, p);
   return sum;
+}
+
+// The two polarities' dual norms of the positive part of the edges (total - 2 * prefix).
+struct DualNorms {
+  double plus, minus;
+};
+
+inline DualNorms dual_norms(const double* total, const double* prefix, int32_t k, int32_t q) {
+  double plus = 0.0, minus = 0.0;
+  if (q == 0) {
+    for (int32_t r = 0; r < k; ++r) {
+      const double e = total[r] - 2.0 * prefix[r];
+      plus = e > plus ? e : plus;
+      minus = -e > minus ? -e : minus;
+    }
+    return {plus, minus};
+  }
+  for (int32_t r = 0; r < k; ++r) {
+    const double e = total[r] - 2.0 * prefix[r];
+    const double up = e > 0.0 ? e : 0.0, down = e < 0.0 ? -e : 0.0;
+    plus += q == 1 ? up : up * up;
+    minus += q == 1 ? down : down * down;
+  }
+  if (q == 1) return {plus, minus};
+  return {std::sqrt(plus), std::sqrt(minus)};
+}
+
+constexpr double kTie = 1e-9;  // relative distance from the maximum of a sign part that is none
+
+// With u = |v| / ||v|| inside a sign part: slope nu sign(v) u^(p-1), second derivative
+// nu (p-1) / ||v|| (diag(u^(p-2)) - w w') with w = sign(v) u^(p-1). For p = infinity the entries at
+// the maximum are tied: they move together, the slope is shared among them, nothing bends.
+class PenaltyCurvature {
+ public:
+  PenaltyCurvature(const double* V, const double* nu, size_t rows, int32_t k, double p)
+      : V_(V),
+        rows_(rows),
+        k_(k),
+        p_(p),
+        slope_(rows * k),
+        diagonal_(rows * k),
+        outer_(rows * k),
+        scale_(2 * rows),
+        tied_(std::isinf(p) ? rows * k : 0) {
+    for (size_t j = 0; j < rows; ++j)
+      for (int side = 0; side < 2; ++side) set(j, side, nu[j]);
+  }
+
+  double slope(size_t i) const { return slope_[i]; }
+  double diagonal(size_t i) const { return diagonal_[i]; }
+
+  // out += second derivative times d.
+  void add(const double* d, double* out) const {
+    if (p_ == 1.0 || std::isinf(p_)) return;
+    for (size_t j = 0; j < rows_; ++j) {
+      const size_t row = j * k_;
+      double along[2] = {0.0, 0.0};
+      for (int32_t r = 0; r < k_; ++r) along[V_[row + r] < 0.0] += outer_[row + r] * d[row + r];
+      for (int32_t r = 0; r < k_; ++r) {
+        const int side = V_[row + r] < 0.0;
+        out[row + r] += diagonal_[row + r] * d[row + r] -
+                        scale_[2 * j + side] * outer_[row + r] * along[side];
+      }
+    }
+  }
+
+  // Sets the tied entries of every sign part to their mean, signs apart.
+  void tie(double* d) const {
+    if (!std::isinf(p_)) return;
+    for (size_t j = 0; j < rows_; ++j) {
+      double sums[2] = {0.0, 0.0};
+      int32_t counts[2] = {0, 0};
+      for (size_t i = j * k_; i < (j + 1) * k_; ++i) {
+        if (!tied_[i]) continue;
+        sums[V_[i] < 0.0] += V_[i] < 0.0 ? -d[i] : d[i];
+        ++counts[V_[i] < 0.0];
+      }
+      for (size_t i = j * k_; i < (j + 1) * k_; ++i) {
+        const int side = V_[i] < 0.0;
+        if (tied_[i]) d[i] = (side ? -1.0 : 1.0) * sums[side] / counts[side];
+      }
+    }
+  }
+
+ private:
+  void set(size_t j, int side, double nu) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    const double* v = V_ + j * k_;
+    double top = 0.0, sum = 0.0;
+    for (int32_t r = 0; r < k_; ++r) top = sign * v[r] > top ? sign * v[r] : top;
+    if (top == 0.0) return;
+    if (std::isinf(p_)) return set_tied(j * k_, sign, top, nu);
+    for (int32_t r = 0; r < k_; ++r)
+      if (sign * v[r] > 0.0) sum += power(sign * v[r] / top, p_);
+    const double norm = top * (p_ == 2.0 ? std::sqrt(sum) : std::pow(sum, 1.0 / p_));
+    scale_[2 * j + side] = nu * (p_ - 1.0) / norm;
+    for (int32_t r = 0; r < k_; ++r) {
+      if (!(sign * v[r] > 0.0)) continue;
+      const size_t i = j * k_ + r;
+      const double u = sign * v[r] / norm;
+      outer_[i] = sign * power(u, p_ - 1.0);
+      slope_[i] = nu * outer_[i];
+      diagonal_[i] = p_ == 1.0 ? 0.0 : scale_[2 * j + side] * power(u, p_ - 2.0);
+    }
+  }
+
+  void set_tied(size_t row, double sign, double top, double nu) {
+    int32_t count = 0;
+    for (size_t i = row; i < row + k_; ++i) {
+      tied_[i] = tied_[i] || sign * V_[i] >= (1.0 - kTie) * top;
+      count += sign * V_[i] >= (1.0 - kTie) * top;
+    }
+    for (size_t i = row; i < row + k_; ++i)
+      if (sign * V_[i] >= (1.0 - kTie) * top) slope_[i] = sign * nu / count;
+  }
+
+  static double power(double x, double a) {
+    if (a == 0.0) return 1.0;
+    if (a == 1.0) return x;
+    return a == 2.0 ? x * x : std::pow(x, a);
+  }
+
+  const double* V_;
+  const size_t rows_;
+  const int32_t k_;
+  const double p_;
+  Scratch<double> slope_, diagonal_, outer_, scale_;
+  Scratch<uint8_t> tied_;
+};
+
+// Brings a step of one jump from V back inside its bounds: a weight that would change its sign
+// becomes zero; for p = infinity one that would outgrow the largest of its part is stopped there.
+// Returns whether it met a bound.
+inline bool stop_at_bounds(const double* V, double p, int32_t k, double* next) {
+  bool met = false;
+  for (int32_t r = 0; r < k; ++r) {
+    if (V[r] == 0.0 || next[r] * V[r] > 0.0) continue;
+    next[r] = 0.0;
+    met = true;
+  }
+  if (!std::isinf(p)) return met;
+  for (int side = 0; side < 2; ++side) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    double top = 0.0, most = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = sign * V[r] > top ? sign * V[r] : top;
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * V[r] > 0.0 && sign * V[r] >= (1.0 - kTie) * top)
+        most = sign * next[r] > most ? sign * next[r] : most;
+    for (int32_t r = 0; r < k; ++r) {
+      if (!(sign * V[r] > 0.0) || sign * next[r] <= most) continue;
+      next[r] = sign * most;
+      met = true;
+    }
+  }
+  return met;
 }
 
 }  // namespace DB_SPACE

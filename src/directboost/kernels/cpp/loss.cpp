@@ -1,7 +1,7 @@
 // Passes over the rows: losses from scores, and penalties of jumps.
+#include "dispatch.h"
 #include "loss_tile.h"
-#include "prox.h"
-#include "team.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
@@ -20,7 +20,7 @@ struct LossSum {
 
 // Loss of the rows begin..end. Where `shift` is null the exponents get that of the tile.
 template <bool kFull, int N, class Real>
-LossSum loss_rows(const DbRows& rows, const LossArrays<Real>& arrays, const Real* shift,
+LossSum loss_rows(const DbLossRows& rows, const LossArrays<Real>& arrays, const Real* shift,
                   int64_t begin, int64_t end) {
   LossTile<N, Real> tile(rows);
   const int32_t most = tile_rows(rows.k);
@@ -46,17 +46,6 @@ inline int32_t pass_pieces(int64_t m) {
   return static_cast<int32_t>((m + kPassRows - 1) / kPassRows);
 }
 
-// row = start + step (end - start), `end` itself at step 1; returns whether it is not zero.
-inline bool row_between(const double* start, const double* end, double step, int32_t k,
-                        double* row) {
-  bool live = false;
-  for (int32_t r = 0; r < k; ++r) {
-    row[r] = step == 1.0 ? end[r] : start[r] + step * (end[r] - start[r]);
-    live = live || row[r] != 0.0;
-  }
-  return live;
-}
-
 // Calls f(begin, end, piece) for every piece of m rows.
 template <class Function>
 inline void share_rows(DbTeam* team, int64_t m, Function f) {
@@ -68,11 +57,11 @@ inline void share_rows(DbTeam* team, int64_t m, Function f) {
 
 // One pass over all rows, with the outputs where they are wanted.
 template <class Real>
-LossSum sweep_rows(DbTeam* team, const DbRows& rows, const LossArrays<Real>& arrays,
+LossSum sweep_rows(DbTeam* team, const DbLossRows& rows, const LossArrays<Real>& arrays,
                    const Real* shift) {
   Scratch<LossSum> sums(pass_pieces(rows.m));
-  with_strips<Real>(rows.k, [&](auto strips) {
-    constexpr int N = decltype(strips)::value;
+  with_registers<Real>(rows.k, [&](auto registers) {
+    constexpr int N = decltype(registers)::value;
     share_rows(team, rows.m, [&](int64_t begin, int64_t end, int32_t piece) {
       sums[piece] = arrays.full() ? loss_rows<true, N>(rows, arrays, shift, begin, end)
                                   : loss_rows<false, N>(rows, arrays, shift, begin, end);
@@ -86,7 +75,7 @@ LossSum sweep_rows(DbTeam* team, const DbRows& rows, const LossArrays<Real>& arr
 // The exponential loss with labels is the logarithm of one sum over all rows, and its weights are
 // shares of it: first the sum, then, where more is wanted, the shares.
 template <class Real>
-double log_sum_pass(DbTeam* team, const DbRows& rows, const LossArrays<Real>& arrays) {
+double log_sum_pass(DbTeam* team, const DbLossRows& rows, const LossArrays<Real>& arrays) {
   LossArrays<Real> look = arrays, rest = arrays;
   look.U = look.A = look.C = nullptr;
   // F may be moved in place: not before the last look at it.
@@ -100,40 +89,21 @@ double log_sum_pass(DbTeam* team, const DbRows& rows, const LossArrays<Real>& ar
 
 }  // namespace DB_SPACE
 
-DB_EXPORT double DB_NAME(loss_pass)(DbTeam* team, const DbRows* rows, const void* F,
-                                    const void* change, double step, int32_t real_bytes,
-                                    void* moved, void* U, void* A, void* C) {
+DB_EXPORT int32_t DB_NAME(loss_pass)(DbTeam* team, const DbLossRows* rows, const void* F,
+                                     const void* change, double step, int32_t real_bytes,
+                                     void* moved, void* U, void* A, void* C, double* loss) {
   using namespace DB_SPACE;
-  double loss = 0.0;
-  with_types(1, real_bytes, [&](auto*, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    const LossArrays<Real> arrays{static_cast<const Real*>(F), static_cast<const Real*>(change),
-                                  static_cast<Real>(step),     static_cast<Real*>(moved),
-                                  static_cast<Real*>(U),       static_cast<Real*>(A),
-                                  static_cast<Real*>(C)};
-    const Real none = 0;
-    loss = rows->loss == kExponential && rows->labels != nullptr
-               ? log_sum_pass(team, *rows, arrays)
-               : sweep_rows(team, *rows, arrays, &none).sum;
+  return status_of([&] {
+    with_reals(real_bytes, [&](auto* real) {
+      using Real = Pointee<decltype(real)>;
+      const LossArrays<Real> arrays{static_cast<const Real*>(F), static_cast<const Real*>(change),
+                                    static_cast<Real>(step),     static_cast<Real*>(moved),
+                                    static_cast<Real*>(U),       static_cast<Real*>(A),
+                                    static_cast<Real*>(C)};
+      const Real none = 0;
+      *loss = rows->loss == kExponential && rows->labels != nullptr
+                  ? log_sum_pass(team, *rows, arrays)
+                  : sweep_rows(team, *rows, arrays, &none).sum;
+    });
   });
-  return loss;
-}
-
-DB_EXPORT double DB_NAME(penalty)(const double* start, const double* end, double step,
-                                  const int64_t* first, const double* nu, int32_t n, int32_t k,
-                                  double p) {
-  using namespace DB_SPACE;
-  double total = 0.0;
-  Scratch<double> row(k);
-  with_norm(p, [&](auto norm) {
-    using Norm = decltype(norm);
-    for (int32_t w = 0; w < n; ++w) {
-      double sum = 0.0;
-      for (int64_t j = first[w]; j < first[w + 1]; ++j)
-        if (row_between(start + j * k, end + j * k, step, k, row.get()))
-          sum += jump_penalty<Norm>(row.get(), 1, k, p);
-      total += nu[w] * sum;
-    }
-  });
-  return total;
 }

@@ -1,16 +1,16 @@
 // Conjugate gradients for the Newton equations of the live jumps.
 #pragma once
 
-#include "factors.h"
-#include "product.h"
+#include "hessian_product.h"
+#include "preconditioner.h"
 
 namespace DB_SPACE {
 
 // The second derivative of the model, the ridge included, in the live jumps.
 template <class Real>
-class Curvature {
+class JumpHessian {
  public:
-  Curvature(const Live& live, const double* ridge, int32_t k, Product<Real>& product)
+  JumpHessian(const ActiveSet& live, const double* ridge, int32_t k, HessianProduct<Real>& product)
       : live_(live),
         ridge_(ridge),
         k_(k),
@@ -28,19 +28,19 @@ class Curvature {
   }
 
  private:
-  const Live& live_;
+  const ActiveSet& live_;
   const double* ridge_;
   const int32_t k_;
-  Product<Real>& product_;
+  HessianProduct<Real>& product_;
   Scratch<double> tables_, sums_, prefix_;
 };
 
 // Unknowns are the non-zero entries of V (jumps, k); the others stay zero.
 template <class Real>
-class Gradients {
+class ConjugateGradient {
  public:
-  Gradients(Factors& factors, const double* V, size_t size, const Bend& bend,
-            Curvature<Real>& curvature)
+  ConjugateGradient(Preconditioner& factors, const double* V, size_t size, const PenaltyCurvature& bend,
+            JumpHessian<Real>& curvature)
       : V_(V),
         size_(size),
         bend_(bend),
@@ -101,9 +101,9 @@ class Gradients {
 
   const double* V_;
   const size_t size_;
-  const Bend& bend_;
-  Curvature<Real>& curvature_;
-  Factors& factors_;
+  const PenaltyCurvature& bend_;
+  JumpHessian<Real>& curvature_;
+  Preconditioner& factors_;
   Scratch<double> vectors_;
 };
 

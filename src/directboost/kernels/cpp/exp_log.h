@@ -2,7 +2,7 @@
 // are summed in two chains, so that an operation waits for the last one half as often.
 #pragma once
 
-#include "common.h"
+#include "simd.h"
 
 namespace DB_SPACE {
 

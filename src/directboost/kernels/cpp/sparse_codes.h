@@ -1,17 +1,17 @@
 // Features most of whose rows have one code: the rows with another one, listed block by block.
 #pragma once
 
-#include "common.h"
+#include "directboost.h"
 
 namespace DB_SPACE {
 
-constexpr int64_t kListRows = DB_LIST_ROWS;
+constexpr int64_t kBlockRows = DB_SPARSE_BLOCK_ROWS;
 
-inline int64_t list_blocks(int64_t m) { return (m + kListRows - 1) / kListRows; }
+inline int64_t blocks_of(int64_t m) { return (m + kBlockRows - 1) / kBlockRows; }
 
 // The part of a list that lies in one block: rows counted from its start, and their codes.
 template <class Code>
-struct Listed {
+struct SparseBlock {
   const uint16_t* rows;
   const Code* codes;
   int64_t n;
@@ -19,28 +19,28 @@ struct Listed {
 
 // The lists of a matrix of codes with m rows; `sparse` is null where there are none.
 template <class Code>
-class Lists {
+class SparseCodes {
  public:
-  Lists(const DbSparse* sparse, int64_t m)
+  SparseCodes(const DbSparseCodes* sparse, int64_t m)
       : sparse_(sparse),
-        block_(sparse == nullptr ? kListRows : sparse->block),
+        block_(sparse == nullptr ? kBlockRows : sparse->block),
         blocks_((m + block_ - 1) / block_) {}
   int64_t block_rows() const { return block_; }
   bool any() const { return sparse_ != nullptr; }
-  bool has(int32_t f) const { return any() && sparse_->usual[f] >= 0; }
-  int32_t usual(int32_t f) const { return sparse_->usual[f]; }
+  bool has(int32_t f) const { return any() && sparse_->most_common[f] >= 0; }
+  int32_t most_common(int32_t f) const { return sparse_->most_common[f]; }
   // The row of the matrix of codes that a feature has.
   size_t place(int32_t f) const {
     return static_cast<size_t>(any() && sparse_->places != nullptr ? sparse_->places[f] : f);
   }
-  Listed<Code> at(int32_t f, int64_t block) const {
+  SparseBlock<Code> at(int32_t f, int64_t block) const {
     const int64_t* start = sparse_->starts + f * blocks_ + block;
     return {sparse_->rows + start[0], static_cast<const Code*>(sparse_->codes) + start[0],
             start[1] - start[0]};
   }
 
  private:
-  const DbSparse* sparse_;
+  const DbSparseCodes* sparse_;
   int64_t block_, blocks_;
 };
 

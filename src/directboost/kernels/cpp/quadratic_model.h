@@ -2,8 +2,10 @@
 // that keeps H dF up to date while the tables of the features change.
 #pragma once
 
-#include "lanes.h"
-#include "team.h"
+#include "dispatch.h"
+#include "scratch.h"
+#include "simd.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
@@ -18,8 +20,8 @@ enum Coupling : int32_t {
 template <class Real>
 class RowCurvature {
  public:
-  explicit RowCurvature(const DbModel& model)
-      : vectors_(padded(model.k) / kLanes),
+  explicit RowCurvature(const DbQuadraticModel& model)
+      : vectors_(padded(model.k) / kRowLanes),
         width_(padded(model.k)),
         coupling_(model.coupling),
         labels_(model.labels),
@@ -34,39 +36,39 @@ class RowCurvature {
   // out = H_i d, and sizes += the terms of d' H_i d, in vectors. `out` may be `d`.
   template <int N, int kCoupling>
   DB_INLINE void apply(int64_t i, const Real* d, Real* out, Real* sizes) const {
-    using V = Lanes<Real>;
+    using V = RowVector<Real>;
     const int32_t n = N > 0 ? N : vectors_;
     const Real* h = h_ + i * width_;
     if constexpr (kCoupling == kDiagonal) {
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes), t = V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
-        t.store(out + v * kLanes);
+        const V x = V::load(d + v * kRowLanes), t = V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
+        t.store(out + v * kRowLanes);
       }
     } else if constexpr (kCoupling == kPairs) {
       const int32_t own = labels_[i];
       const V base = V::all(d[own]);
       V total = V::all(0);
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes) - base, t = V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
+        const V x = V::load(d + v * kRowLanes) - base, t = V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
         total = total + t;
-        t.store(out + v * kLanes);
+        t.store(out + v * kRowLanes);
       }
       const V sum = V::all(total.sum());
       // The row of a unit matrix: a scalar store here would stall the vector loads after it.
       const Real* unit = unit_.get() + static_cast<size_t>(own) * width_;
       for (int32_t v = 0; v < n; ++v)
-        (V::load(out + v * kLanes) - sum * V::load(unit + v * kLanes)).store(out + v * kLanes);
+        (V::load(out + v * kRowLanes) - sum * V::load(unit + v * kRowLanes)).store(out + v * kRowLanes);
     } else {
       V total = V::all(0);
       for (int32_t v = 0; v < n; ++v)
-        total = total + V::load(h + v * kLanes) * V::load(d + v * kLanes);
+        total = total + V::load(h + v * kRowLanes) * V::load(d + v * kRowLanes);
       const V mean = V::all(total.sum()), w = V::all(weight_[i]);
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes) - mean, t = w * V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
-        t.store(out + v * kLanes);
+        const V x = V::load(d + v * kRowLanes) - mean, t = w * V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
+        t.store(out + v * kRowLanes);
       }
     }
   }
@@ -105,9 +107,9 @@ inline int32_t model_pieces(int64_t n) {
 }
 
 // What the descent sees of a pass; it does not depend on the types of the data.
-class Pass {
+class ModelPass {
  public:
-  virtual ~Pass() = default;
+  virtual ~ModelPass() = default;
 
   // Adds H dF of the change (n_bins, k) of feature `previous` to Q (previous < 0: nothing), and
   // writes the sums of Q by the codes of feature `next` (next < 0: none). Features are positions
@@ -116,9 +118,9 @@ class Pass {
 };
 
 template <class Code, class Real>
-class ModelPass final : public Pass {
+class TypedModelPass final : public ModelPass {
  public:
-  ModelPass(DbTeam* team, const DbModel& model, int32_t widest)
+  TypedModelPass(DbTeam* team, const DbQuadraticModel& model, int32_t widest)
       : team_(team),
         model_(model),
         curvature_(model),
@@ -132,7 +134,7 @@ class ModelPass final : public Pass {
 
   double run(int32_t previous, const double* change, int32_t next, double* sums) override {
     if (previous >= 0) set_step(change, model_.n_bins[previous]);
-    with_vectors(k_, [&](auto vectors) {
+    with_row_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
           over_rows<decltype(vectors)::value, decltype(coupling)::value>(piece, codes(previous),
@@ -150,7 +152,7 @@ class ModelPass final : public Pass {
  private:
   const Code* codes(int32_t w) const {
     if (w < 0) return nullptr;
-    return static_cast<const Code*>(model_.codes) + static_cast<size_t>(model_.rows[w]) * model_.n;
+    return static_cast<const Code*>(model_.codes) + static_cast<size_t>(model_.features[w]) * model_.n;
   }
 
   void set_step(const double* change, int32_t bins) {
@@ -162,8 +164,8 @@ class ModelPass final : public Pass {
 
   template <int N, int kCoupling>
   void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
-    const size_t width = N > 0 ? N * kLanes : width_;
-    const int32_t n = static_cast<int32_t>(width / kLanes);
+    const size_t width = N > 0 ? N * kRowLanes : width_;
+    const int32_t n = static_cast<int32_t>(width / kRowLanes);
     const int64_t rows = model_piece(model_.n), begin = piece * rows;
     const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
     Real *Q = static_cast<Real*>(model_.Q), *hist = hist_.get() + piece * table_;
@@ -175,7 +177,7 @@ class ModelPass final : public Pass {
       return;
     }
     Scratch<Real> space(N > 0 ? 0 : 2 * width);
-    Real local[N > 0 ? 2 * N * kLanes : 1] = {};
+    Real local[N > 0 ? 2 * N * kRowLanes : 1] = {};
     Real *image = N > 0 ? local : space.get(), *sizes = image + width;
     for (int64_t i = begin; i < end; ++i) {
       curvature_.template apply<N, kCoupling>(i, step_.get() + previous[i] * width, image, sizes);
@@ -197,7 +199,7 @@ class ModelPass final : public Pass {
   }
 
   DbTeam* team_;
-  const DbModel& model_;
+  const DbQuadraticModel& model_;
   const RowCurvature<Real> curvature_;
   const int32_t k_, width_, pieces_;
   const size_t table_;

@@ -6,7 +6,8 @@
 #pragma once
 
 #include "losses.h"
-#include "strip.h"
+#include "scratch.h"
+#include "simd.h"
 
 namespace DB_SPACE {
 
@@ -17,11 +18,11 @@ inline int32_t tile_rows(int32_t k) { return k < 8 ? 128 : (k < 256 ? 1024 / k :
 template <int N, class Real>
 class RowTile {
  public:
-  using V = Strip<Real>;
+  using V = Register<Real>;
   static constexpr int kLanes = V::kLanes;
 
-  RowTile(int32_t k, int32_t n)
-      : k(k), vectors(N > 0 ? N : strips<Real>(k)), spare_(k + kLanes) {
+  RowTile(int32_t classes, int32_t n)
+      : k(classes), vectors(N > 0 ? N : registers<Real>(classes)), spare_(classes + kLanes) {
     for (int j = 0; j < kLanes; ++j) mask_[j] = j < k - (vectors - 1) * kLanes ? 1 : 0;
     size_ = static_cast<size_t>(n) * k + 2 * kLanes;
   }

@@ -1,12 +1,16 @@
 // Sums of the rows of A over the bins of a few features.
 #pragma once
 
-#include "lists.h"
-#include "team.h"
+#include "dispatch.h"
+#include "scratch.h"
+#include "simd.h"
+#include "sparse_codes.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
 constexpr int32_t kTogether = 8;       // features that share one pass over A
+constexpr int64_t kPiece = 200000;  // (row, feature, class) triples that are worth a piece
 constexpr size_t kRowBytes = 1 << 17;  // of A that stay in the second cache meanwhile
 
 // hist[code, :] += A[i, :] for every row, hist (n_bins, k).
@@ -47,13 +51,19 @@ inline void histogram_pair(const Code* one, const Code* two, int64_t m, int32_t 
 }
 
 template <class Code, class Real>
-inline void histogram_listed(const Listed<Code>& list, int32_t k, const Real* A, Real* hist) {
+inline void histogram_listed(const SparseBlock<Code>& list, int32_t k, const Real* A, Real* hist) {
   with_width(k, [&](auto width) {
     constexpr int K = decltype(width)::value;
     const size_t stride = K > 0 ? K : k;
     for (int64_t i = 0; i < list.n; ++i)
       add_row<K>(hist + list.codes[i] * stride, A + list.rows[i] * stride, k);
   });
+}
+
+inline int32_t widest_of(const int32_t* n_bins, int32_t count) {
+  int32_t widest = 2;
+  for (int32_t f = 0; f < count; ++f) widest = n_bins[f] > widest ? n_bins[f] : widest;
+  return widest;
 }
 
 template <class Real>
@@ -82,9 +92,9 @@ void sum_rows(DbTeam* team, const Real* A, int64_t m, int32_t k, double* total) 
 
 // What histograms are made of; `total` is the sum of all rows of A where there are lists.
 template <class Code, class Real>
-struct Rows {
+struct HistogramBuilder {
   const Code* codes;
-  Lists<Code> lists;
+  SparseCodes<Code> lists;
   int64_t m;
   const Real* A;
   int32_t k;
@@ -122,7 +132,7 @@ struct Rows {
   // Histograms of the listed features into zeroed memory, each `stride` after the one before. All
   // features take a block of rows in turn, so that A is read from memory once; every sum runs over
   // the rows in order.
-  void gather(const int32_t* features, const int32_t* n_bins, int32_t count, size_t stride,
+  void build(const int32_t* features, const int32_t* n_bins, int32_t count, size_t stride,
               Real* hist) const {
     const int64_t block = lists.block_rows();
     const int64_t blocks = static_cast<int64_t>(kRowBytes / (sizeof(Real) * k)) / block;
@@ -130,14 +140,14 @@ struct Rows {
     for (int64_t begin = 0; begin < m; begin += rows)
       add_rows(features, count, begin, begin + rows < m ? rows : m - begin, stride, hist);
     for (int32_t j = 0; j < count; ++j)
-      if (lists.has(features[j])) add_rest(lists.usual(features[j]), n_bins[j], hist + j * stride);
+      if (lists.has(features[j])) add_rest(lists.most_common(features[j]), n_bins[j], hist + j * stride);
   }
 
   // The bin that is not listed holds what the others leave of the total.
-  void add_rest(int32_t usual, int32_t n_bins, Real* hist) const {
+  void add_rest(int32_t most_common, int32_t n_bins, Real* hist) const {
     Scratch<double> listed(k);
     sum_bins(hist, n_bins, k, listed.get());
-    Real* rest = hist + static_cast<size_t>(usual) * k;
+    Real* rest = hist + static_cast<size_t>(most_common) * k;
     for (int32_t r = 0; r < k; ++r) rest[r] = static_cast<Real>(total[r] - listed[r]);
   }
 };

@@ -1,6 +1,8 @@
 // Which features have lists, and what is in them.
-#include "lists.h"
-#include "team.h"
+#include "dispatch.h"
+#include "scratch.h"
+#include "sparse_codes.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
@@ -26,52 +28,52 @@ Code vote(const Code* codes, int64_t m) {
 
 // Counts in lanes of the width of a code, so that a vector of codes is compared at once.
 template <class Code>
-inline int64_t count_others(const Code* codes, int64_t n, Code usual) {
-  static_assert(kListRows / kChunk < 256, "a lane of one byte must hold the count of a block");
+inline int64_t count_others(const Code* codes, int64_t n, Code most_common) {
+  static_assert(kBlockRows / kChunk < 256, "a lane of one byte must hold the count of a block");
   Code same[kChunk] = {};
   int64_t i = 0, others = n;
   for (; i + kChunk <= n; i += kChunk)
-    for (int l = 0; l < kChunk; ++l) same[l] = static_cast<Code>(same[l] + (codes[i + l] == usual));
+    for (int l = 0; l < kChunk; ++l) same[l] = static_cast<Code>(same[l] + (codes[i + l] == most_common));
   for (int l = 0; l < kChunk; ++l) others -= same[l];
-  for (; i < n; ++i) others -= codes[i] == usual;
+  for (; i < n; ++i) others -= codes[i] == most_common;
   return others;
 }
 
 // Counts the rows of every block that have another code than the commonest; gives up a feature with
 // more than `most` of them.
 template <class Code>
-void count_feature(const Code* codes, int64_t m, int64_t most, int32_t* usual, int64_t* counts) {
+void count_feature(const Code* codes, int64_t m, int64_t most, int32_t* most_common, int64_t* counts) {
   const Code code = vote(codes, m);
   int64_t sum = 0;
-  for (int64_t b = 0; b < list_blocks(m) && sum <= most; ++b) {
-    const int64_t first = b * kListRows, n = m - first < kListRows ? m - first : kListRows;
+  for (int64_t b = 0; b < blocks_of(m) && sum <= most; ++b) {
+    const int64_t first = b * kBlockRows, n = m - first < kBlockRows ? m - first : kBlockRows;
     counts[b] = count_others(codes + first, n, code);
     sum += counts[b];
   }
-  *usual = sum <= most ? static_cast<int32_t>(code) : -1;
-  if (sum > most) std::memset(counts, 0, sizeof(int64_t) * list_blocks(m));
+  *most_common = sum <= most ? static_cast<int32_t>(code) : -1;
+  if (sum > most) std::memset(counts, 0, sizeof(int64_t) * blocks_of(m));
 }
 
 template <class Code>
-DB_INLINE bool all_usual(const Code* codes, Code usual) {
+DB_INLINE bool all_usual(const Code* codes, Code most_common) {
   Code other = 0;
-  for (int l = 0; l < kChunk; ++l) other = static_cast<Code>(other | (codes[l] ^ usual));
+  for (int l = 0; l < kChunk; ++l) other = static_cast<Code>(other | (codes[l] ^ most_common));
   return other == 0;
 }
 
 // Writes without a branch per row, first into a buffer: the place after a full list is not ours.
 template <class Code>
-void list_block(const Code* codes, int64_t n, Code usual, uint16_t* rows, Code* others) {
-  uint16_t place[kListRows + 1];
-  Code code[kListRows + 1];
+void list_block(const Code* codes, int64_t n, Code most_common, uint16_t* rows, Code* others) {
+  uint16_t place[kBlockRows + 1];
+  Code code[kBlockRows + 1];
   int64_t found = 0;
   for (int64_t first = 0; first < n; first += kChunk) {
     const int64_t last = first + kChunk < n ? first + kChunk : n;
-    if (last - first == kChunk && all_usual(codes + first, usual)) continue;
+    if (last - first == kChunk && all_usual(codes + first, most_common)) continue;
     for (int64_t i = first; i < last; ++i) {
       const Code own = codes[i];
       place[found] = static_cast<uint16_t>(i), code[found] = own;
-      found += own != usual;
+      found += own != most_common;
     }
   }
   std::memcpy(rows, place, sizeof(uint16_t) * found);
@@ -79,12 +81,12 @@ void list_block(const Code* codes, int64_t n, Code usual, uint16_t* rows, Code* 
 }
 
 template <class Code>
-void list_feature(const Code* codes, int64_t m, int32_t usual, const int64_t* starts,
+void list_feature(const Code* codes, int64_t m, int32_t most_common, const int64_t* starts,
                   uint16_t* rows, Code* others) {
-  for (int64_t b = 0; b < list_blocks(m); ++b) {
+  for (int64_t b = 0; b < blocks_of(m); ++b) {
     if (starts[b + 1] == starts[b]) continue;
-    const int64_t first = b * kListRows, n = m - first < kListRows ? m - first : kListRows;
-    list_block(codes + first, n, static_cast<Code>(usual), rows + starts[b], others + starts[b]);
+    const int64_t first = b * kBlockRows, n = m - first < kBlockRows ? m - first : kBlockRows;
+    list_block(codes + first, n, static_cast<Code>(most_common), rows + starts[b], others + starts[b]);
   }
 }
 
@@ -102,28 +104,32 @@ inline void share_features(DbTeam* team, int64_t m, int32_t n_features, Function
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(count_listed)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                     int32_t n_features, int64_t most, int32_t* usual,
-                                     int64_t* counts) {
+DB_EXPORT int32_t DB_NAME(count_sparse)(DbTeam* team, const void* codes, int32_t code_bytes,
+                                        int64_t m, int32_t n_features, int64_t most,
+                                        int32_t* most_common, int64_t* counts) {
   using namespace DB_SPACE;
-  with_codes(code_bytes, [&](auto* code) {
-    share_features(team, m, n_features, [&](int32_t f) {
-      count_feature(static_cast<decltype(code)>(codes) + f * m, m, most, usual + f,
-                    counts + f * list_blocks(m));
+  return status_of([&] {
+    with_codes(code_bytes, [&](auto* code) {
+      share_features(team, m, n_features, [&](int32_t f) {
+        count_feature(static_cast<decltype(code)>(codes) + f * m, m, most, most_common + f,
+                      counts + f * blocks_of(m));
+      });
     });
   });
 }
 
-DB_EXPORT void DB_NAME(list_rows)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                  int32_t n_features, const int32_t* usual, const int64_t* starts,
-                                  uint16_t* rows, void* others) {
+DB_EXPORT int32_t DB_NAME(list_sparse)(DbTeam* team, const void* codes, int32_t code_bytes,
+                                       int64_t m, int32_t n_features, const int32_t* most_common,
+                                       const int64_t* starts, uint16_t* rows, void* others) {
   using namespace DB_SPACE;
-  with_codes(code_bytes, [&](auto* code) {
-    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
-    share_features(team, m, n_features, [&](int32_t f) {
-      if (usual[f] >= 0)
-        list_feature(static_cast<const Code*>(codes) + f * m, m, usual[f],
-                     starts + f * list_blocks(m), rows, static_cast<Code*>(others));
+  return status_of([&] {
+    with_codes(code_bytes, [&](auto* code) {
+      using Code = Pointee<decltype(code)>;
+      share_features(team, m, n_features, [&](int32_t f) {
+        if (most_common[f] >= 0)
+          list_feature(static_cast<const Code*>(codes) + f * m, m, most_common[f],
+                       starts + f * blocks_of(m), rows, static_cast<Code*>(others));
+      });
     });
   });
 }

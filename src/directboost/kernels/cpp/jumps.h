@@ -1,0 +1,43 @@
+// The jumps of a feature: how many there are, and the sums that give their edges.
+#pragma once
+
+#include <cstddef>
+
+#include "directboost.h"
+
+namespace DB_SPACE {
+
+// How many jumps a feature of a kind has; see BinnedData.
+inline int32_t count_jumps(int32_t n_bins, uint8_t kind) {
+  if (n_bins < 2) return 0;
+  if (kind == DB_CATEGORICAL) return n_bins;
+  return n_bins - 1 + (kind == DB_WITH_MISSING ? n_bins - 2 : 0);
+}
+
+// Walks over the jumps of a feature in their order and hands the sum of the bins that each answers
+// -1 to `visit`.
+template <class Real, class Visit>
+inline void walk_jumps(const Real* hist, int32_t n_bins, uint8_t kind, int32_t k, double* prefix,
+                       Visit visit) {
+  if (kind == DB_CATEGORICAL) {
+    for (int32_t j = 0; j < n_bins; ++j) {
+      for (int32_t r = 0; r < k; ++r) prefix[r] = hist[static_cast<size_t>(j) * k + r];
+      visit(j);
+    }
+    return;
+  }
+  for (int32_t r = 0; r < k; ++r) prefix[r] = 0.0;
+  for (int32_t j = 0; j + 1 < n_bins; ++j) {
+    for (int32_t r = 0; r < k; ++r) prefix[r] += hist[static_cast<size_t>(j) * k + r];
+    visit(j);
+  }
+  if (kind != DB_WITH_MISSING) return;
+  const Real* gone = hist + static_cast<size_t>(n_bins - 1) * k;
+  for (int32_t r = 0; r < k; ++r) prefix[r] = gone[r];
+  for (int32_t b = 0; b + 2 < n_bins; ++b) {
+    for (int32_t r = 0; r < k; ++r) prefix[r] += hist[static_cast<size_t>(b) * k + r];
+    visit(n_bins - 1 + b);
+  }
+}
+
+}  // namespace DB_SPACE
