@@ -36,7 +36,7 @@ def assert_same_codes(found, expected):
     for f in range(expected.n_bins.size):
         np.testing.assert_array_equal(found.codes_of(f), expected.codes_of(f))
     if expected.sparse is not None:
-        np.testing.assert_array_equal(found.sparse.usual, expected.sparse.usual)
+        np.testing.assert_array_equal(found.sparse.most_common, expected.sparse.most_common)
         np.testing.assert_array_equal(found.sparse.codes, expected.sparse.codes)
 
 
@@ -208,7 +208,7 @@ def test_some_rows_with_coarse_bins(numbers, rng, monkeypatch):
         np.testing.assert_array_equal(found.binned.codes_of(f), expected.binned.codes_of(f))
         np.testing.assert_array_equal(found.jumps[f], expected.jumps[f])
     lists = found.binned.sparse
-    listed = np.repeat(lists.usual, np.diff(lists.starts))
+    listed = np.repeat(lists.most_common, np.diff(lists.starts))
     assert (lists.codes != listed).all()
 
 

@@ -289,7 +289,7 @@ def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:
     """Return the lists; None where only constants, columns or classifier, would have one."""
     lists = list_codes(codes, int(MOST_LISTED * codes.shape[1]), team)
     varied = n_bins[:-1] > 1
-    return lists if (lists.usual[:-1][varied] >= 0).any() else None
+    return lists if (lists.most_common[:-1][varied] >= 0).any() else None
 
 
 _ROOM = 1 << 20  # thresholds for which there is room at once

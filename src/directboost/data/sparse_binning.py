@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.structs import LIST_ROWS, Cuts, SparseCodes, code_dtype
+from ..kernels.structs import SPARSE_BLOCK_ROWS, Cuts, SparseCodes, code_dtype
 from .memory import MOST_LISTED
 
 _WIDEST = 1 << 16  # rows of a block: they are counted in sixteen bits
@@ -61,7 +61,7 @@ def make_sparse_codes(entries: Entries, m: int, usual: Ints, places: Ints) -> Sp
 
 def _block_rows(listed: int, features: int, m: int) -> int:
     """Return so many rows that blocks have some entries on average, where that can be."""
-    block = LIST_ROWS
+    block = SPARSE_BLOCK_ROWS
     while block < min(m, _WIDEST) and features * -(-m // block) * _PER_BLOCK > listed:
         block *= 2
     return block
@@ -74,7 +74,7 @@ def take_rows(sparse: SparseCodes, m: int, rows: Ints, new_codes: dict[int, Ints
     """
     where = np.full(m, -1, dtype=np.int64)
     where[rows] = np.arange(rows.size)
-    usual = sparse.usual.copy()
+    usual = sparse.most_common.copy()
     for f, codes in new_codes.items():
         usual[f] = codes[usual[f]] if usual[f] >= 0 else -1
     parts = [
@@ -98,8 +98,8 @@ def _changed(entries: Entries, usual: Ints, new_codes: dict[int, Ints]) -> Entri
 def _parts(sparse: SparseCodes, m: int) -> Iterator[Entries]:
     """Yield all entries, some features at a time."""
     blocks = -(-m // sparse.block)
-    step = max(_SOME * sparse.usual.size // max(sparse.rows.size, 1), 1)
-    for first in range(0, sparse.usual.size, step):
+    step = max(_SOME * sparse.most_common.size // max(sparse.rows.size, 1), 1)
+    for first in range(0, sparse.most_common.size, step):
         starts = sparse.starts[first * blocks : (first + step) * blocks + 1]
         own = slice(starts[0], starts[-1])
         place = np.repeat(np.arange(starts.size - 1), np.diff(starts))

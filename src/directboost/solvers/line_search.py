@@ -5,7 +5,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..kernels.step_functions import apart
-from ..kernels.structs import LossValues, SearchDirection
+from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
 from .quadratic_model import Iterate, QuadraticModel, RowSample
@@ -56,7 +56,7 @@ class RowEvaluator:
         penalty: float,
     ) -> Iterate:
         """Return the point with jumps W, scores F and that penalty."""
-        return point_of(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
+        return point_of(W, F, penalty, objective.evaluate(F, Wanted.DERIVATIVES, columns.team))
 
     def evaluate_in_place(
         self,
@@ -73,8 +73,9 @@ class RowEvaluator:
             return self.point(objective, columns, W, moved(point.F, way), penalty)
         # In double precision the loop may keep U as a proof.
         U = point.U if self._precision == np.float32 else None
-        place = LossValues(0.0, point.F, U, point.A, point.C)
-        found = kernels.loss_pass(rows, point.F, "FUAC", columns.team, way, place)
+        place = LossValues(value=0.0, F=point.F, U=U, A=point.A, C=point.C)
+        everything = Wanted.SCORES | Wanted.DERIVATIVES
+        found = kernels.loss_pass(rows, point.F, everything, columns.team, way, place)
         return point_of(W, point.F, penalty, found)
 
     def loss(
@@ -84,7 +85,7 @@ class RowEvaluator:
         rows = objective.pass_rows(self._precision)
         if rows is None:
             return objective.loss_value(moved(F, way).astype(np.float64, copy=False))
-        return kernels.loss_pass(rows, F, "", columns.team, way).value
+        return kernels.loss_pass(rows, F, Wanted.LOSS, columns.team, way).value
 
     def free(self) -> None:
         """Let go of all arrays of rows; there are none here."""

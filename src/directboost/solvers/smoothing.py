@@ -7,7 +7,14 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossRows, LossValues, SearchDirection
+from ..kernels.structs import (
+    LOGISTIC,
+    MULTINOMIAL,
+    LossRows,
+    LossValues,
+    SearchDirection,
+    Wanted,
+)
 from ..kernels.threads import Team
 from ..losses import Loss
 from ..losses.base import SampleWeights
@@ -100,7 +107,8 @@ class SmoothedRowEvaluator(RowEvaluator):
         penalty: float,
     ) -> Iterate:
         """Return the point with jumps W, scores F and that penalty."""
-        return point_of(W, F, penalty, self._of(objective).evaluate(F, "UAC", columns.team))
+        found = self._of(objective).evaluate(F, Wanted.DERIVATIVES, columns.team)
+        return point_of(W, F, penalty, found)
 
     def evaluate_in_place(
         self,
@@ -118,7 +126,7 @@ class SmoothedRowEvaluator(RowEvaluator):
         self, objective: Objective, columns: FeatureColumns, F: Scores, way: SearchDirection
     ) -> float:
         """Return the loss a way off the scores F."""
-        return self._of(objective).evaluate(moved(F, way), "", columns.team).value
+        return self._of(objective).evaluate(moved(F, way), Wanted.LOSS, columns.team).value
 
     def free(self) -> None:
         """Let go of all arrays of rows."""
@@ -151,10 +159,14 @@ class SmoothedHingePass:
         offset, c = loss.offset(rows), rows.c.astype(precision)
         if isinstance(margin, OneVsAll):
             offset *= -margin.targets
-            self.rows = LossRows(LOGISTIC, rows.k, None, margin.targets, c)
+            self.rows = LossRows(
+                loss=LOGISTIC, k=rows.k, labels=None, targets=margin.targets, c=c
+            )
         else:
             self.floor += loss.mu * float(rows.share @ rows.get_own(offset))
-            self.rows = LossRows(MULTINOMIAL, rows.k, rows.true_class, None, c)
+            self.rows = LossRows(
+                loss=MULTINOMIAL, k=rows.k, labels=rows.true_class, targets=None, c=c
+            )
         self.offset: Scores = offset.astype(precision)
         unit = rows.c if rows.true_class is None else rows.share
         self.nothing: Scores = (_NOTHING * unit).astype(precision)[:, None]
@@ -167,7 +179,7 @@ class SmoothedHingePass:
         """Return the smoothed hinge from the value of the smooth loss."""
         return self.mu * value + self.floor
 
-    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
+    def evaluate(self, F: Scores, wanted: Wanted, team: Team | None = None) -> LossValues:
         """Return the smoothed hinge at the scores F and the wanted ones of U, A and C there."""
         found = kernels.loss_pass(self.rows, self.scores(F), wanted, team)
         if found.U is not None:

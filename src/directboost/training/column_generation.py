@@ -12,6 +12,7 @@ from ..arrays import Array, Scores
 from ..callbacks import Callback
 from ..certificate import Certificate, recertify
 from ..history import Record, RowsUnavailableError, Status
+from ..kernels.structs import Wanted
 from ..kernels.threads import Team
 from ..oracles.base import Oracle, Pricing
 from ..problem.columns import Columns, Proposals
@@ -162,7 +163,8 @@ def _start(plan: LoopSettings, columns: Columns, W: Any, known: WarmStart | None
     if known is not None and known.U is not None and known.loss is not None:
         U = known.U.astype(precision, copy=False)
         return LoopState(columns, W, U, known.loss + penalty)
-    here = objective.evaluate(columns.rounded_scores(W, precision), "U", plan.team)
+    F = columns.rounded_scores(W, precision)
+    here = objective.evaluate(F, Wanted.NEGATIVE_GRADIENT, plan.team)
     return LoopState(columns, W, here.U, here.value + penalty)
 
 
@@ -186,7 +188,8 @@ def _measure_anew(plan: LoopSettings, state: LoopState) -> None:
 def _evaluate(plan: LoopSettings, state: LoopState) -> tuple[Array, float, float]:
     """Return the dual point, the loss and the penalty at the weights, in double precision."""
     penalty = RestrictedProblem(plan.objective, state.columns).penalty_value(state.W)
-    here = plan.objective.evaluate(state.columns.scores(state.W), "U", plan.team)
+    F = state.columns.scores(state.W)
+    here = plan.objective.evaluate(F, Wanted.NEGATIVE_GRADIENT, plan.team)
     assert here.U is not None
     return here.U.astype(np.float64, copy=False), here.value, penalty
 

@@ -11,7 +11,7 @@ from ..certificate import Certificate, certify
 from ..history import Status
 from ..kernels.prox import row_norms
 from ..kernels.step_functions import CATEGORICAL, rows_with_any
-from ..kernels.structs import QuadraticModelArrays
+from ..kernels.structs import QuadraticModelArrays, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from ..solvers.quadratic_model import Iterate, QuadraticModel, first_size
@@ -231,7 +231,7 @@ def _certified(
     """Return the answer W with its certificate in double precision, if it keeps the tolerance."""
     objective, before = task.objective, outcome.certificate
     penalty = RestrictedProblem(objective, columns).penalty_value(W)
-    loss = objective.evaluate(columns.scores(W), "", task.team).value
+    loss = objective.evaluate(columns.scores(W), Wanted.LOSS, task.team).value
     primal, price = loss + penalty, before.max_price
     after = certify(objective, primal, before.dual, price, before.dictionary, task.request.tol)
     if not after.converged:

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..certificate import recertify
 from ..data.binning import ColumnWeights
 from ..history import Record, Status
+from ..kernels.structs import Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from .column_generation import LoopState, Solution, WarmStart
@@ -38,7 +39,7 @@ def interpolate(task: FitContext, upper: Solution, lower: Solution) -> WarmStart
     nu, above, below = task.objective.nu, upper.certificate.nu, lower.certificate.nu
     t = (above - nu) / (above - below)
     columns, W = _mixed(upper, lower, nu)
-    loss = task.objective.evaluate(columns.scores(W), "", task.team).value
+    loss = task.objective.evaluate(columns.scores(W), Wanted.LOSS, task.team).value
     assert upper.state.U is not None
     assert lower.state.U is not None
     return WarmStart(columns, W, (1.0 - t) * upper.state.U + t * lower.state.U, loss)
