@@ -1,8 +1,8 @@
-// The jumps of a model that are not zero, and the segments of bins between them.
+// The active set: the non-zero (live) jumps of a model, and the segments of bins between them.
 //
 // The bins of a feature between two live jumps always move together: they are one segment. A
-// missing code is a segment of its own, the last of its feature. Of a category every live level is a
-// segment, and all others together are the last one.
+// missing code is a segment of its own, the last one of its feature. Of a categorical feature every
+// live level is a segment, and all others together are the last one.
 #pragma once
 
 #include "jumps.h"
@@ -53,8 +53,7 @@ class ActiveSet {
   size_t jumps() const { return jumps_; }
   size_t segments() const { return first_segment_[features_]; }
 
-  // Of feature v of those with live jumps: its place in the working set, its first segment, and its
-  // first jump.
+  // Feature v of those with live jumps: its place in the working set, first segment and first jump.
   int32_t work(int32_t v) const { return work_[v]; }
   size_t first_segment(int32_t v) const { return first_segment_[v]; }
   size_t first_jump(int32_t v) const { return first_jump_[v]; }
@@ -65,8 +64,8 @@ class ActiveSet {
   bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_CATEGORICAL; }
   double nu(int32_t v) const { return model_.nu[work_[v]]; }
 
-  // Of a jump: the weights in the model, the segment of its feature it lies after (the one of its
-  // level), and whether it sends missing values to the left.
+  // A jump: its entries in the model, the segment of its feature before it (categorical: the
+  // segment of its level), and whether it sends missing values to the left.
   double* weights(size_t j) const { return weights_[j]; }
   int32_t position(size_t j) const { return position_[j]; }
   bool left(size_t j) const { return left_[j] != 0; }
@@ -74,7 +73,7 @@ class ActiveSet {
   // The segment, among all, of every bin of feature v.
   const uint32_t* segment_of(int32_t v) const { return segment_.get() + bin_offset_[v]; }
 
-  // Sums an array (all bins, k) over the segments; `value` says what a place of it holds.
+  // Sums an array (all bins, k) over the segments; `value` returns an entry of it.
   template <class Value>
   void sum(Value value, double* out) const {
     const int32_t k = model_.k;
@@ -117,7 +116,7 @@ class ActiveSet {
     }
   }
 
-  // SparseCodes the jumps and their features; returns how many bins these have.
+  // Lists the jumps and their features; returns the number of bins of these features.
   size_t list_jumps() {
     int32_t v = -1;
     size_t j = 0;
@@ -128,7 +127,7 @@ class ActiveSet {
       }
       const int32_t last = model_.n_bins[w] - 1;
       left_[j] = model_.kinds[w] == DB_WITH_MISSING && jump >= last;
-      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the bins are cut
+      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the segments are known
       weights_[j++] = weights;
     });
     first_jump_[features_] = j;
@@ -157,7 +156,7 @@ class ActiveSet {
       position_[j] = static_cast<int32_t>(segment[position_[j]] - segment[0]);
   }
 
-  // Parts the live levels of a category from the others.
+  // Separates the live levels of a categorical feature from the others.
   void part(int32_t v) {
     uint32_t* segment = segment_.get() + bin_offset_[v];
     const uint32_t first = static_cast<uint32_t>(first_segment_[v]);
@@ -181,7 +180,8 @@ class ActiveSet {
   Scratch<uint32_t> segment_;
 };
 
-// The table of a category: the sum of its jumps, less twice its own for every live level.
+// The table of a categorical feature: the sum of its jumps minus twice the own jump of a live
+// level.
 inline void level_table(const ActiveSet& live, int32_t v, const double* jumps, int32_t k,
                         double* table) {
   const int32_t n = live.segments_of(v);
@@ -216,7 +216,7 @@ inline void tables_of(const ActiveSet& live, const double* jumps, int32_t k, dou
 }
 
 // Edges of the live jumps, (jumps, k), from sums over the segments: the total minus twice the sum
-// over the segments a jump answers -1. `prefix` has room for one segment more than there are.
+// over the segments where a jump is -1. `prefix` holds one segment more than there are.
 inline void edges_of(const ActiveSet& live, const double* all_sums, int32_t k, double* prefix,
                      double* edges) {
   for (int32_t v = 0; v < live.features(); ++v) {

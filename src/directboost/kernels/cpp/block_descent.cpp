@@ -1,12 +1,11 @@
-// Block descent on the quadratic model: one pass over its rows per feature, one block solve per
-// pass.
+// Block descent on the quadratic model: one pass over its rows and one block solve per feature.
 #include "block_solver.h"
 #include "dispatch.h"
 #include "quadratic_model.h"
 
 namespace DB_SPACE {
 
-// Blocks this easy get one full sweep and few segment sweeps.
+// Limits of easy blocks, which get one full sweep and few segment sweeps.
 constexpr int32_t kFewBins = 64, kFewLive = 10, kFewSweeps = 5;
 
 template <class Norm>
@@ -30,14 +29,14 @@ class BlockDescent {
     }
   }
 
-  // Visits every feature once; returns by how much the model fell.
+  // Visits every feature once; returns the decrease of the model.
   double run() {
     for (int32_t w = 0; w < model_.n_work; ++w) {
       if (jump_count(w) == 0) continue;
-      look(w);
+      pass_over_rows(w);
       solve(w);
     }
-    look(-1);
+    pass_over_rows(-1);
     return gained_;
   }
 
@@ -52,8 +51,8 @@ class BlockDescent {
     return model_.nu[w] * jump_penalty<Norm>(jumps, jump_count(w), k_, model_.p);
   }
 
-  // One pass with the pending change, on to feature `next`: what is left of its gradient.
-  void look(int32_t next) {
+  // One pass applies the pending change and computes the remaining gradient of feature `next`.
+  void pass_over_rows(int32_t next) {
     if (pending_ < 0 && next < 0) return;
     double curvature = pass_.run(pending_, change_.get(), next, G_.get());
     if (pending_ >= 0) settle(curvature, next);
@@ -63,8 +62,8 @@ class BlockDescent {
     for (size_t i = 0; i < table_size(next); ++i) G_[i] = G[i] - G_[i] - ridge[i] * moved[i];
   }
 
-  // The pass shows the curvature along the step of the pending feature. With the diagonal alone
-  // the step may be too long: along it the model is a parabola, so take its lowest point.
+  // The pass gives the curvature along the step of the pending feature. The step of the diagonal
+  // model may be too long: along it the model is a parabola, so move to its minimum.
   void settle(double curvature, int32_t next) {
     const int32_t w = pending_;
     pending_ = -1;

@@ -1,11 +1,11 @@
 // The block solver: all jumps of one feature at once, on the quadratic model of one histogram.
 //
-// Model. G (n, k) sums A = -dL/dF and D (n, k) the curvature over the rows of a bin; if the table
-// changes by g, bin t has the gradient G_t - D_t g_t left. A jump at position j of an order of the
-// bins adds +d to the bins after it and -d to the bins up to it, so its edges are
-// e_j = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1.
-// One sweep visits the jumps left to right with running sums, O(k) each. The jump of a level adds -d
-// to its own bin and +d to all others: prefix_j is the gradient of that bin.
+// G (n, k) are sums of A = -dL/dF and D (n, k) of the curvature over the rows of a bin; if the
+// table changes by g, the remaining gradient of bin t is G_t - D_t g_t. A jump at position j of an
+// order of the bins adds +d to the bins after it and -d to the bins up to it, so its edges are e_j
+// = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1. One
+// sweep visits the jumps from left to right with running sums, O(k) each. The jump of a category
+// adds -d to its own bin and +d to all others: prefix_j is the gradient of that bin.
 #pragma once
 
 #include "jumps.h"
@@ -13,7 +13,7 @@
 
 namespace DB_SPACE {
 
-// Bins (or merged bins) with what is left of their gradient, and the change of the table so far.
+// Bins (or merged bins) with their remaining gradient and the change of the table so far.
 struct BlockBins {
   int32_t n;
   double* G;
@@ -21,8 +21,8 @@ struct BlockBins {
   double* change;
 };
 
-// An order of the bins, and which row of the jumps stands after each position (-1: none). A
-// feature with a missing code has two: missing last and missing first.
+// An order of the bins, and the jump after each position (-1: none). A feature with a missing code
+// has two orders: missing last and missing first.
 struct BinOrder {
   int32_t* bin;
   int32_t* row;
@@ -76,17 +76,18 @@ class BlockSolver {
 
  private:
   void run(const BlockBins& all, int32_t full_sweeps, int32_t segment_sweeps, double tolerance) {
-    const bool levels = kind_ == DB_CATEGORICAL;
+    const bool categorical = kind_ == DB_CATEGORICAL;
     const int32_t orders = set_orders();
     double first = 0.0;
     for (int32_t round = 0; round < full_sweeps; ++round) {
       double moved = 0.0;
-      if (levels) moved = sweep_levels(all, false);
-      for (int32_t v = 0; v < orders && !levels; ++v) moved += sweep(all, orders_[v], jumps_.get());
+      if (categorical) moved = sweep_levels(all, false);
+      for (int32_t v = 0; v < orders && !categorical; ++v)
+        moved += sweep(all, orders_[v], jumps_.get());
       if (moved == 0.0) break;
       if (round == 0) first = moved;
       if (round > 0 && moved <= tolerance * tolerance * first) break;
-      if (levels)
+      if (categorical)
         sweep_live_levels(all, segment_sweeps, tolerance);
       else
         sweep_segments(all, segment_sweeps, tolerance, jumps_.get());
@@ -103,7 +104,7 @@ class BlockSolver {
     }
   }
 
-  // Rows of `classes` numbers to rows of k_, a multiple of four: vectors without remainders.
+  // Rows of `classes` numbers to rows of k_ numbers, a multiple of four: no remainders of vectors.
   void widen(const double* from, int32_t rows, double* to) const {
     for (int32_t i = 0; i < rows; ++i) {
       for (int32_t r = 0; r < classes_; ++r) to[r] = from[r];
@@ -143,10 +144,11 @@ class BlockSolver {
     }
   }
 
-  // Views over all bins: 0..n-1, and with a missing code also n-1, 0, .., n-2.
+  // Orders of all bins: 0..n-1, and with a missing code also n-1, 0, .., n-2.
   int32_t set_orders() {
     for (int32_t v = 0; v < 2; ++v) {
-      orders_[v] = {order_space_.get() + 2 * v * widest_, order_space_.get() + (2 * v + 1) * widest_};
+      int32_t* begin = order_space_.get() + 2 * v * widest_;
+      orders_[v] = {begin, begin + widest_};
     }
     for (int32_t i = 0; i < n_; ++i) {
       orders_[0].bin[i] = i;
@@ -157,15 +159,16 @@ class BlockSolver {
     return kind_ == DB_WITH_MISSING && n_ > 2 ? 2 : 1;
   }
 
-  // One sweep over a order; returns sum T d^2, the size of what it changed.
-  double sweep(const BlockBins& level, const BinOrder& order, double* jumps) {
+  // One sweep in one order; returns sum T d^2, the size of the change.
+  double sweep(const BlockBins& bins, const BinOrder& order, double* jumps) {
     const size_t k = 4 * static_cast<size_t>(k_ / 4);
     double *__restrict prefix = scratch_.prefix, *__restrict curve = scratch_.curve,
            *__restrict run = scratch_.run;
-    clear(level);
+    clear(bins);
     double moved = 0.0;
-    for (int32_t i = 0; i + 1 < level.n; ++i) {
-      const double *__restrict G = level.G + order.bin[i] * k, *__restrict D = level.D + order.bin[i] * k;
+    for (int32_t i = 0; i + 1 < bins.n; ++i) {
+      const double *__restrict G = bins.G + order.bin[i] * k,
+                   *__restrict D = bins.D + order.bin[i] * k;
       double* __restrict runs = scratch_.runs + i * k;
       for (size_t r = 0; r < k; ++r) {
         runs[r] = run[r];
@@ -174,20 +177,20 @@ class BlockSolver {
       }
       if (order.row[i] >= 0) moved += visit(order.row[i], jumps);
     }
-    if (moved > 0.0) settle(level, order);
+    if (moved > 0.0) settle(bins, order);
     return moved;
   }
 
-  // Sets the running sums to the begin of a sweep.
-  void clear(const BlockBins& level) {
+  // Initialises the running sums of a sweep.
+  void clear(const BlockBins& bins) {
     const size_t k = static_cast<size_t>(k_);
     for (size_t r = 0; r < k; ++r)
       scratch_.total[r] = scratch_.prefix[r] = scratch_.curve[r] = scratch_.run[r] = 0.0;
-    for (int32_t t = 0; t < level.n; ++t)
-      for (size_t r = 0; r < k; ++r) scratch_.total[r] += level.G[t * k + r];
+    for (int32_t t = 0; t < bins.n; ++t)
+      for (size_t r = 0; r < k; ++r) scratch_.total[r] += bins.G[t * k + r];
   }
 
-  // One sweep over the levels of a category, or over the kept ones; returns sum T d^2.
+  // One sweep over the levels of a categorical feature, or over the kept ones; returns sum T d^2.
   double sweep_levels(const BlockBins& all, bool some) {
     const size_t k = static_cast<size_t>(k_);
     clear(all);
@@ -206,7 +209,7 @@ class BlockSolver {
     return moved;
   }
 
-  // Writes the changes of a sweep into the bins: all move by run, the own one by -2 d besides.
+  // Writes the changes of a sweep into the bins: all move by run, and the own bin by -2 d more.
   void settle_levels(const BlockBins& all) {
     const size_t k = static_cast<size_t>(k_);
     for (int32_t t = 0; t < n_; ++t) {
@@ -227,9 +230,10 @@ class BlockSolver {
     for (int32_t r = 0; r < k; ++r) edge[r] = total[r] - 2.0 * prefix[r];
     if (!live_[row]) {
       keep_signs(edge);
-      if (Norm::quiet(edge, k, nu_, p_)) return 0.0;
+      if (Norm::is_zero(edge, k, nu_, p_)) return 0.0;
     }
-    double *__restrict v = jumps + static_cast<size_t>(row) * k, *__restrict target = scratch_.target;
+    double *__restrict v = jumps + static_cast<size_t>(row) * k,
+           *__restrict target = scratch_.target;
     const double *__restrict T = scratch_.T, *__restrict curve = scratch_.curve;
     double* __restrict run = scratch_.run;
     for (int32_t r = 0; r < k; ++r) {
@@ -257,7 +261,7 @@ class BlockSolver {
     return (sizes[0] + sizes[2]) + (sizes[1] + sizes[3]);
   }
 
-  // Takes away what would lead to a jump of a sign that its class must not have.
+  // Sets entries to zero that would give a jump a sign that its class must not have.
   void keep_signs(double* x) const {
     if (signs_ == nullptr) return;
     for (int32_t r = 0; r < classes_; ++r)
@@ -265,38 +269,38 @@ class BlockSolver {
   }
 
   // Writes the changes of a sweep into the bins: position i moves by 2 runs_i - run.
-  void settle(const BlockBins& level, const BinOrder& order) {
+  void settle(const BlockBins& bins, const BinOrder& order) {
     const size_t k = static_cast<size_t>(k_);
-    for (int32_t i = 0; i < level.n; ++i) {
+    for (int32_t i = 0; i < bins.n; ++i) {
       const size_t bin = order.bin[i] * k;
-      const double* before = i + 1 < level.n ? scratch_.runs + i * k : scratch_.run;
+      const double* before = i + 1 < bins.n ? scratch_.runs + i * k : scratch_.run;
       for (size_t r = 0; r < k; ++r) {
         const double d = 2.0 * before[r] - scratch_.run[r];
-        level.change[bin + r] += d;
-        level.G[bin + r] -= level.D[bin + r] * d;
+        bins.change[bin + r] += d;
+        bins.G[bin + r] -= bins.D[bin + r] * d;
       }
     }
   }
 
-  // Merges the bins between live jumps and sweeps over the live jumps only.
+  // Merges the bins between non-zero jumps and sweeps over the non-zero jumps only.
   void sweep_segments(const BlockBins& all, int32_t sweeps, double tolerance, double* jumps) {
     if (live_count_ == 0 || sweeps == 0) return;
     const size_t k = static_cast<size_t>(k_);
     const size_t size = static_cast<size_t>(widest_) * k;
-    BlockBins level{0, merged_.get(), merged_.get() + size, merged_.get() + 2 * size};
+    BlockBins bins{0, merged_.get(), merged_.get() + size, merged_.get() + 2 * size};
     int32_t* segment = order_space_.get() + 4 * widest_;
-    merge(all, &level, segment);
-    const int32_t orders = set_segment_orders(level.n, segment);
+    merge(all, &bins, segment);
+    const int32_t orders = set_segment_orders(bins.n, segment);
     double first = 0.0;
     for (int32_t s = 0; s < sweeps; ++s) {
       double moved = 0.0;
-      for (int32_t v = 0; v < orders; ++v) moved += sweep(level, segment_orders_[v], jumps);
+      for (int32_t v = 0; v < orders; ++v) moved += sweep(bins, segment_orders_[v], jumps);
       if (s == 0) first = moved;
       if (moved <= tolerance * tolerance * first) break;
     }
     for (int32_t t = 0; t < n_; ++t) {
       for (size_t r = 0; r < k; ++r) {
-        const double d = level.change[segment[t] * k + r];
+        const double d = bins.change[segment[t] * k + r];
         all.change[t * k + r] += d;
         all.G[t * k + r] -= all.D[t * k + r] * d;
       }
@@ -309,22 +313,22 @@ class BlockSolver {
     return bin == n_ - 2 || live_[n_ - 1 + bin];
   }
 
-  void merge(const BlockBins& all, BlockBins* level, int32_t* segment) {
+  void merge(const BlockBins& all, BlockBins* bins, int32_t* segment) {
     const size_t k = static_cast<size_t>(k_);
     int32_t s = -1;
     for (int32_t t = 0; t < n_; ++t) {
       if (t == 0 || boundary_after(t - 1)) {
         ++s;
         for (size_t r = 0; r < k; ++r)
-          level->G[s * k + r] = level->D[s * k + r] = level->change[s * k + r] = 0.0;
+          bins->G[s * k + r] = bins->D[s * k + r] = bins->change[s * k + r] = 0.0;
       }
       segment[t] = s;
       for (size_t r = 0; r < k; ++r) {
-        level->G[s * k + r] += all.G[t * k + r];
-        level->D[s * k + r] += all.D[t * k + r];
+        bins->G[s * k + r] += all.G[t * k + r];
+        bins->D[s * k + r] += all.D[t * k + r];
       }
     }
-    level->n = s + 1;
+    bins->n = s + 1;
   }
 
   int32_t set_segment_orders(int32_t n, const int32_t* segment) {

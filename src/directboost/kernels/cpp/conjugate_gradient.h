@@ -23,7 +23,7 @@ class JumpHessian {
   void apply(const double* direction, double* image) {
     tables_of(live_, direction, k_, tables_.get());
     for (size_t i = 0; i < live_.segments() * k_; ++i) sums_[i] = ridge_[i] * tables_[i];
-    product_.bend(tables_.get(), sums_.get());
+    product_.apply(tables_.get(), sums_.get());
     edges_of(live_, sums_.get(), k_, prefix_.get(), image);
   }
 
@@ -39,24 +39,24 @@ class JumpHessian {
 template <class Real>
 class ConjugateGradient {
  public:
-  ConjugateGradient(Preconditioner& factors, const double* V, size_t size, const PenaltyCurvature& bend,
-            JumpHessian<Real>& curvature)
+  ConjugateGradient(Preconditioner& preconditioner, const double* V, size_t size,
+                    const PenaltyCurvature& penalty, JumpHessian<Real>& curvature)
       : V_(V),
         size_(size),
-        bend_(bend),
+        penalty_(penalty),
         curvature_(curvature),
-        factors_(factors),
+        preconditioner_(preconditioner),
         vectors_(4 * size_) {}
 
-  // Writes the direction x (jumps, k) for the edges `left` at what is left of the gradient.
+  // Writes the direction x (jumps, k) for the edges `left` of the remaining gradient.
   void solve(const double* left, int32_t most, double tolerance, double* x) {
     double *residual = vectors_.get(), *scaled = residual + size_, *direction = scaled + size_,
            *image = direction + size_;
     for (size_t i = 0; i < size_; ++i) {
       x[i] = 0.0;
-      residual[i] = V_[i] != 0.0 ? left[i] - bend_.slope(i) : 0.0;
+      residual[i] = V_[i] != 0.0 ? left[i] - penalty_.slope(i) : 0.0;
     }
-    bend_.tie(residual);
+    penalty_.tie(residual);
     precondition(residual, scaled);
     for (size_t i = 0; i < size_; ++i) direction[i] = scaled[i];
     double size = dot(residual, scaled);
@@ -86,24 +86,24 @@ class ConjugateGradient {
   }
 
   void precondition(const double* residual, double* scaled) {
-    factors_.apply(residual, scaled);
-    bend_.tie(scaled);
+    preconditioner_.apply(residual, scaled);
+    penalty_.tie(scaled);
   }
 
   void multiply(const double* direction, double* image) {
     curvature_.apply(direction, image);
-    bend_.add(direction, image);
-    const double* diagonal = factors_.diagonal();
+    penalty_.add(direction, image);
+    const double* diagonal = preconditioner_.diagonal();
     for (size_t i = 0; i < size_; ++i)
       image[i] = V_[i] != 0.0 ? image[i] + kRidge * diagonal[i] * direction[i] : 0.0;
-    bend_.tie(image);
+    penalty_.tie(image);
   }
 
   const double* V_;
   const size_t size_;
-  const PenaltyCurvature& bend_;
+  const PenaltyCurvature& penalty_;
   JumpHessian<Real>& curvature_;
-  Preconditioner& factors_;
+  Preconditioner& preconditioner_;
   Scratch<double> vectors_;
 };
 

@@ -1,4 +1,4 @@
-// Distinct values of the columns of a matrix, and the cuts between them.
+// Ranges of the columns of a matrix, and the cuts between their distinct values.
 #include <math.h>
 
 #include "dispatch.h"
@@ -8,7 +8,7 @@
 
 namespace DB_SPACE {
 
-// Smallest, largest and missing; as numbers, so that the compiler makes vectors of the loops.
+// Smallest, largest and missing values, all as numbers so that the compiler vectorises the loops.
 template <class Real>
 struct Range {
   Real *low, *high, *gone;
@@ -41,7 +41,7 @@ inline void range_rows(const Matrix<Real>& X, int64_t begin, int64_t end, Range<
   }
 }
 
-// A column is folded into eight lanes, so that it is as fast as a row.
+// A column is folded into eight lanes, which is as fast as a row.
 template <class Real>
 inline void range_column(const Matrix<Real>& X, int32_t f, Range<Real> range) {
   constexpr int32_t lanes = 8;
@@ -69,7 +69,7 @@ template <class Real>
 void find_ranges(DbTeam* team, const Matrix<Real>& X, double* low, double* high,
                  uint8_t* missing) {
   const bool by_rows = X.by_rows();
-  // At most 64 pieces of rows: each has its own extremes of every feature.
+  // At most 64 pieces of rows, since each piece stores the extremes of every feature.
   const int64_t rows = X.m / 64 < 2048 ? 2048 : X.m / 64 + 1;
   const int32_t pieces = static_cast<int32_t>(by_rows ? (X.m + rows - 1) / rows : 1);
   const size_t each = 3 * static_cast<size_t>(X.d);
@@ -98,7 +98,7 @@ void find_ranges(DbTeam* team, const Matrix<Real>& X, double* low, double* high,
   }
 }
 
-// What is asked for, and where the answer for every feature goes.
+// Parameters of the cuts, and the arrays for the results of every feature.
 struct CutOutput {
   int64_t max_bins, width;
   double *before, *after;
@@ -107,9 +107,9 @@ struct CutOutput {
   uint8_t* exact;
 };
 
-// CutOutput between n > 0 ascending distinct values; mass is that of all values up to each. The slack
-// keeps a quantile or a median that falls on a value there whatever the rounding. Quantiles on the
-// largest value cut before it: a feature whose mass sits there keeps a threshold.
+// Cuts between n > 0 ascending distinct values; `mass` is cumulative. The slack keeps a quantile or
+// a median that falls on a value at this value despite rounding. Quantiles on the largest value cut
+// before it, so that a feature with most of its mass there keeps a threshold.
 inline void choose_cuts(const double* values, const double* mass, int64_t n, int32_t f,
                         const CutOutput& out) {
   double* before = out.before + f * out.width;
@@ -139,26 +139,26 @@ inline void choose_cuts(const double* values, const double* mass, int64_t n, int
   out.exact[f] = exact;
 }
 
-constexpr int32_t kSlots = 512;       // of the table every feature tries first
-constexpr int32_t kManySlots = 16384;  // of the one a long crowded column tries next
+constexpr int32_t kSlots = 512;        // slots of the first table of every feature
+constexpr int32_t kManySlots = 16384;  // slots of the second table, for long columns
 
 struct Slot {
   double value, mass;
 };
 
-// A table of slots in the order of the values. It works as long as no slot is asked to hold two of
-// them: numbers on a grid, such as integers, need no sorting.
+// A table of slots in the order of the values. It works if no slot gets two distinct values:
+// numbers on a grid, such as integers, need no sorting.
 inline void clear(Slot* slots, int32_t n) {
   for (int32_t s = 0; s < n; ++s) slots[s] = {NAN, 0.0};
 }
 
 inline int32_t place_of(double x, double low, double scale, int32_t last) {
   double place = (x - low) * scale;
-  place = place > 0.0 ? place : 0.0;  // missing too
+  place = place > 0.0 ? place : 0.0;  // also if x is missing
   return static_cast<int32_t>(place < last ? place : last);
 }
 
-// Returns false where the slot holds another value already.
+// Returns false if the slot already holds another value.
 inline bool add(Slot* slot, double x, double weight) {
   if (slot->value == x) {
     slot->mass += weight;
@@ -222,8 +222,8 @@ inline void cut_sorted(RadixSorter& sorter, int64_t n, const double* weight, int
 }
 
 template <class Real>
-void cut_by_sorting(const Matrix<Real>& X, int32_t column, const double* weight, RadixSorter& sorter,
-                    int32_t f, const CutOutput& out) {
+void cut_by_sorting(const Matrix<Real>& X, int32_t column, const double* weight,
+                    RadixSorter& sorter, int32_t f, const CutOutput& out) {
   int64_t n = 0;
   for (int64_t i = 0; i < X.m; ++i) {
     const double x = *X.at(i, column);
@@ -233,16 +233,17 @@ void cut_by_sorting(const Matrix<Real>& X, int32_t column, const double* weight,
   cut_sorted(sorter, n, weight, f, out);
 }
 
-// Sorts the listed features. Short columns are copied out of the rows together: one at a time,
-// every number would cost a visit to another page.
+// Sorts the given features. Short columns are copied out of the rows together: copied one at a
+// time, every number would touch another page.
 template <class Real>
 void sort_features(const Matrix<Real>& X, const double* weight, const int32_t* features, int32_t n,
                    const CutOutput& out) {
-  constexpr int64_t room = int64_t{1} << 18;  // numbers
-  const int32_t group = static_cast<int32_t>(room / X.m < n ? room / X.m : n);
+  constexpr int64_t buffer = int64_t{1} << 18;  // numbers
+  const int32_t group = static_cast<int32_t>(buffer / X.m < n ? buffer / X.m : n);
   RadixSorter sorter(X.m, weight != nullptr);
   if (group < 2) {
-    for (int32_t c = 0; c < n; ++c) cut_by_sorting(X, features[c], weight, sorter, features[c], out);
+    for (int32_t c = 0; c < n; ++c)
+      cut_by_sorting(X, features[c], weight, sorter, features[c], out);
     return;
   }
   Scratch<Real> copy(static_cast<size_t>(group) * X.m);
@@ -256,12 +257,12 @@ void sort_features(const Matrix<Real>& X, const double* weight, const int32_t* f
   }
 }
 
-// The small tables of neighbouring features, filled row by row: neighbours share cache lines of X,
-// and their additions do not wait for one another.
+// The first tables of neighbouring features, filled row by row: neighbours share cache lines of X,
+// and their additions do not wait for each other.
 template <class Real>
 class SlotTables {
  public:
-  static constexpr int32_t kMost = 64;  // features; more would wash their tables out of the cache
+  static constexpr int32_t kMost = 64;  // features; the tables of more would not fit into the cache
 
   SlotTables(const Matrix<Real>& X, int32_t first, int32_t n, const double* low, const double* high)
       : X_(X), first_(first), n_(n), slots_(static_cast<size_t>(n) * kSlots) {
@@ -273,7 +274,7 @@ class SlotTables {
   }
   void activate(int32_t j) { active_[left_++] = j; }
 
-  // SparseCodes the features that the tables cannot hold, and returns how many there are.
+  // Lists the features with too many distinct values, and returns their number.
   int32_t fill(const double* weight, int32_t* crowded) {
     int32_t n_crowded = 0;
     for (int64_t i = 0; i < X_.m && left_ > 0; ++i) {
@@ -317,7 +318,7 @@ void cut_piece(const Matrix<Real>& X, const double* weight, int32_t first, int32
   {
     SlotTables<Real> tile(X, first, n, low, high);
     for (int32_t f = first; f < first + n; ++f) {
-      out.n_cuts[f] = 0, out.centre[f] = 0, out.exact[f] = 1;  // where all are missing
+      out.n_cuts[f] = 0, out.centre[f] = 0, out.exact[f] = 1;  // if all are missing
       if (low[f] <= high[f]) tile.activate(f - first);
     }
     n_crowded = tile.fill(weight, crowded);
@@ -325,21 +326,22 @@ void cut_piece(const Matrix<Real>& X, const double* weight, int32_t first, int32
   }
   for (int32_t c = 0; c < n_crowded; ++c) {
     const int32_t f = crowded[c];
-    // A short column is sorted sooner than the large table is cleared.
+    // Sorting a short column is faster than clearing the large table.
     const bool worth = X.m > 2 * kManySlots;
     if (!worth || !cut_by_slots(X, weight, f, low[f], high[f], out)) crowded[left++] = f;
   }
   if (left > 0) sort_features(X, weight, crowded, left, out);
 }
 
-// Long rows lie on pages of their own, and every visit to a page costs: the more of it is read at
-// once the better, as long as there are pieces enough for all threads.
+// Long rows lie on different pages, and every access to a page costs: reading more of it at once is
+// better, as long as there are enough pieces for all threads.
 template <class Real>
 void find_cuts(DbTeam* team, const Matrix<Real>& X, const double* weight, const double* low,
                const double* high, const CutOutput& out) {
   const bool by_rows = X.by_rows();
   const int32_t wide = by_rows ? X.d / 12 / 8 * 8 : 0;
-  const int32_t tile = wide < 8 ? 8 : wide < SlotTables<Real>::kMost ? wide : SlotTables<Real>::kMost;
+  constexpr int32_t most = SlotTables<Real>::kMost;
+  const int32_t tile = wide < 8 ? 8 : wide < most ? wide : most;
   share(team, (X.d + tile - 1) / tile, [&](int32_t piece) {
     const int32_t first = piece * tile, n = X.d - first < tile ? X.d - first : tile;
     cut_piece(X, weight, first, n, low, high, out);

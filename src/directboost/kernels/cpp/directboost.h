@@ -4,10 +4,10 @@
 //
 // Conventions: matrices are row-major and contiguous unless a stride is named. `code_bytes` is 1, 2
 // or 4 (uint8, uint16, uint32), `real_bytes` is 4 or 8 (float, double). Codes of feature f start at
-// codes + f * m. The kind of a feature is DB_ORDERED (codes have an order), DB_WITH_MISSING (ordered
-// except for the last code, the missing value) or DB_CATEGORICAL (no order). step_functions.py
-// defines the numbering of the jumps. Jumps are always double, and so are tables unless stated
-// otherwise. `team` is null or the threads that help.
+// codes + f * m. The kind of a feature is DB_ORDERED (codes have an order), DB_WITH_MISSING
+// (ordered except for the last code, the missing value) or DB_CATEGORICAL (no order).
+// step_functions.py defines the numbering of the jumps. Jumps are always double, and so are tables
+// unless stated otherwise. `team` is null or the threads that help.
 //
 // Every kernel returns a status: DB_OK, or DB_OUT_OF_MEMORY if scratch memory cannot be allocated.
 // After a failure the output arrays are undefined; no memory is lost and the team stays usable.

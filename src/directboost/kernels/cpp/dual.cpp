@@ -56,11 +56,11 @@ class DualTile {
   }
 
  private:
-  // v = tau U / c (c k for soft maxima), 0 at the own classes and in rows without weight.
+  // v = tau U / c (c k for the multinomial loss), 0 at the own classes and in rows without weight.
   void shares(const Real* U, int64_t first, int32_t n) {
     const Real* c = static_cast<const Real*>(rows_.c) + first;
     std::memcpy(in_.get(), U + first * k_, static_cast<size_t>(n) * k_ * sizeof(Real));
-    // Lanes behind the last row are read too: what an earlier tile left there must not overflow.
+    // Lanes after the last row are read too: values of an earlier tile there must not overflow.
     for (int j = 0; j < Register<Real>::kLanes; ++j) in_[n * k_ + j] = 0;
     for (int32_t i = 0; i < n; ++i) {
       unit_[i] = kLoss == kMultinomial ? c[i] * k_ : c[i];
@@ -71,7 +71,7 @@ class DualTile {
     for (int32_t i = 0; i < n; ++i) v_[tile_.row_at(i) + rows_.labels[first + i]] = 0;
   }
 
-  // Soft maxima: the own class holds what the others leave of the row.
+  // Multinomial loss: the own class holds the rest of the row.
   double own_terms(int32_t n) {
     for (int32_t i = 0; i < n; ++i) scale_[i] = tile_.row_sum(v_.get() + tile_.row_at(i));
     double sum = 0.0;

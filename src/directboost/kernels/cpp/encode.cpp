@@ -5,11 +5,11 @@
 
 namespace DB_SPACE {
 
-constexpr int32_t kTile = 16;   // features copied out of the rows together: whole cache lines
-constexpr int32_t kPad = 8;     // keeps the columns of a tile out of each other's cache sets
+constexpr int32_t kTile = 16;  // features copied out of the rows together: whole cache lines
+constexpr int32_t kPad = 8;    // keeps the columns of a tile in different cache sets
 
 // Copies `rows` numbers of each of `n` neighbouring features into columns of a tile, row by row:
-// every cache line is read once, whatever the strides.
+// every cache line is read once, for any strides.
 template <class Real>
 inline void copy_tile(const Matrix<Real>& X, int64_t i, int32_t rows, int32_t f, int32_t n,
                       Real* tile) {
@@ -25,7 +25,7 @@ inline void encode_tile(const Matrix<Real>& X, const ThresholdSearches<Real>& se
                         Code* codes) {
   Real tile[kTile * (kRows + kPad)] = {};
   int32_t found[kRows];
-  const bool whole = X.row_stride == 1 && rows == kRows;  // a column can be read where it lies
+  const bool whole = X.row_stride == 1 && rows == kRows;  // a column can be read in place
   if (!whole) copy_tile(X, i, rows, f, n, tile);
   for (int32_t j = 0; j < n; ++j) {
     const Real* x = whole ? X.at(i, f + j) : tile + j * (kRows + kPad);
@@ -35,7 +35,7 @@ inline void encode_tile(const Matrix<Real>& X, const ThresholdSearches<Real>& se
   }
 }
 
-// All tiles of a few rows one after the other: the rows may lie on a page each.
+// Processes all tiles of a few rows in turn, since every row may lie on another page.
 template <class Code, class Real>
 void encode_all(DbTeam* team, const Matrix<Real>& X, const double* thresholds,
                 const int32_t* counts, const int32_t* missing, Code* codes) {

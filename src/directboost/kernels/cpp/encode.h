@@ -1,4 +1,4 @@
-// The code of a number: how many thresholds lie below it.
+// The code of a number: the number of thresholds below it.
 #pragma once
 
 #include <math.h>
@@ -8,36 +8,36 @@
 
 namespace DB_SPACE {
 
-constexpr int32_t kRows = 128;    // numbers coded in one go; they stay in the nearest cache
-constexpr int32_t kFewThresholds = 12;      // so many thresholds are compared one by one
-constexpr int32_t kMostBuckets = 16384;  // buckets at most
+constexpr int32_t kRows = 128;           // numbers encoded together; they stay in the first cache
+constexpr int32_t kFewThresholds = 12;   // up to this number, thresholds are compared one by one
+constexpr int32_t kMostBuckets = 16384;  // largest number of buckets
 
-// The largest number of the input's precision that is not above t: x > t in double if and only if
-// x > round_down(t) in the precision of x.
+// The largest number in the precision of the input that is not above t: x > t in double if and only
+// if x > round_down(t) in the precision of x.
 inline double round_down(double t, const double*) { return t; }
 inline float round_down(double t, const float*) {
   const float near = static_cast<float>(t);
   return static_cast<double>(near) > t ? nextafterf(near, -HUGE_VALF) : near;
 }
 
-// A straight bucket_of from numbers to buckets 0 .. top. It never falls, so a threshold in a lower
-// bucket than x lies below x, and one in a higher bucket does not.
+// A non-decreasing linear map from numbers to buckets 0 .. top: a threshold in a lower bucket than
+// x lies below x, and one in a higher bucket does not.
 template <class Real>
 struct BucketMap {
   Real low, scale, top;
 
   int32_t operator()(Real x) const {
     Real place = (x - low) * scale;
-    place = place > Real(0) ? place : Real(0);  // missing goes to 0 as well
+    place = place > Real(0) ? place : Real(0);  // also if x is missing
     return static_cast<int32_t>(place < top ? place : top);
   }
 };
 
-// Thresholds of one feature, prepared for many numbers.
+// Thresholds of one feature, prepared for the search of many numbers.
 template <class Real>
 struct ThresholdSearch {
   Real* cuts;       // (n,) ascending, followed by n + 2 times infinity
-  int32_t* starts;  // (buckets,) thresholds in lower buckets; none for few thresholds
+  int32_t* starts;  // (buckets,) number of thresholds in lower buckets; null for few thresholds
   int32_t n;
   int32_t span;     // power of two above the number of thresholds in any bucket
   BucketMap<Real> bucket_of;
@@ -54,7 +54,7 @@ inline size_t cut_places(int32_t n) { return 2 * static_cast<size_t>(n) + 2; }
 inline int32_t bucket_places(int32_t n, int64_t rows) {
   if (n <= kFewThresholds) return 0;
   const int32_t wanted = 2 * power_above(n);
-  // For a few numbers the table is not worth its making.
+  // For a few numbers the table does not pay.
   return rows < wanted ? 1 : wanted < kMostBuckets ? wanted : kMostBuckets;
 }
 
@@ -78,10 +78,11 @@ ThresholdSearch<Real> prepare(const double* thresholds, int32_t n, int32_t bucke
   return search;
 }
 
-// Four thresholds per round; those past the end are infinite. The compiler makes vectors of the
-// loops over the numbers, whose counts are as wide as they are.
+// Four thresholds per round; those past the end are infinite. The compiler vectorises the loops
+// over the numbers, since the counts are as wide as the numbers.
 template <class Real>
-inline void count_few(const ThresholdSearch<Real>& search, const Real* x, int32_t missing, int32_t* codes) {
+inline void count_few(const ThresholdSearch<Real>& search, const Real* x, int32_t missing,
+                      int32_t* codes) {
   using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;
   Lane count[kRows];
   for (int32_t i = 0; i < kRows; ++i) count[i] = x[i] != x[i] ? missing : 0;
@@ -130,7 +131,7 @@ inline void count_below(const ThresholdSearch<Real>& search, const Real* x, int3
   }
 }
 
-// Writes where the share of every feature begins, and returns the end of the last one.
+// Writes the start of the part of every feature, and returns the end of the last part.
 template <class Size>
 inline size_t add_up(const int32_t* counts, int32_t n, size_t* begins, Size size) {
   begins[0] = 0;
@@ -138,14 +139,16 @@ inline size_t add_up(const int32_t* counts, int32_t n, size_t* begins, Size size
   return begins[n];
 }
 
-// The searches of all features, in one block of memory each for thresholds and buckets.
+// The searches of all features; thresholds and buckets have one block of memory each.
 template <class Real>
 class ThresholdSearches {
  public:
-  ThresholdSearches(DbTeam* team, const double* thresholds, const int32_t* counts, int32_t n, int64_t rows)
+  ThresholdSearches(DbTeam* team, const double* thresholds, const int32_t* counts, int32_t n,
+                    int64_t rows)
       : searches_(n), first_(n + 1), cut_(n + 1), bucket_(n + 1),
         cuts_(add_up(counts, n, cut_.get(), [](int32_t c) { return cut_places(c); })),
-        starts_(add_up(counts, n, bucket_.get(), [&](int32_t c) { return bucket_places(c, rows); })) {
+        starts_(add_up(counts, n, bucket_.get(),
+                       [&](int32_t c) { return bucket_places(c, rows); })) {
     add_up(counts, n, first_.get(), [](int32_t c) { return c; });
     constexpr int32_t each = 32;
     share(team, (n + each - 1) / each, [&](int32_t piece) {

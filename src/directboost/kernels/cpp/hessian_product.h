@@ -1,9 +1,9 @@
 // The second derivative of the quadratic model in the tables of the live jumps, times a direction.
 //
-// Tables over the segments become scores, the model bends them, and sums over the segments lead
-// back: one pass over the rows. The commonest segment of a feature is left out of the pass: its row
-// of the table counts as zero, with a constant score in its stead, and its sum is what the others
-// leave of the total.
+// One pass over the rows: tables over the segments give scores, the Hessian of a row is applied to
+// them, and the result is summed over the segments. The most common segment of a feature is left
+// out of the pass: its row of the table is replaced by zero and a constant score, and its sum is
+// the total minus the other sums.
 #pragma once
 
 #include "active_set.h"
@@ -12,31 +12,34 @@
 
 namespace DB_SPACE {
 
-// For every row the segments it falls into, but the commonest ones.
+// For every row its segments, except the most common ones.
 class RowSegments {
  public:
   RowSegments(DbTeam* team, const DbQuadraticModel& model, const ActiveSet& live)
       : stride_(live.features()),
-        commonest_(live.features()),
+        most_common_(live.features()),
         counts_(static_cast<size_t>(model.n)),
         places_(static_cast<size_t>(model.n) * stride_ + 1, Uninitialised()) {
     with_codes(model.code_bytes, [&](auto* code) {
       auto codes = static_cast<decltype(code)>(model.codes);
-      share(team, stride_, [&](int32_t v) { find_commonest(model, live, v, codes); });
+      share(team, stride_, [&](int32_t v) { find_most_common(model, live, v, codes); });
       share(team, model_pieces(model.n), [&](int32_t piece) { fill(model, live, piece, codes); });
     });
   }
 
-  uint32_t commonest(int32_t v) const { return commonest_[v]; }
-  const uint32_t* begin(int64_t i) const { return places_.get() + static_cast<size_t>(i) * stride_; }
+  uint32_t most_common(int32_t v) const { return most_common_[v]; }
+  const uint32_t* begin(int64_t i) const {
+    return places_.get() + static_cast<size_t>(i) * stride_;
+  }
   uint32_t count(int64_t i) const { return counts_[i]; }
 
  private:
-  static constexpr int64_t kApart = 16;     // rows are counted at this distance: a guess will do
-  static constexpr int64_t kTogether = 64;  // rows coded together, so that they stay in the cache
+  static constexpr int64_t kApart = 16;     // every 16th row is counted: an estimate is enough
+  static constexpr int64_t kTogether = 64;  // rows processed together; they stay in the cache
 
   template <class Code>
-  void find_commonest(const DbQuadraticModel& model, const ActiveSet& live, int32_t v, const Code* all) {
+  void find_most_common(const DbQuadraticModel& model, const ActiveSet& live, int32_t v,
+                        const Code* all) {
     const uint32_t* segment = live.segment_of(v);
     const uint32_t first = static_cast<uint32_t>(live.first_segment(v));
     Scratch<uint32_t> rows(live.segments_of(v));
@@ -44,7 +47,7 @@ class RowSegments {
     for (int64_t i = 0; i < model.n; i += kApart) ++rows[segment[codes[i]] - first];
     uint32_t best = 0;
     for (int32_t s = 1; s < live.segments_of(v); ++s) best = rows[s] > rows[best] ? s : best;
-    commonest_[v] = first + best;
+    most_common_[v] = first + best;
   }
 
   template <class Code>
@@ -54,7 +57,7 @@ class RowSegments {
     for (int64_t first = begin; first < end; first += kTogether) {
       const int64_t last = first + kTogether < end ? first + kTogether : end;
       for (int32_t v = 0; v < stride_; ++v) {
-        const uint32_t *segment = live.segment_of(v), common = commonest_[v];
+        const uint32_t *segment = live.segment_of(v), common = most_common_[v];
         const Code* codes = all + static_cast<size_t>(model.features[live.work(v)]) * model.n;
         for (int64_t i = first; i < last; ++i) {
           const uint32_t place = segment[codes[i]];
@@ -66,7 +69,7 @@ class RowSegments {
   }
 
   const int32_t stride_;
-  Scratch<uint32_t> commonest_, counts_;
+  Scratch<uint32_t> most_common_, counts_;
   Scratch<uint32_t> places_;
 };
 
@@ -87,8 +90,8 @@ class HessianProduct {
         hist_(size_ * pieces_),
         seen_(pieces_) {}
 
-  // sums += what the model bends the scores of the tables to; both (segments, k).
-  void bend(const double* tables, double* sums) {
+  // sums += Hessian times the scores of the tables, summed over the segments; both (segments, k).
+  void apply(const double* tables, double* sums) {
     set_tables(tables);
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
     each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real* hist) {
@@ -115,7 +118,7 @@ class HessianProduct {
   }
 
   // sums -= Q, summed over the segments.
-  void take_off(double* sums) {
+  void subtract_gradient(double* sums) {
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
     each_row([&](auto vectors, auto, int64_t i, Real*, Real* hist) {
       const Real* Q = static_cast<const Real*>(model_.Q) + i * width_;
@@ -125,24 +128,24 @@ class HessianProduct {
   }
 
  private:
-  // The last row of the tables is the score of a row that falls into all commonest segments.
+  // The last row of the tables is the score of a row in the most common segments of all features.
   void set_tables(const double* tables) {
     Real* base = tables_.get() + live_.segments() * width_;
     for (int32_t r = 0; r < k_; ++r) {
       double sum = 0.0;
       for (int32_t v = 0; v < live_.features(); ++v)
-        sum += tables[static_cast<size_t>(places_.commonest(v)) * k_ + r];
+        sum += tables[static_cast<size_t>(places_.most_common(v)) * k_ + r];
       base[r] = static_cast<Real>(sum);
     }
     for (int32_t v = 0; v < live_.features(); ++v) {
-      const double* zero = tables + static_cast<size_t>(places_.commonest(v)) * k_;
+      const double* zero = tables + static_cast<size_t>(places_.most_common(v)) * k_;
       for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s)
         for (int32_t r = 0; r < k_; ++r)
           tables_[s * width_ + r] = static_cast<Real>(tables[s * k_ + r] - zero[r]);
     }
   }
 
-  // Calls f for every row with room for its scores and the sizes of its piece.
+  // Calls f for every row with scratch memory for its scores and the sizes of its piece.
   template <class Function>
   void each_row(Function f) {
     with_row_vectors(k_, [&](auto vectors) {
@@ -160,7 +163,7 @@ class HessianProduct {
     });
   }
 
-  // Two running sums: one alone would wait for its own additions.
+  // Two running sums, since a single one would wait for its own additions.
   template <int N>
   DB_INLINE void forward(int64_t i, Real* scores) const {
     using V = RowVector<Real>;
@@ -202,7 +205,8 @@ class HessianProduct {
       for (int v = 0; v < N; ++v) row[v] = V::load(image + v * kRowLanes);
       for (uint32_t c = 0; c < count; ++c) {
         Real* into = hist + static_cast<size_t>(place[c]) * (N * kRowLanes);
-        for (int v = 0; v < N; ++v) (V::load(into + v * kRowLanes) + row[v]).store(into + v * kRowLanes);
+        for (int v = 0; v < N; ++v)
+          (V::load(into + v * kRowLanes) + row[v]).store(into + v * kRowLanes);
       }
     } else {
       for (uint32_t c = 0; c < count; ++c)
@@ -216,7 +220,7 @@ class HessianProduct {
   }
 
   void add_feature(int32_t v, double sign, double* sums) const {
-    const size_t common = places_.commonest(v);
+    const size_t common = places_.most_common(v);
     for (int32_t piece = 0; piece < pieces_; ++piece) {
       const Real *hist = hist_.get() + piece * size_, *total = hist + live_.segments() * width_;
       double* rest = sums + common * k_;

@@ -4,10 +4,10 @@
 
 namespace DB_SPACE {
 
-// Histograms of listed features, written out one after the other in double precision.
+// Writes the histograms of the given features, one after the other, in double precision.
 template <class Code, class Real>
-void write_histograms(const HistogramBuilder<Code, Real>& rows, const int32_t* features, const int32_t* n_bins,
-                      int32_t count, double* out) {
+void write_histograms(const HistogramBuilder<Code, Real>& rows, const int32_t* features,
+                      const int32_t* n_bins, int32_t count, double* out) {
   const size_t stride = static_cast<size_t>(widest_of(n_bins, count)) * rows.k;
   Scratch<Real> hist(count * stride);
   rows.build(features, n_bins, count, stride, hist.get());
@@ -32,7 +32,7 @@ void find_histograms(DbTeam* team, const void* codes, int32_t code_bytes, int64_
     using Real = Pointee<decltype(real)>;
     const HistogramBuilder<Code, Real> rows{static_cast<const Code*>(codes), {sparse, m}, m,
                                             static_cast<const Real*>(A), k, total.get()};
-    if (rows.lists.any()) sum_rows(team, rows.A, m, k, total.get());
+    if (rows.sparse_codes.any()) sum_rows(team, rows.A, m, k, total.get());
     share(team, (n_work + size - 1) / size, [&](int32_t piece) {
       const int32_t begin = piece * size, count = size < n_work - begin ? size : n_work - begin;
       write_histograms(rows, features + begin, n_bins + begin, count, out + begin_of[begin]);

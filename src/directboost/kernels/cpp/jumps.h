@@ -1,4 +1,4 @@
-// The jumps of a feature: how many there are, and the sums that give their edges.
+// The jumps of a feature: their number, and the sums that give their edges.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,14 @@
 
 namespace DB_SPACE {
 
-// How many jumps a feature of a kind has; see BinnedData.
+// Number of jumps of a feature; see step_functions.py.
 inline int32_t count_jumps(int32_t n_bins, uint8_t kind) {
   if (n_bins < 2) return 0;
   if (kind == DB_CATEGORICAL) return n_bins;
   return n_bins - 1 + (kind == DB_WITH_MISSING ? n_bins - 2 : 0);
 }
 
-// Walks over the jumps of a feature in their order and hands the sum of the bins that each answers
-// -1 to `visit`.
+// Visits the jumps of a feature in order; `prefix` is the sum of the bins where the jump is -1.
 template <class Real, class Visit>
 inline void walk_jumps(const Real* hist, int32_t n_bins, uint8_t kind, int32_t k, double* prefix,
                        Visit visit) {

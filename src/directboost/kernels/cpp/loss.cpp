@@ -1,4 +1,4 @@
-// Passes over the rows: losses from scores, and penalties of jumps.
+// The loss pass: the loss and its derivatives from scores.
 #include "dispatch.h"
 #include "loss_tile.h"
 #include "threads.h"
@@ -18,7 +18,8 @@ struct LossSum {
   }
 };
 
-// Loss of the rows begin..end. Where `shift` is null the exponents get that of the tile.
+// Loss of the rows begin..end. If `shift` is null, the exponents are shifted by the highest of the
+// tile.
 template <bool kFull, int N, class Real>
 LossSum loss_rows(const DbLossRows& rows, const LossArrays<Real>& arrays, const Real* shift,
                   int64_t begin, int64_t end) {
@@ -39,7 +40,6 @@ LossSum loss_rows(const DbLossRows& rows, const LossArrays<Real>& arrays, const 
   return total;
 }
 
-
 constexpr int64_t kPassRows = 4096;  // rows per piece of a pass
 
 inline int32_t pass_pieces(int64_t m) {
@@ -55,7 +55,7 @@ inline void share_rows(DbTeam* team, int64_t m, Function f) {
   });
 }
 
-// One pass over all rows, with the outputs where they are wanted.
+// One pass over all rows; writes the wanted outputs.
 template <class Real>
 LossSum sweep_rows(DbTeam* team, const DbLossRows& rows, const LossArrays<Real>& arrays,
                    const Real* shift) {
@@ -72,13 +72,13 @@ LossSum sweep_rows(DbTeam* team, const DbLossRows& rows, const LossArrays<Real>&
   return total;
 }
 
-// The exponential loss with labels is the logarithm of one sum over all rows, and its weights are
-// shares of it: first the sum, then, where more is wanted, the shares.
+// The exponential loss with labels is the logarithm of one sum over all rows, and its gradient
+// consists of shares of the sum: first the sum, then, if more is wanted, the shares.
 template <class Real>
 double log_sum_pass(DbTeam* team, const DbLossRows& rows, const LossArrays<Real>& arrays) {
   LossArrays<Real> look = arrays, rest = arrays;
   look.U = look.A = look.C = nullptr;
-  // F may be moved in place: not before the last look at it.
+  // F may be moved in place, so only the last pass may move it.
   (rest.full() ? look.moved : rest.moved) = nullptr;
   const LossSum total = sweep_rows<Real>(team, rows, look, nullptr);
   const double value = total.top + std::log(total.sum);

@@ -1,10 +1,10 @@
-// A Newton step of the quadratic model on the jumps that are not zero.
+// A Newton step of the quadratic model on the non-zero jumps.
 #include "conjugate_gradient.h"
 
 namespace DB_SPACE {
 
-// V (jumps, k) are the live jumps where the step begins; those that end on a bound stay there, and
-// where such a step gains too little that of the others is found anew.
+// V (jumps, k) are the live jumps at the start of the step. Entries that end on a bound stay there;
+// if the step then gains too little, it is recomputed for the other entries.
 template <class Real>
 class NewtonStep {
  public:
@@ -30,7 +30,7 @@ class NewtonStep {
     live.sum([&](size_t i) { return model.ridge[i]; }, ridge_.get());
   }
 
-  // Moves the jumps; returns by how much the model fell.
+  // Moves the jumps; returns the decrease of the model.
   double run(int32_t most, double tolerance, int32_t repeats, double enough) {
     find_left();
     Scratch<double> D(live_.segments() * k_), rest(size_), next(size_);
@@ -53,23 +53,24 @@ class NewtonStep {
   }
 
  private:
-  // Edges at what is left of the gradient.
+  // Edges of the remaining gradient.
   void find_left() {
     Scratch<double> sums(live_.segments() * k_), prefix((live_.segments() + 1) * k_);
     live_.sum([&](size_t i) { return model_.G[i] - model_.ridge[i] * model_.change[i]; },
               sums.get());
-    product_.take_off(sums.get());
+    product_.subtract_gradient(sums.get());
     edges_of(live_, sums.get(), k_, prefix.get(), left_.get());
   }
 
   void find_direction(const double* D, const double* rest, int32_t most, double tolerance,
                       double* step) {
-    const PenaltyCurvature bend(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
-    Preconditioner factors(team_, live_, at_.get(), D, k_, bend);
-    ConjugateGradient<Real>(factors, at_.get(), size_, bend, curvature_).solve(rest, most, tolerance, step);
+    const PenaltyCurvature penalty(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
+    Preconditioner preconditioner(team_, live_, at_.get(), D, k_, penalty);
+    ConjugateGradient<Real>(preconditioner, at_.get(), size_, penalty, curvature_)
+        .solve(rest, most, tolerance, step);
   }
 
-  // First order of what the whole change gains.
+  // Gain of the whole change to first order.
   double gain() const { return penalty(0.0) - penalty(1.0) + dot(left_.get(), change_.get()); }
 
   double dot(const double* a, const double* b) const {
@@ -78,7 +79,7 @@ class NewtonStep {
     return sum;
   }
 
-  // Goes along the change: to its end, or where that would raise the model to the lowest point.
+  // Moves along the change: to its end or, if that would raise the model, to the minimum along it.
   double move() {
     const double gain = this->gain();
     tables_of(live_, change_.get(), k_, tables_.get());
@@ -102,7 +103,7 @@ class NewtonStep {
     live_.spread(tables_.get(), step, model_.change);
   }
 
-  // The penalty a share `step` of the way along the change.
+  // The penalty after a share `step` of the change.
   double penalty(double step) const {
     double sum = 0.0;
     Scratch<double> jump(k_);

@@ -3,7 +3,7 @@
 
 namespace DB_SPACE {
 
-// row = start + step (end - start), `end` itself at step 1; returns whether it is not zero.
+// row = start + step (end - start), and exactly `end` at step 1; returns whether it is non-zero.
 inline bool step_along(const double* start, const double* end, double step, int32_t k,
                         double* row) {
   bool live = false;

@@ -1,4 +1,4 @@
-// Numbers to codes, and numbers to scores.
+// Scores of a fitted model.
 #include "dispatch.h"
 #include "encode.h"
 #include "matrix.h"
@@ -6,9 +6,9 @@
 
 namespace DB_SPACE {
 
-constexpr int32_t kChunk = 32;  // features whose codes and tables stay in the nearest cache
+constexpr int32_t kChunk = 32;  // features whose codes and tables stay in the first-level cache
 
-// The tables of the used features, the rows of one after those of the other.
+// The tables of the used features, one after the other.
 struct JoinedTables {
   const int32_t* features;
   const int32_t* counts;
@@ -17,8 +17,8 @@ struct JoinedTables {
   int32_t n_used, k;
 };
 
-// Adds one table row per feature to K classes of a row, in the order of the features. Four at a
-// time: the compiler makes vectors of the classes where it sees the stores, and these are rare.
+// Adds one table row per feature to K classes of a row, in the order of the features. Four features
+// at a time: the compiler then vectorises over the classes, and stores are rare.
 template <int K>
 inline void add_classes(const double* values, int32_t k, const int32_t* codes, int32_t n,
                         double* F) {
@@ -49,10 +49,11 @@ inline void add_chunk(const JoinedTables& tables, const int32_t* codes, int32_t 
   }
 }
 
-// Codes of the used features w .. w + n as rows of the joined tables.
+// Codes of the used features w .. w + n - 1, as rows of the joined tables.
 template <class Real>
-inline void code_chunk(const Matrix<Real>& X, const ThresholdSearches<Real>& searches, const JoinedTables& tables,
-                       int64_t i, int32_t rows, int32_t w, int32_t n, int32_t* codes) {
+inline void code_chunk(const Matrix<Real>& X, const ThresholdSearches<Real>& searches,
+                       const JoinedTables& tables, int64_t i, int32_t rows, int32_t w, int32_t n,
+                       int32_t* codes) {
   Real x[kRows] = {};
   for (int32_t j = 0; j < n; ++j, codes += kRows) {
     const Real* column = X.at(i, tables.features[w + j]);
@@ -63,8 +64,8 @@ inline void code_chunk(const Matrix<Real>& X, const ThresholdSearches<Real>& sea
 }
 
 template <int K, class Real>
-void predict_rows(const Matrix<Real>& X, const ThresholdSearches<Real>& searches, const JoinedTables& tables,
-                  int64_t begin, int64_t end, double* F) {
+void predict_rows(const Matrix<Real>& X, const ThresholdSearches<Real>& searches,
+                  const JoinedTables& tables, int64_t begin, int64_t end, double* F) {
   int32_t codes[kChunk * kRows];
   for (int64_t i = begin; i < end; i += kRows) {
     const int32_t rows = static_cast<int32_t>(i + kRows < end ? kRows : end - i);
@@ -76,7 +77,7 @@ void predict_rows(const Matrix<Real>& X, const ThresholdSearches<Real>& searches
   }
 }
 
-// Whether one of n numbers is infinite. Not by their maximum: that is a chain of comparisons.
+// Whether one of n numbers is infinite. A maximum would be a chain of dependent comparisons.
 template <class Real>
 inline bool any_infinite(const Real* x, int64_t n, int64_t stride) {
   using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;

@@ -13,10 +13,10 @@ namespace DB_SPACE {
 enum Coupling : int32_t {
   kDiagonal = 0,  // one-vs-all: h_r d_r
   kPairs = 1,     // pairwise, one term per margin: h_r (d_r - d_y), class y gets minus the sum
-  kSimplex = 2    // w h_r (d_r - sum_l h_l d_l): soft maxima
+  kSimplex = 2    // multinomial: w h_r (d_r - sum_l h_l d_l)
 };
 
-// The second derivative of the model: one record per row.
+// The second derivative of the model, row by row.
 template <class Real>
 class RowCurvature {
  public:
@@ -56,10 +56,11 @@ class RowCurvature {
         t.store(out + v * kRowLanes);
       }
       const V sum = V::all(total.sum());
-      // The row of a unit matrix: a scalar store here would stall the vector loads after it.
+      // A row of a unit matrix, since a scalar store would stall the following vector loads.
       const Real* unit = unit_.get() + static_cast<size_t>(own) * width_;
       for (int32_t v = 0; v < n; ++v)
-        (V::load(out + v * kRowLanes) - sum * V::load(unit + v * kRowLanes)).store(out + v * kRowLanes);
+        (V::load(out + v * kRowLanes) - sum * V::load(unit + v * kRowLanes))
+            .store(out + v * kRowLanes);
     } else {
       V total = V::all(0);
       for (int32_t v = 0; v < n; ++v)
@@ -90,11 +91,11 @@ inline void with_coupling(int32_t coupling, Function f) {
   }
 }
 
-// Pieces of the rows: enough of them for threads to share evenly, each large enough to pay for its
-// own sums over all segments, and not too many, since these take memory.
+// Pieces of the rows: enough of them for an even share per thread, each large enough to pay for its
+// own sums over all segments, and not too many, since the sums take memory.
 constexpr int64_t kLeastRows = 256, kModelRows = 1024, kEnoughPieces = 8, kMostPieces = 64;
 
-// Rows per piece: they depend on the rows only, not on the threads.
+// Rows per piece; the number does not depend on the threads.
 inline int64_t model_piece(int64_t n) {
   const int64_t few = (n + kEnoughPieces - 1) / kEnoughPieces;
   const int64_t rows = few < kLeastRows ? kLeastRows : (few < kModelRows ? few : kModelRows);
@@ -106,7 +107,7 @@ inline int32_t model_pieces(int64_t n) {
   return static_cast<int32_t>((n + model_piece(n) - 1) / model_piece(n));
 }
 
-// What the descent sees of a pass; it does not depend on the types of the data.
+// A pass over the rows of the model; the interface does not depend on the types of the data.
 class ModelPass {
  public:
   virtual ~ModelPass() = default;
@@ -152,7 +153,8 @@ class TypedModelPass final : public ModelPass {
  private:
   const Code* codes(int32_t w) const {
     if (w < 0) return nullptr;
-    return static_cast<const Code*>(model_.codes) + static_cast<size_t>(model_.features[w]) * model_.n;
+    const size_t row = static_cast<size_t>(model_.features[w]);
+    return static_cast<const Code*>(model_.codes) + row * model_.n;
   }
 
   void set_step(const double* change, int32_t bins) {

@@ -19,8 +19,8 @@ inline double value_of(uint64_t key) {
   return x;
 }
 
-// Stable radix sort of keys, with the rows they come from where these are asked for. Digits that
-// all keys share are passed over, which is most of them for single precision.
+// Stable radix sort of keys and, if requested, of their rows. Digits that all keys share are
+// skipped, which is most of them for single precision.
 class RadixSorter {
  public:
   RadixSorter(int64_t n, bool with_rows)
@@ -46,7 +46,7 @@ class RadixSorter {
       rows_a_ == nullptr ? scatter<false>(n, digit, count) : scatter<true>(n, digit, count);
     }
   }
-  // The sorted keys, memory of the same size, and the rows of the keys (null: not asked for).
+  // The sorted keys, memory of the same size, and the rows of the keys (null: not requested).
   uint64_t* keys() { return a_; }
   uint64_t* spare() { return b_; }
   const uint32_t* rows() const { return rows_a_; }

@@ -1,4 +1,4 @@
-// Which features have lists, and what is in them.
+// Finds the sparse features and stores their rows.
 #include "dispatch.h"
 #include "scratch.h"
 #include "sparse_codes.h"
@@ -6,12 +6,12 @@
 
 namespace DB_SPACE {
 
-constexpr int64_t kVotes = 1024;         // rows that vote for the commonest code
-constexpr int kChunk = 32;               // rows looked at together
-constexpr int64_t kListPiece = 1 << 18;  // codes that are worth a piece
+constexpr int64_t kVotes = 1024;         // rows that vote for the most common code
+constexpr int kChunk = 32;               // rows compared together
+constexpr int64_t kPieceCodes = 1 << 18;  // codes of a piece
 
-// The code of most of the rows, where one has clearly more than half of them. The voters are spread
-// evenly, but not at equal distances: rows may come in periods.
+// The most common code, if clearly more than half of the rows have it. The voters are spread evenly
+// but not equally spaced, since rows may be periodic.
 template <class Code>
 Code vote(const Code* codes, int64_t m) {
   const int64_t n = m < kVotes ? m : kVotes;
@@ -26,23 +26,25 @@ Code vote(const Code* codes, int64_t m) {
   return leader;
 }
 
-// Counts in lanes of the width of a code, so that a vector of codes is compared at once.
+// Counts in lanes of the width of a code, so that whole vectors of codes are compared.
 template <class Code>
 inline int64_t count_others(const Code* codes, int64_t n, Code most_common) {
   static_assert(kBlockRows / kChunk < 256, "a lane of one byte must hold the count of a block");
   Code same[kChunk] = {};
   int64_t i = 0, others = n;
   for (; i + kChunk <= n; i += kChunk)
-    for (int l = 0; l < kChunk; ++l) same[l] = static_cast<Code>(same[l] + (codes[i + l] == most_common));
+    for (int l = 0; l < kChunk; ++l)
+      same[l] = static_cast<Code>(same[l] + (codes[i + l] == most_common));
   for (int l = 0; l < kChunk; ++l) others -= same[l];
   for (; i < n; ++i) others -= codes[i] == most_common;
   return others;
 }
 
-// Counts the rows of every block that have another code than the commonest; gives up a feature with
-// more than `most` of them.
+// Counts the rows of every block whose code is not the most common one; gives up if they are more
+// than `most`.
 template <class Code>
-void count_feature(const Code* codes, int64_t m, int64_t most, int32_t* most_common, int64_t* counts) {
+void count_feature(const Code* codes, int64_t m, int64_t most, int32_t* most_common,
+                   int64_t* counts) {
   const Code code = vote(codes, m);
   int64_t sum = 0;
   for (int64_t b = 0; b < blocks_of(m) && sum <= most; ++b) {
@@ -61,7 +63,7 @@ DB_INLINE bool all_usual(const Code* codes, Code most_common) {
   return other == 0;
 }
 
-// Writes without a branch per row, first into a buffer: the place after a full list is not ours.
+// Writes without a branch per row, first into a buffer: one entry more than stored is written.
 template <class Code>
 void list_block(const Code* codes, int64_t n, Code most_common, uint16_t* rows, Code* others) {
   uint16_t place[kBlockRows + 1];
@@ -86,14 +88,15 @@ void list_feature(const Code* codes, int64_t m, int32_t most_common, const int64
   for (int64_t b = 0; b < blocks_of(m); ++b) {
     if (starts[b + 1] == starts[b]) continue;
     const int64_t first = b * kBlockRows, n = m - first < kBlockRows ? m - first : kBlockRows;
-    list_block(codes + first, n, static_cast<Code>(most_common), rows + starts[b], others + starts[b]);
+    list_block(codes + first, n, static_cast<Code>(most_common), rows + starts[b],
+               others + starts[b]);
   }
 }
 
 // Calls f(feature) for every feature.
 template <class Function>
 inline void share_features(DbTeam* team, int64_t m, int32_t n_features, Function f) {
-  const int64_t some = kListPiece / (m > 0 ? m : 1) + 1;
+  const int64_t some = kPieceCodes / (m > 0 ? m : 1) + 1;
   const int32_t size = static_cast<int32_t>(some < n_features ? some : n_features);
   if (n_features == 0) return;
   share(team, (n_features + size - 1) / size, [&](int32_t piece) {

@@ -1,4 +1,4 @@
-// Features most of whose rows have one code: the rows with another one, listed block by block.
+// Features most of whose rows have the same code: the rows with another code, block by block.
 #pragma once
 
 #include "directboost.h"
@@ -9,7 +9,7 @@ constexpr int64_t kBlockRows = DB_SPARSE_BLOCK_ROWS;
 
 inline int64_t blocks_of(int64_t m) { return (m + kBlockRows - 1) / kBlockRows; }
 
-// The part of a list that lies in one block: rows counted from its start, and their codes.
+// The stored rows of one feature in one block, counted from its start, and their codes.
 template <class Code>
 struct SparseBlock {
   const uint16_t* rows;
@@ -17,7 +17,7 @@ struct SparseBlock {
   int64_t n;
 };
 
-// The lists of a matrix of codes with m rows; `sparse` is null where there are none.
+// The sparse features of codes with m rows; `sparse` is null where there are none.
 template <class Code>
 class SparseCodes {
  public:
@@ -27,9 +27,9 @@ class SparseCodes {
         blocks_((m + block_ - 1) / block_) {}
   int64_t block_rows() const { return block_; }
   bool any() const { return sparse_ != nullptr; }
-  bool has(int32_t f) const { return any() && sparse_->most_common[f] >= 0; }
+  bool is_sparse(int32_t f) const { return any() && sparse_->most_common[f] >= 0; }
   int32_t most_common(int32_t f) const { return sparse_->most_common[f]; }
-  // The row of the matrix of codes that a feature has.
+  // Row of a feature in the matrix of codes.
   size_t place(int32_t f) const {
     return static_cast<size_t>(any() && sparse_->places != nullptr ? sparse_->places[f] : f);
   }

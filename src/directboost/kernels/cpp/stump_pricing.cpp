@@ -22,17 +22,17 @@ inline int32_t features_per_piece(int64_t entries) {
   return features > kTogether ? static_cast<int32_t>(features) : kTogether;
 }
 
-// The features without a list first: they are taken in pairs.
+// Puts the dense features first, since they are processed in pairs.
 template <class Code>
-void order_features(const SparseCodes<Code>& lists, const int32_t* n_bins, int32_t n_features,
-                    int32_t* order, int32_t* bins) {
+void order_features(const SparseCodes<Code>& sparse_codes, const int32_t* n_bins,
+                    int32_t n_features, int32_t* order, int32_t* bins) {
   int32_t n = 0;
-  for (int32_t listed = 0; listed < 2; ++listed)
+  for (int pass = 0; pass < 2; ++pass)
     for (int32_t f = 0; f < n_features; ++f)
-      if (lists.has(f) == (listed > 0)) order[n] = f, bins[n++] = n_bins[f];
+      if (sparse_codes.is_sparse(f) == (pass == 1)) order[n] = f, bins[n++] = n_bins[f];
 }
 
-// How stumps are priced, and where the best of every feature goes.
+// Parameters of the prices, and the arrays for the best stump of every feature.
 struct Prices {
   const uint8_t* kinds;
   int32_t q;
@@ -42,12 +42,12 @@ struct Prices {
   int32_t* jump;
   int8_t* polarity;
 
-  // `room` is for the prices of all jumps, and two rows of sums.
+  // `scratch` holds the prices of all jumps and two rows of sums.
   template <class Real>
-  void take_best(int32_t f, const Real* hist, int32_t n_bins, int32_t k, double* room) const {
+  void take_best(int32_t f, const Real* hist, int32_t n_bins, int32_t k, double* scratch) const {
     price[f] = 0.0, jump[f] = 0, polarity[f] = 1;
     if (n_bins < 2) return;
-    double *total = room, *prefix = total + k, *prices = prefix + k;
+    double *total = scratch, *prefix = total + k, *prices = prefix + k;
     sum_bins(hist, n_bins, k, total);
     int32_t count = 0;
     walk_jumps(hist, n_bins, kinds[f], k, prefix, [&](int32_t j) {
@@ -64,20 +64,20 @@ struct Prices {
 };
 
 template <class Code, class Real>
-void price_features(const HistogramBuilder<Code, Real>& rows, const int32_t* features, const int32_t* n_bins,
-                    int32_t count, const Prices& out) {
+void price_features(const HistogramBuilder<Code, Real>& rows, const int32_t* features,
+                    const int32_t* n_bins, int32_t count, const Prices& out) {
   const int32_t widest = widest_of(n_bins, count);
   const size_t stride = static_cast<size_t>(widest) * rows.k;
   const int32_t group = count < kTogether ? count : kTogether;
   Scratch<Real> hist(group * stride);
-  Scratch<double> room(4 * static_cast<size_t>(widest) + 2 * static_cast<size_t>(rows.k));
+  Scratch<double> scratch(4 * static_cast<size_t>(widest) + 2 * static_cast<size_t>(rows.k));
   for (int32_t first = 0; first < count; first += group) {
     const int32_t n = count - first < group ? count - first : group;
     std::memset(hist.get(), 0, sizeof(Real) * group * stride);
     rows.build(features + first, n_bins + first, n, stride, hist.get());
     for (int32_t j = 0; j < n; ++j)
       out.take_best(features[first + j], hist.get() + j * stride, n_bins[first + j], rows.k,
-                    room.get());
+                    scratch.get());
   }
 }
 
@@ -99,8 +99,8 @@ DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_b
       using Real = Pointee<decltype(real)>;
       const HistogramBuilder<Code, Real> rows{static_cast<const Code*>(codes), {sparse, m}, m,
                                               static_cast<const Real*>(A), k, total.get()};
-      order_features(rows.lists, n_bins, n_features, order.get(), bins.get());
-      if (rows.lists.any()) sum_rows(team, rows.A, m, k, total.get());
+      order_features(rows.sparse_codes, n_bins, n_features, order.get(), bins.get());
+      if (rows.sparse_codes.any()) sum_rows(team, rows.A, m, k, total.get());
       share(team, (n_features + size - 1) / size, [&](int32_t piece) {
         const int32_t begin = piece * size;
         const int32_t count = size < n_features - begin ? size : n_features - begin;
