@@ -94,10 +94,10 @@ def test_lists_of_a_part(threads):
         with Team(threads) as team:
             shard = coded(bins, part, team)
     assert shard.n_rows == 550
-    assert shard.sparse.usual[5] == np.searchsorted(bins.thresholds[5], 0.0)
-    assert shard.sparse.usual[0] == -1
+    assert shard.sparse.most_common[5] == np.searchsorted(bins.thresholds[5], 0.0)
+    assert shard.sparse.most_common[0] == -1
     for f in (5, 3):
-        np.testing.assert_array_equal(shard.sparse.written_out(f, 550), shard.codes[f])
+        np.testing.assert_array_equal(shard.sparse.to_dense(f, 550), shard.codes[f])
     assert coded(bins, X[:0]).codes.shape == (LEVELS.size + 1, 0)
 
 

@@ -11,6 +11,7 @@ from directboost.dask import passes
 from directboost.dask import statistics as fields
 from directboost.dask.passes import LookMessage, WayMessage
 from directboost.dask.problem import ShardedBins, ShardedObjective, ShardedOracle
+from directboost.kernels.structs import Wanted
 from directboost.losses import SampleWeights
 from directboost.oracles.stump import StumpOracle
 from directboost.penalties import L1, GroupNorm
@@ -178,7 +179,7 @@ def test_the_objective_stands_for_that_of_all_rows(name, margin):
     assert far.start_value() == pytest.approx(plain.start_value(), rel=1e-13)
     expected = value_by_formula(data, name, margin, data.scores(place.weights))
     assert far.loss_value(place) == pytest.approx(expected, rel=1e-12)
-    assert far.evaluate(place, "UAC").value == pytest.approx(expected, rel=1e-12)
+    assert far.evaluate(place, Wanted.DERIVATIVES).value == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.covering

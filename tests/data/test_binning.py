@@ -305,7 +305,7 @@ def test_only_features_with_one_code_in_most_rows_have_lists(rng):
     rare = np.where(rng.random((300, 1)) < 0.1, 1.0, 0.0)
     rare[:2, 0] = 0.0, np.nan
     lists = bin_features(np.hstack([dense, rare]), np.ones(300), None).sparse
-    assert lists.usual.tolist() == [-1, -1, 0, 0, 1]
+    assert lists.most_common.tolist() == [-1, -1, 0, 0, 1]
     assert lists.starts[-1] == lists.starts[-2] == (rare[:, 0] != 0.0).sum()
 
 

@@ -8,8 +8,7 @@ from sklearn.model_selection import KFold
 
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directboost_path
 from directboost.data.binning import bin_features
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import ORDERED, WITH_MISSING
 from directboost.kernels.structs import Sweeps
 from tests.conftest import make_blobs

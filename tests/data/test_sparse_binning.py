@@ -36,7 +36,7 @@ def assert_same_codes(found, expected):
     for f in range(expected.n_bins.size):
         np.testing.assert_array_equal(found.codes_of(f), expected.codes_of(f))
     if expected.sparse is not None:
-        np.testing.assert_array_equal(found.sparse.usual, expected.sparse.usual)
+        np.testing.assert_array_equal(found.sparse.most_common, expected.sparse.most_common)
         np.testing.assert_array_equal(found.sparse.codes, expected.sparse.codes)
 
 
@@ -206,7 +206,7 @@ def test_row_samples_with_coarse_bins(numbers, rng, monkeypatch):
         np.testing.assert_array_equal(found.binned.codes_of(f), expected.binned.codes_of(f))
         np.testing.assert_array_equal(found.thresholds[f], expected.thresholds[f])
     lists = found.binned.sparse
-    common = np.repeat(lists.usual, np.diff(lists.starts))
+    common = np.repeat(lists.most_common, np.diff(lists.starts))
     assert (lists.codes != common).all()
 
 

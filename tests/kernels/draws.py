@@ -1,12 +1,11 @@
-"""Random inputs for the kernels, and the two implementations they run on."""
+"""Random inputs for the kernels, and marks for the two implementations."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from directboost.kernels import library, native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import library, native, reference
 from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps
 from directboost.kernels.structs import LossRows
 
@@ -26,7 +25,7 @@ def native_test(function):
     return function
 
 
-#: Both implementations, for tests of what a kernel is to do.
+#: Both implementations, for tests of the specification of a kernel.
 both = pytest.mark.parametrize(
     "kernels",
     [
@@ -38,7 +37,7 @@ both = pytest.mark.parametrize(
 CODES = (np.uint8, np.uint16, np.uint32)
 REALS = (np.float32, np.float64)
 LOSSES = {"logistic": 0, "exponential": 1, "multinomial": 2, "squared_hinge": 3}
-#: Every fused pass: (loss, with labels).
+#: Every loss pass: (loss, with labels).
 PASSES = [(loss, labels) for loss in LOSSES for labels in (True, False)]
 PASSES.remove(("multinomial", False))
 #: (bins, kind) of features.
@@ -62,21 +61,27 @@ class Coded:
 
 
 def draw_codes(rng, m, dtype=np.uint8, shapes=SHAPES):
-    """Draw codes of features with the given (bins, kind); every one uses its last bin."""
+    """Draw codes of features with the given (bins, kind); every feature uses its last bin."""
     codes = np.stack([rng.integers(0, n, m) for n, _ in shapes]).astype(dtype)
     if m:
         codes[:, 0] = [n - 1 for n, _ in shapes]
     return Coded(
-        codes,
-        np.array([n for n, _ in shapes], dtype=np.int32),
-        np.array([kind for _, kind in shapes], dtype=np.uint8),
+        codes=codes,
+        n_bins=np.array([n for n, _ in shapes], dtype=np.int32),
+        kinds=np.array([kind for _, kind in shapes], dtype=np.uint8),
     )
 
 
 def draw_rows(rng, loss, labels, m, k, dtype=np.float64):
-    """Draw the rows of a fused pass with unequal weights c, k sum(c) = 1."""
+    """Draw the rows of a loss pass with unequal weights c, k sum(c) = 1."""
     s = rng.uniform(0.2, 3.0, m)
     c = (s / (s.sum() * k)).astype(dtype)
     y = rng.integers(0, k, m).astype(np.int32)
     targets = np.where(rng.random((m, k)) < 0.4, 1, -1).astype(np.int8)
-    return LossRows(LOSSES[loss], k, y if labels else None, None if labels else targets, c)
+    return LossRows(
+        loss=LOSSES[loss],
+        k=k,
+        labels=y if labels else None,
+        targets=None if labels else targets,
+        c=c,
+    )

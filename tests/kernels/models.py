@@ -1,10 +1,10 @@
-"""Random quadratic models for the kernels, and what they are by definition."""
+"""Random quadratic models for the kernels, and their values and derivatives by definition."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import reference
 from directboost.kernels.step_functions import (
     CATEGORICAL,
     ORDERED,
@@ -30,9 +30,9 @@ NEAR = {np.float64: {"rtol": 1e-9, "atol": 1e-10}, np.float32: {"rtol": 2e-3, "a
 
 
 def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
-    """Draw a model at its start: some jumps are not zero, nothing has changed yet.
+    """Draw a model at its start: some jumps are non-zero, and nothing has changed yet.
 
-    `kinds` may name the types `real` and `code`, and the `shapes` of the features.
+    `kinds` may set the types `real` and `code`, and the `shapes` of the features.
     """
     real, code = kinds.get("real", np.float64), kinds.get("code", np.uint8)
     shapes = kinds.get("shapes", SHAPES)
@@ -65,12 +65,12 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
         weight=None if weight is None else weight.astype(real),
         Q=np.zeros((n, padded_width(k)), dtype=real),
         p=p,
-        sweeps=Sweeps(2, 5, 1e-3),
+        sweeps=Sweeps(full=2, segment=5, tolerance=1e-3),
     )
 
 
 def draw_curvature(rng, coupling, labels, k):
-    """Draw h (n, k) and the weights of the rows, as the coupling takes them."""
+    """Draw h (n, k) and the weights of the rows, as the coupling requires them."""
     H = rng.uniform(0.01, 0.3, (labels.size, k))
     if coupling == SIMPLEX:
         return H / H.sum(axis=1, keepdims=True), rng.uniform(0.2, 1.0, labels.size)
@@ -90,19 +90,19 @@ def dense(coupling, labels, H, weight):
     return np.einsum("ir,irs,irt->ist", H, E, E)
 
 
-def rows_of(work):
+def row_hessians(work):
     """Return the second derivative of every row of a model, in double precision."""
     weight = None if work.weight is None else work.weight.astype(np.float64)
     return dense(work.coupling, work.labels, work.H[:, : work.k].astype(np.float64), weight)
 
 
-def start(work):
-    """Return a model of its own from the same start."""
+def copy_of(work):
+    """Return a copy that can be changed in place."""
     return replace(work, **{name: getattr(work, name).copy() for name in IN_PLACE})
 
 
 def scores_of(work, change):
-    """Return the scores (n, k) that tables (all bins, k) make."""
+    """Return the scores (n, k) of tables (all bins, k)."""
     tables = np.split(change, work.first_bin[1:-1])
     return sum(t[work.codes[f]] for t, f in zip(tables, work.features, strict=True))
 
@@ -117,15 +117,15 @@ def tables_of_jumps(work, jumps):
 def value_of(work):
     """Return the model plus the penalty, from their definitions."""
     dF = scores_of(work, work.change)
-    bent = np.einsum("irs,is->ir", rows_of(work), dF)
+    image = np.einsum("irs,is->ir", row_hessians(work), dF)
     parts = np.split(work.jumps, work.first_jump[1:-1])
     penalty = sum(nu * jump_penalty(part, work.p) for nu, part in zip(work.nu, parts, strict=True))
     ridge = 0.5 * (work.ridge * work.change**2).sum()
-    return float(-(work.G * work.change).sum() + 0.5 * (dF * bent).sum() + ridge + penalty)
+    return float(-(work.G * work.change).sum() + 0.5 * (dF * image).sum() + ridge + penalty)
 
 
 def bin_answers(work):
-    """Return what every jump answers to every bin of its feature, 0 elsewhere, (jumps, bins)."""
+    """Return the value of every jump on every bin of its feature, 0 elsewhere, (jumps, bins)."""
     answers = np.zeros((work.jumps.shape[0], work.first_bin[-1]))
     for w, n in enumerate(work.n_bins.tolist()):
         for j in range(work.first_jump[w + 1] - work.first_jump[w]):
@@ -138,16 +138,16 @@ def bin_answers(work):
 
 
 def live_places(work):
-    """Return which jumps are not zero."""
+    """Return the places of the non-zero jumps."""
     return np.flatnonzero(work.jumps.any(axis=1))
 
 
 def hessian(work, places):
-    """Return the second derivative in the listed jumps by their responses, (j k, j k)."""
+    """Return the second derivative in the given jumps from their responses, (j k, j k)."""
     answers = bin_answers(work)[places]
     cut = np.split(answers, work.first_bin[1:-1], axis=1)
     R = sum(a[:, work.codes[f]] for a, f in zip(cut, work.features, strict=True))
-    K = np.einsum("ai,irs,bi->arbs", R, rows_of(work), R, optimize=True)
+    K = np.einsum("ai,irs,bi->arbs", R, row_hessians(work), R, optimize=True)
     ridge = np.einsum("at,tr,bt->abr", answers, work.ridge, answers, optimize=True)
     r = np.arange(work.k)
     K[:, r, :, r] += ridge.transpose(2, 0, 1)
@@ -162,9 +162,9 @@ def assert_near(found, expected, real):
     np.testing.assert_allclose(found, expected, rtol=near["rtol"], atol=near["atol"] * size)
 
 
-def assert_books(work, first, real=np.float64):
-    """Assert that change is the tables of the moved jumps, and Q is H dF and zero beside it."""
+def assert_consistent(work, first, real=np.float64):
+    """Assert that `change` are the tables of the moved jumps, and Q is H dF with zero padding."""
     assert_near(work.change, tables_of_jumps(work, work.jumps - first.jumps), np.float64)
-    bent = np.einsum("irs,is->ir", rows_of(work), scores_of(work, work.change))
-    assert_near(work.Q[:, : work.k], bent, real)
+    image = np.einsum("irs,is->ir", row_hessians(work), scores_of(work, work.change))
+    assert_near(work.Q[:, : work.k], image, real)
     assert not work.Q[:, work.k :].any()

@@ -1,5 +1,6 @@
-"""Which kernels are in use, and that the slow ones give the same model."""
+"""The choice of the kernels, and the model that the NumPy kernels give."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -9,11 +10,15 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier, kernels
-from directboost.kernels import library, native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import library, native, reference
 from tests.kernels.draws import native_test
 
-NAMES = sorted(set(kernels.__all__) - {"NATIVE", "announce", "library", "native", "reference"})
+#: The kernels: all public functions that `native` defines.
+NAMES = [
+    name
+    for name, function in inspect.getmembers(native, inspect.isfunction)
+    if function.__module__ == native.__name__ and not name.startswith("_")
+]
 FIT = """
 import json, warnings
 from sklearn.datasets import load_iris
@@ -33,7 +38,9 @@ print(json.dumps({
 
 
 @native_test
-@pytest.mark.skipif(os.environ.get("DIRECTBOOST_KERNELS") == "numpy", reason="asked for NumPy")
+@pytest.mark.skipif(
+    os.environ.get("DIRECTBOOST_KERNELS") == "numpy", reason="NumPy kernels requested"
+)
 def test_the_compiled_kernels_are_in_use():
     assert kernels.NATIVE is True
     for name in NAMES:
@@ -41,21 +48,22 @@ def test_the_compiled_kernels_are_in_use():
     assert library.instruction_set() in ("avx2", "base")
 
 
-def test_every_kernel_has_a_twin():
-    assert NAMES
+def test_every_kernel_has_a_twin_and_is_public():
+    assert len(NAMES) == 16
     for name in NAMES:
-        assert callable(getattr(native, name))
-        assert callable(getattr(reference, name))
+        twins = getattr(native, name), getattr(reference, name)
+        assert getattr(kernels, name) in twins
+        assert inspect.signature(twins[0]) == inspect.signature(twins[1])
 
 
 @native_test
 def test_the_fallback_gives_the_same_model():
-    """Without the compiled kernels a fit warns once and ends at the same objective."""
+    """Without the compiled kernels a fit warns once and reaches the same objective."""
     environment = os.environ | {"DIRECTBOOST_KERNELS": "numpy"}
-    answer = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True
     )
-    found = json.loads(answer.stdout)
+    found = json.loads(process.stdout)
     assert found["native"] is False
     assert [category for category, _ in found["warnings"]] == ["RuntimeWarning"]
     assert "C++ compiler" in found["warnings"][0][1]
@@ -69,6 +77,6 @@ def test_the_fallback_gives_the_same_model():
 
 
 @pytest.mark.parametrize("named", ["/nowhere/kernels.so"])
-def test_a_named_library_is_taken(named, monkeypatch):
+def test_the_environment_names_the_library(named, monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_KERNEL_LIBRARY", named)
     assert str(library.library_path()) == os.path.normpath(named)

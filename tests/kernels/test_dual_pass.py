@@ -1,10 +1,9 @@
-"""The fused dual objective against the dual of the loss classes."""
+"""The compiled dual objective, compared with the dual of the loss classes."""
 
 import numpy as np
 import pytest
 
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.threads import Team
 from directboost.losses import LOSSES, SampleWeights
 from directboost.margins import OneVsAll, Pairwise
@@ -16,7 +15,7 @@ every_pass = pytest.mark.parametrize(("loss", "labels"), PASSES)
 
 
 def draw_weights(rng, loss, labels, m, k, real=np.float64):
-    """Draw rows, an objective on them and its weights U at random scores."""
+    """Draw rows, an objective on them and its negative gradient U at random scores."""
     rows = draw_rows(rng, loss, labels, m, k, real)
     margin = Pairwise(rows.labels, k) if labels else OneVsAll(rows.targets)
     c = rows.c.astype(np.float64)
@@ -30,7 +29,7 @@ def draw_weights(rng, loss, labels, m, k, real=np.float64):
 @both
 @every_pass
 @pytest.mark.parametrize("tau", [1.0, 0.7, 0.01, 0.0])
-def test_it_is_the_dual_of_the_shrunk_weights(kernels, tau, loss, labels, rng):
+def test_dual_pass_is_the_dual_of_the_shrunk_weights(kernels, tau, loss, labels, rng):
     for k in (2, 3, 5, 8, 10, 17, 26, 40):
         rows, objective, U = draw_weights(rng, loss, labels, 30, k)
         found = kernels.dual_pass(rows, U, tau)
@@ -55,7 +54,7 @@ def test_twins_agree_and_threads_change_no_bit(real, loss, labels, rng):
 @both
 @every_pass
 def test_entries_at_the_ends_of_the_domain(kernels, loss, labels, rng):
-    """Weights of zero, and those of hopeless rows, give finite numbers."""
+    """Weights of zero, and of rows with extreme scores, give finite numbers."""
     rows, objective, _ = draw_weights(rng, loss, labels, 50, 4)
     U = objective.negative_gradient(rng.choice([-300.0, 0.0, 300.0], (50, 4)))
     if loss == "exponential" and not labels:
@@ -70,7 +69,7 @@ def test_entries_at_the_ends_of_the_domain(kernels, loss, labels, rng):
 @every_pass
 @pytest.mark.parametrize("price", [0.0, 0.005, 0.01, 3.0])
 def test_the_estimate_is_the_bound(loss, labels, price, rng):
-    """Without a price, below nu, at nu and above."""
+    """For a price of zero, below nu, at nu and above nu."""
     _, objective, U = draw_weights(rng, loss, labels, 40, 3)
     expected = objective.dual_bound(U, price)
     assert objective.dual_estimate(U, price) == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -79,8 +78,8 @@ def test_the_estimate_is_the_bound(loss, labels, price, rng):
 @both
 @every_pass
 @pytest.mark.parametrize("k", [3, 10])
-def test_a_last_row_of_hardly_any_weight(kernels, k, loss, labels, rng):
-    """What an earlier block left behind the last row is not blown up by its weight."""
+def test_a_last_row_with_a_tiny_weight(kernels, k, loss, labels, rng):
+    """Values that an earlier block left after the last row are not divided by its weight."""
     for m in (129, 1031):
         rows, _, U = draw_weights(rng, loss, labels, m, k, np.float32)
         rows.c[-1], U[-1] = 1e-26, 0.0

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import ORDERED
 from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, REALS, both, native_test
@@ -16,13 +15,13 @@ from tests.kernels.models import (
     PLAIN,
     SHAPES,
     SIMPLEX,
-    assert_books,
+    assert_consistent,
     assert_near,
     bin_answers,
+    copy_of,
     draw_work,
-    rows_of,
+    row_hessians,
     scores_of,
-    start,
     value_of,
 )
 
@@ -40,10 +39,10 @@ with_missing = pytest.mark.parametrize("shapes", [PLAIN, SHAPES], ids=["plain", 
 @every_coupling
 @with_missing
 @pytest.mark.parametrize("p", NORMS)
-def test_an_epoch_lowers_the_model_by_what_it_says(kernels, p, shapes, coupling, rng):
+def test_an_epoch_returns_the_decrease_of_the_model(kernels, p, shapes, coupling, rng):
     for k in (2, 3, 10) if kernels is reference else CLASSES:
         work = draw_work(rng, k, coupling, 40, p, shapes=shapes)
-        first = start(work)
+        first = copy_of(work)
         before = value_of(work)
         for _ in range(3):
             gain = kernels.model_epoch(work)
@@ -51,7 +50,7 @@ def test_an_epoch_lowers_the_model_by_what_it_says(kernels, p, shapes, coupling,
             assert gain >= 0.0
             assert after <= before + 1e-12 * abs(before)
             assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
-            assert_books(work, first)
+            assert_consistent(work, first)
             before = after
         assert not np.array_equal(work.jumps, first.jumps)
 
@@ -59,17 +58,17 @@ def test_an_epoch_lowers_the_model_by_what_it_says(kernels, p, shapes, coupling,
 @both
 @every_coupling
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
-def test_steps_that_are_too_long_are_cut(kernels, p, coupling, rng):
-    """With too little curvature in the blocks the model still falls, by at least what is said."""
+def test_steps_that_are_too_long_are_shortened(kernels, p, coupling, rng):
+    """With too little curvature in the blocks the model still decreases, at least as reported."""
     for k in (2, 3, 10):
         work = draw_work(rng, k, coupling, 40, p)
         work.D[:] *= 0.1
-        first, before = start(work), value_of(work)
+        first, before = copy_of(work), value_of(work)
         for _ in range(3):
             gain = kernels.model_epoch(work)
             after = value_of(work)
             assert 0.0 <= gain <= (1.0 + 1e-9) * (before - after) + 1e-12
-            assert_books(work, first)
+            assert_consistent(work, first)
             before = after
         assert not np.array_equal(work.jumps, first.jumps)
 
@@ -78,15 +77,15 @@ def test_steps_that_are_too_long_are_cut(kernels, p, coupling, rng):
 @every_coupling
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
 def test_many_epochs_solve_the_model(p, coupling, rng):
-    """At the end no edge is above the penalty, and those of live jumps balance it (p = 1)."""
+    """At the end no edge exceeds the penalty, and edges of non-zero jumps equal it (p = 1)."""
     work = draw_work(rng, 3, coupling, 60, p)
     gains = [native.model_epoch(work) for _ in range(1000)]
     assert gains[-1] <= 1e-8 * gains[0]
     dF = scores_of(work, work.change)
     sums = np.zeros_like(work.G)
-    bent = np.einsum("irs,is->ir", rows_of(work), dF)
+    image = np.einsum("irs,is->ir", row_hessians(work), dF)
     for w, f in enumerate(work.features):
-        np.add.at(sums[work.first_bin[w] : work.first_bin[w + 1]], work.codes[f], bent)
+        np.add.at(sums[work.first_bin[w] : work.first_bin[w + 1]], work.codes[f], image)
     E = bin_answers(work) @ (work.G - sums - work.ridge * work.change)
     nu = np.repeat(work.nu, np.diff(work.first_jump))
     q = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}[p]
@@ -107,7 +106,7 @@ def test_epochs_of_the_twins_agree(k, shapes, coupling, rng):
     for p in NORMS if k <= 3 else (1.0, 2.0, np.inf):
         for n in (1, 60):
             work = draw_work(rng, k, coupling, n, p, shapes=shapes)
-            one, two = start(work), start(work)
+            one, two = copy_of(work), copy_of(work)
             assert native.model_epoch(one) == pytest.approx(
                 reference.model_epoch(two), rel=1e-9, abs=1e-12
             )
@@ -120,20 +119,20 @@ def test_epochs_of_the_twins_agree(k, shapes, coupling, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("n", ROWS)
 def test_an_epoch_over_several_pieces(n, real, coupling, rng):
-    """The gain is right and threads change no bit, for rows of one piece and of several."""
+    """The gain is right and threads change no bit, for one piece of rows and for several."""
     for k, code in zip((3, 10, 26), CODES, strict=True):
         work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code)
-        before, first = value_of(work), start(work)
-        one, two = start(work), start(work)
+        before, first = value_of(work), copy_of(work)
+        one, two = copy_of(work), copy_of(work)
         with Team(3) as team:
             gains = native.model_epoch(one), native.model_epoch(two, team)
         assert gains[0] == gains[1]
         for name in ("jumps", "change", "Q"):
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-        assert_books(one, first, real)
-        fell = before - value_of(one)
-        assert gains[0] == pytest.approx(fell, rel=NEAR[real]["rtol"], abs=NEAR[real]["atol"])
-        assert fell >= -NEAR[real]["atol"]
+        assert_consistent(one, first, real)
+        decrease = before - value_of(one)
+        assert gains[0] == pytest.approx(decrease, rel=NEAR[real]["rtol"], abs=NEAR[real]["atol"])
+        assert decrease >= -NEAR[real]["atol"]
 
 
 @both
@@ -148,15 +147,15 @@ def test_an_epoch_without_jumps(kernels, rng):
 @native_test
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.sampled_from(COUPLINGS))
 def test_descent_on_any_model(seed, k, coupling):
-    """Random shapes: neither an epoch nor a Newton step raises the model."""
+    """Random shapes: neither an epoch nor a Newton step increases the model."""
     rng = np.random.default_rng(seed)
     shapes = [(int(rng.integers(2, 12)), bool(rng.random() < 0.5)) for _ in range(4)]
     work = draw_work(rng, k, coupling, int(rng.integers(1, 50)), NORMS[seed % 4], shapes=shapes)
-    before, first = value_of(work), start(work)
+    before, first = value_of(work), copy_of(work)
     for step in (native.model_epoch, lambda w: native.model_newton(w, 20, 0.1), native.model_epoch):
         gain = step(work)
         after = value_of(work)
         assert 0.0 <= gain <= (1.0 + 1e-8) * (before - after) + 1e-11
         assert after <= before + 1e-11 * (1.0 + abs(before))
-        assert_books(work, first)
+        assert_consistent(work, first)
         before = after

@@ -1,10 +1,9 @@
-"""A Newton step on the live jumps, against dense algebra."""
+"""The Newton step on the non-zero jumps, compared with dense algebra."""
 
 import numpy as np
 import pytest
 
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, jump_penalty
 from directboost.kernels.threads import Team
 from tests.kernels.draws import CODES, KINDS, REALS, both, native_test
@@ -13,17 +12,17 @@ from tests.kernels.models import (
     IN_PLACE,
     PLAIN,
     SHAPES,
-    assert_books,
+    assert_consistent,
     bin_answers,
+    copy_of,
     draw_work,
     hessian,
     live_places,
-    start,
     value_of,
 )
 
-RIDGE = 1e-3  # share of the diagonal the kernels add
-TIE = 1.0 - 1e-9  # share of the largest entry from which on another is as large
+RIDGE = 1e-3  # share of the diagonal that the kernels add
+TIE = 1.0 - 1e-9  # entries above this share of the largest one are tied with it
 every_coupling = pytest.mark.parametrize(
     "coupling", COUPLINGS, ids=["diagonal", "pairs", "simplex"]
 )
@@ -31,11 +30,11 @@ with_missing = pytest.mark.parametrize("shapes", [PLAIN, SHAPES], ids=["plain", 
 
 
 def part_slope(v, p):
-    """Return the gradient of ||v||_p at v > 0; complex v are fine."""
+    """Return the gradient of ||v||_p at v > 0; v may be complex."""
     return v ** (p - 1.0) / (v**p).sum() ** ((p - 1.0) / p)
 
 
-def penalty_bend(V, nu, p):
+def penalty_curvature(V, nu, p):
     """Return slope (n, k) and second derivative (n k, n k) of the penalty, by complex steps."""
     n, k = V.shape
     slope, K = np.zeros((n, k)), np.zeros((n, k, n, k))
@@ -51,7 +50,7 @@ def penalty_bend(V, nu, p):
     return slope, K.reshape(n * k, n * k)
 
 
-def bend_without_norm(V, nu, p):
+def curvature_at_fixed_norm(V, nu, p):
     """Return the diagonal of the second derivative of the penalty at a fixed norm, (n, k)."""
     out = np.zeros_like(V)
     for part in (V > 0.0, V < 0.0):
@@ -63,18 +62,18 @@ def bend_without_norm(V, nu, p):
 
 
 def totals_of(work, places):
-    """Return the whole curvature of the feature of every entry, (jumps, k)."""
+    """Return the total curvature of the feature of every entry, (jumps, k)."""
     feature = np.searchsorted(work.first_jump, places, side="right") - 1
     return np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[feature]
 
 
 def costs_of(work, places):
-    """Return nu of every listed jump."""
+    """Return nu of every given jump."""
     return work.nu[np.searchsorted(work.first_jump, places, side="right") - 1]
 
 
 def edges_left(work, places):
-    """Return the edges of the listed jumps at what is left of the gradient."""
+    """Return the edges of the given jumps for the remaining gradient."""
     sums = work.G - work.ridge * work.change
     for w, f in enumerate(work.features):
         bins = slice(work.first_bin[w], work.first_bin[w + 1])
@@ -99,7 +98,7 @@ def free_directions(work, V):
 
 
 def unbounded(work, places, V, left):
-    """Return where the Newton equations at V lead to, by dense algebra."""
+    """Return the solution of the Newton equations at V, by dense algebra."""
     nu, K = costs_of(work, places), hessian(work, places)
     diagonal = totals_of(work, places).ravel()
     if np.isinf(work.p):
@@ -111,16 +110,16 @@ def unbounded(work, places, V, left):
         slope = nu[:, None] * (tied[0] / counts[0] - tied[1] / counts[1])
         whole = K + RIDGE * np.diag(diagonal)
     else:
-        slope, bend = penalty_bend(V, nu, work.p)
-        diagonal = diagonal + bend_without_norm(V, nu, work.p).ravel()
-        whole = K + bend + RIDGE * np.diag(diagonal)
+        slope, curvature = penalty_curvature(V, nu, work.p)
+        diagonal = diagonal + curvature_at_fixed_norm(V, nu, work.p).ravel()
+        whole = K + curvature + RIDGE * np.diag(diagonal)
     B = free_directions(work, V)
     x = B @ np.linalg.solve(B.T @ whole @ B, B.T @ (left - slope).ravel())
     return V + x.reshape(V.shape)
 
 
 def bounded(work, V, target):
-    """Return the target with the signs of V; p = inf: no entry beyond the largest of V."""
+    """Return the target clipped to the signs of V and, for p = inf, to its largest entries."""
     target = np.where(target * V > 0.0, target, 0.0)
     if np.isinf(work.p):
         for old, new in zip(V, target, strict=True):
@@ -133,7 +132,7 @@ def bounded(work, V, target):
 
 
 def newton_point(work, repeats=1, enough=np.inf):
-    """Return the jumps a Newton step leads to, and its gain, by dense algebra."""
+    """Return the jumps after a Newton step, and its gain, by dense algebra."""
     places = live_places(work)
     V, nu, left = work.jumps[places], costs_of(work, places), edges_left(work, places)
     K, at = hessian(work, places), work.jumps[places]
@@ -156,7 +155,7 @@ def newton_point(work, repeats=1, enough=np.inf):
 
 
 def tie_some(work):
-    """Let about half of the entries of every sign part share its maximum."""
+    """Set about half of the entries of every sign part to its maximum."""
     for row in work.jumps:
         for sign in (1.0, -1.0):
             part = np.flatnonzero(sign * row > 0.0)
@@ -169,12 +168,12 @@ def tie_some(work):
 @with_missing
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])
 @pytest.mark.parametrize("effort", [(1, np.inf), (3, np.inf), (3, 0.5)])
-def test_a_step_is_that_of_dense_algebra(kernels, effort, p, shapes, coupling, rng):
+def test_a_step_equals_dense_algebra(kernels, effort, p, shapes, coupling, rng):
     for k in (2, 3, 5, 8, 10):
         work = draw_work(rng, k, coupling, 30, p, shapes=shapes)
         if np.isinf(p):
             tie_some(work)
-        first = start(work)
+        first = copy_of(work)
         for _ in range(2):
             jumps, gain = newton_point(work, *effort)
             before = value_of(work)
@@ -183,7 +182,7 @@ def test_a_step_is_that_of_dense_algebra(kernels, effort, p, shapes, coupling, r
             np.testing.assert_allclose(work.jumps, jumps, atol=2e-6 * size)
             assert found == pytest.approx(gain, rel=1e-5, abs=1e-9)
             assert found <= before - value_of(work) + 1e-9
-            assert_books(work, first)
+            assert_consistent(work, first)
 
 
 @native_test
@@ -193,7 +192,7 @@ def test_a_step_is_that_of_dense_algebra(kernels, effort, p, shapes, coupling, r
 def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
     for k, n in ((2, 40), (3, 2500), (17, 60), (26, 60), (40, 60)):
         work = draw_work(rng, k, coupling, n, p, shapes=shapes)
-        one, two, three = start(work), start(work), start(work)
+        one, two, three = copy_of(work), copy_of(work), copy_of(work)
         with Team(3) as team:
             gains = (
                 native.model_newton(one, 5000, 1e-12),
@@ -216,18 +215,18 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("n", [1, 63, 1024, 2500])
 def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
-    """Codes of all widths, with many rows in one bin: the books hold, threads change no bit."""
+    """Codes of all widths, many rows in one bin: arrays stay consistent, threads change no bit."""
     for k, code in zip((3, 10, 26), CODES, strict=True):
         shapes = SHAPES if code is np.uint8 else [*SHAPES, (700, WITH_MISSING)]
         work = draw_work(rng, k, coupling, n, 2.0, real=real, code=code, shapes=shapes)
-        first, before = start(work), value_of(work)
+        first, before = copy_of(work), value_of(work)
         native.model_epoch(work)
-        one, two = start(work), start(work)
+        one, two = copy_of(work), copy_of(work)
         with Team(3) as team:
             assert native.model_newton(one, 20, 0.1) == native.model_newton(two, 20, 0.1, team=team)
         for name in IN_PLACE:
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-        assert_books(one, first, real)
+        assert_consistent(one, first, real)
         assert value_of(one) <= before + 1e-6 * abs(before)
 
 
@@ -235,16 +234,16 @@ def test_rows_of_several_pieces_and_types(n, real, coupling, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_few_iterations_lower_the_model(most, real, rng):
-    """Every number of iterations gains; none changes nothing."""
+    """Any number of iterations gains; zero iterations change nothing."""
     work = draw_work(rng, 5, 1, 1500, 2.0, real=real)
-    first = start(work)
+    first = copy_of(work)
     gain = native.model_newton(work, most, 1e-13)
     assert gain > 0.0 if most else gain == 0.0
     assert np.array_equal(work.jumps, first.jumps) == (most == 0)
 
 
 @both
-def test_without_live_jumps_nothing_moves(kernels, rng):
+def test_without_nonzero_jumps_nothing_moves(kernels, rng):
     work = draw_work(rng, 3, 1, 20)
     work.jumps[:] = 0.0
     assert kernels.model_newton(work, 20, 0.1) == 0.0
@@ -252,16 +251,16 @@ def test_without_live_jumps_nothing_moves(kernels, rng):
     assert not work.Q.any()
 
 
-def all_alive(rng, work):
-    """Give every jump a weight in every class, far enough from zero to stay there."""
+def make_all_nonzero(rng, work):
+    """Set every jump in every class to a value far from zero, which a step does not reach."""
     work.jumps[:] = rng.choice([-5.0, 5.0], work.jumps.shape)
     return work
 
 
 @native_test
-def test_many_live_jumps_of_one_feature(rng):
+def test_many_nonzero_jumps_of_one_feature(rng):
     shapes = [(70, WITH_MISSING), (5, ORDERED), (30, CATEGORICAL)]
-    work = all_alive(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=shapes))
+    work = make_all_nonzero(rng, draw_work(rng, 2, 1, 400, 2.0, shapes=shapes))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 50_000, 1e-11) == pytest.approx(gain, rel=1e-6)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-5 * np.abs(jumps).max())
@@ -272,18 +271,18 @@ def test_many_live_jumps_of_one_feature(rng):
     ("bins", "kind"),
     [(2, ORDERED), (2, WITH_MISSING), *((n, kind) for n in (3, 60) for kind in KINDS)],
 )
-def test_one_feature_alone_is_solved_at_once(bins, kind, rng):
-    """Where neither classes nor features couple, the preconditioner is the very inverse."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, kind)]))
+def test_one_feature_alone_is_solved_in_one_iteration(bins, kind, rng):
+    """If neither classes nor features are coupled, the preconditioner is the exact inverse."""
+    work = make_all_nonzero(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(bins, kind)]))
     jumps, gain = newton_point(work)
     assert native.model_newton(work, 1, 0.0) == pytest.approx(gain, rel=1e-9)
     np.testing.assert_allclose(work.jumps, jumps, atol=1e-9 * np.abs(jumps).max())
 
 
 @native_test
-def test_features_that_share_their_mean_only_are_solved_soon(rng):
-    """Independent features couple through the mean of their scores, which is taken care of."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 2000, 1.0, shapes=[(12, ORDERED)] * 8))
+def test_features_coupled_by_their_means_only_need_few_iterations(rng):
+    """The preconditioner handles the coupling of independent features by their mean scores."""
+    work = make_all_nonzero(rng, draw_work(rng, 2, 0, 2000, 1.0, shapes=[(12, ORDERED)] * 8))
     work.ridge[:] = 0.0
     _, gain = newton_point(work)
     assert native.model_newton(work, 6, 0.0) >= 0.999 * gain
@@ -291,13 +290,13 @@ def test_features_that_share_their_mean_only_are_solved_soon(rng):
 
 @native_test
 @pytest.mark.parametrize("size", [1e-310, 1e-100, 1.0])
-def test_a_class_without_curvature_spoils_no_other(size, rng):
-    """The step of the others is the same, however flat a class is."""
-    work = all_alive(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(9, ORDERED)]))
+def test_a_class_without_curvature_does_not_affect_the_others(size, rng):
+    """The other classes take their step, however small the curvature of a class is."""
+    work = make_all_nonzero(rng, draw_work(rng, 2, 0, 500, 1.0, shapes=[(9, ORDERED)]))
     work.ridge[:] = 0.0
     for array in (work.H, work.D, work.G):
         array[:, 1] *= size
-    first = start(work)
+    first = copy_of(work)
     native.model_newton(work, 50, 1e-9)
     assert np.isfinite(work.jumps).all()
     assert np.abs(work.jumps[:, 0] - first.jumps[:, 0]).max() > 0.0

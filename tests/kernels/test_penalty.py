@@ -1,10 +1,9 @@
-"""The penalty of stacked jumps, along the way between two sets of them."""
+"""The penalty of stacked jumps on the line between two sets of jumps."""
 
 import numpy as np
 import pytest
 
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import jump_penalty
 from tests.kernels.draws import both, native_test
 
@@ -12,7 +11,7 @@ every_norm = pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0, np.inf])
 
 
 def draw_jumps(rng, k):
-    """Draw two sets of jumps of four features, one of them without any, many of them zero."""
+    """Draw two sets of jumps, many of them zero, of four features, one of them without jumps."""
     first = np.array([0, 5, 5, 12, 20], dtype=np.int64)
     start, end = rng.normal(size=(2, 20, k))
     start[rng.random(20) < 0.5] = 0.0
@@ -23,7 +22,7 @@ def draw_jumps(rng, k):
 @both
 @every_norm
 @pytest.mark.parametrize("step", [0.0, 0.4, 1.0, 1.5])
-def test_it_is_the_penalty_of_every_feature(kernels, p, step, rng):
+def test_penalty_is_the_sum_over_the_features(kernels, p, step, rng):
     start, end, first, nu = draw_jumps(rng, 5)
     jumps = start + step * (end - start)
     expected = sum(nu[w] * jump_penalty(jumps[first[w] : first[w + 1]], p) for w in range(4))
@@ -40,6 +39,6 @@ def test_twins_agree(p, rng):
 
 
 @both
-def test_without_features_it_is_zero(kernels):
+def test_penalty_without_features_is_zero(kernels):
     none, first = np.empty((0, 3)), np.zeros(1, dtype=np.int64)
     assert kernels.penalty(none, none, 1.0, first, np.empty(0), 2.0) == 0.0

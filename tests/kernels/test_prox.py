@@ -1,4 +1,4 @@
-"""The prox of a p-norm by root finding, in any metric."""
+"""The proximal operator of the p-norm in any diagonal metric, and norms of rows."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_optimality_conditions(p, rng):
 
 @pytest.mark.parametrize("p", [1.5, 3.0, 10.0])
 def test_newton_needs_few_steps(p, rng, monkeypatch):
-    """Once the norm is 1 to rounding the search is over; it does not go back to bisection."""
+    """The search ends when the norm is 1 up to rounding; it does not fall back to bisection."""
     calls, unit = [], row_prox._unit
     monkeypatch.setattr(row_prox, "_unit", lambda *args: calls.append(1) or unit(*args))
     prox_p(np.abs(rng.normal(size=(60, 4))), np.full(60, 0.05), p)
@@ -31,12 +31,12 @@ def test_newton_needs_few_steps(p, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("p", [1.5, 2.0, 3.0])
-def test_norms_of_rows_beside_the_ends_of_the_range(p):
-    """Rows of sums out of range, zeros and ordinary rows, each like its scaled self."""
+def test_norms_of_rows_near_the_ends_of_the_range(p):
+    """Rows whose sums are out of range, zero rows and ordinary rows."""
     base = np.array([3.0, 4.0, 0.0])
     scales = np.array([1e-320, 1e-200, 1e-150, 0.0, 1.0, 1e150, 1e300])
-    wanted = np.sum(base**p) ** (1.0 / p)
+    expected = np.sum(base**p) ** (1.0 / p)
     found = row_norms(scales[:, None] * base, p)
-    np.testing.assert_allclose(found[1:], scales[1:] * wanted, rtol=1e-13)
-    np.testing.assert_allclose(found[0], scales[0] * wanted, rtol=1e-3)  # a subnormal number
-    np.testing.assert_allclose(row_norms(np.float32(1e-25 * base)[None], p), 1e-25 * wanted, 1e-5)
+    np.testing.assert_allclose(found[1:], scales[1:] * expected, rtol=1e-13)
+    np.testing.assert_allclose(found[0], scales[0] * expected, rtol=1e-3)  # a subnormal number
+    np.testing.assert_allclose(row_norms(np.float32(1e-25 * base)[None], p), 1e-25 * expected, 1e-5)

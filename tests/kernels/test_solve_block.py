@@ -4,8 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import (
     CATEGORICAL,
     ORDERED,
@@ -19,20 +18,20 @@ from tests.kernels.draws import both, native_test
 
 KINDS = (ORDERED, WITH_MISSING, CATEGORICAL)
 NORMS = (1.0, 2.0, np.inf, 3.0)
-USUAL = Sweeps(2, 4, 1e-3)
-MANY = Sweeps(60, 10, 1e-5)
+FEW = Sweeps(full=2, segment=4, tolerance=1e-3)
+MANY = Sweeps(full=60, segment=10, tolerance=1e-5)
 SIZES = [
     (2, ORDERED),
     (2, WITH_MISSING),
     *((n, kind) for n in (3, 9) for kind in KINDS),
     (40, WITH_MISSING),
 ]
-#: (bins, kind, p); the NumPy twin takes its time for a general p.
+#: (bins, kind, p); the NumPy twin is slow for a general p.
 BLOCKS = [(n, kind, p) for n, kind in SIZES for p in NORMS if n <= 3 or p != 3.0]
 
 
 def draw_block(rng, n, k, kind, share=0.3):
-    """Draw gradient G, curvature D >= 0 and jumps of which a share is not zero."""
+    """Draw gradient G, curvature D >= 0 and jumps; `share` of the jumps are non-zero."""
     G = rng.normal(size=(n, k))
     D = rng.uniform(0.2, 2.0, (n, k))
     D[rng.random((n, k)) < 0.1] = 0.0
@@ -49,7 +48,7 @@ def model(block, jumps, old, kind, nu, p):
 
 
 def optimum(block, old, kind, nu, p):
-    """Return the least value of the model, by CVXPY over weights of both polarities."""
+    """Return the minimum of the model, by CVXPY over weights of both polarities."""
     G, D = block
     n, (count, k) = G.shape[0], old.shape
     basis = np.stack([table_of(np.eye(count)[:, [j]], n, kind)[:, 0] for j in range(count)], 1)
@@ -80,7 +79,7 @@ def test_many_sweeps_reach_the_optimum(kernels, kind, p, rng):
 @both
 @pytest.mark.parametrize(("n", "kind", "p"), [block for block in BLOCKS if block[0] < 40])
 def test_more_sweeps_are_never_worse(kernels, n, kind, p, rng):
-    """The model falls with every sweep, from any start and for few as for many of them."""
+    """The model decreases with every sweep, from any start, for few and for many sweeps."""
     for k in (1, 3):
         G, D, old = draw_block(rng, n, k, kind)
         last = model((G, D), old, old, kind, 0.3, p)
@@ -97,7 +96,7 @@ def test_more_sweeps_are_never_worse(kernels, n, kind, p, rng):
 def test_change_is_the_table_of_the_moves(kernels, n, kind, p, rng):
     G, D, old = draw_block(rng, n, 3, kind)
     jumps, before = old.copy(), (G.copy(), D.copy())
-    change = kernels.solve_block(G, D, kind, 0.2, p, USUAL, jumps)
+    change = kernels.solve_block(G, D, kind, 0.2, p, FEW, jumps)
     assert np.abs(change).max() > 0.0
     np.testing.assert_allclose(change, table_of(jumps - old, n, kind), atol=1e-12)
     np.testing.assert_array_equal(G, before[0])
@@ -106,37 +105,37 @@ def test_change_is_the_table_of_the_moves(kernels, n, kind, p, rng):
 
 @both
 @pytest.mark.parametrize("p", NORMS)
-def test_no_edge_above_nu_keeps_zero(kernels, p, rng):
+def test_jumps_stay_zero_without_an_edge_above_nu(kernels, p, rng):
     """Zero jumps whose prices are at most nu stay exactly zero; above nu they move."""
     G, D, jumps = draw_block(rng, 8, 3, True, share=0.0)
     E = reference.edges(np.arange(8), 8, True, G)
     q = np.inf if p == 1.0 else 1.0 if np.isinf(p) else p / (p - 1.0)
     top = max(np.linalg.norm(np.maximum(s * e, 0.0), ord=q) for e in E for s in (1.0, -1.0))
-    change = kernels.solve_block(G, D, True, top * (1.0 + 1e-12), p, USUAL, jumps)
+    change = kernels.solve_block(G, D, True, top * (1.0 + 1e-12), p, FEW, jumps)
     assert not change.any()
     assert not jumps.any()
-    kernels.solve_block(G, D, True, top * (1.0 - 1e-6), p, USUAL, jumps)
+    kernels.solve_block(G, D, True, top * (1.0 - 1e-6), p, FEW, jumps)
     assert jumps.any()
 
 
 @both
 def test_degenerate_blocks(kernels):
-    """One bin, and neither gradient nor curvature, change nothing and give no NaN."""
+    """One bin, or neither gradient nor curvature, changes nothing and gives no NaN."""
     none = np.zeros((0, 3))
-    change = kernels.solve_block(np.ones((1, 3)), np.ones((1, 3)), False, 0.1, 2.0, USUAL, none)
+    change = kernels.solve_block(np.ones((1, 3)), np.ones((1, 3)), False, 0.1, 2.0, FEW, none)
     np.testing.assert_array_equal(change, np.zeros((1, 3)))
     jumps = np.zeros((7, 2))
     for p in NORMS:
         zero = np.zeros((5, 2))
         np.testing.assert_array_equal(
-            kernels.solve_block(zero, zero, True, 0.1, p, USUAL, jumps), zero
+            kernels.solve_block(zero, zero, True, 0.1, p, FEW, jumps), zero
         )
         assert not jumps.any()
 
 
 @both
 @pytest.mark.parametrize("p", NORMS)
-def test_a_large_nu_takes_the_jumps_away(kernels, p, rng):
+def test_a_large_nu_sets_the_jumps_to_zero(kernels, p, rng):
     G, D, jumps = draw_block(rng, 5, 3, True, share=1.0)
     D = np.maximum(D, 0.2)
     kernels.solve_block(G, D, True, 1e4, p, MANY, jumps)
@@ -148,7 +147,7 @@ def test_a_large_nu_takes_the_jumps_away(kernels, p, rng):
     ("n", "kind", "p"), [*BLOCKS, (9, WITH_MISSING, 1.5), (9, CATEGORICAL, 3.0)]
 )
 def test_twins_agree(n, kind, p, rng):
-    """After few sweeps, as in an epoch, the twins stand at the same point."""
+    """After few sweeps, as in an epoch, the twins have reached the same point."""
     for k in (3,) if n > 9 or p in (1.5, 3.0) else range(1, 13):
         G, D, old = draw_block(rng, n, k, kind)
         one, two = old.copy(), old.copy()

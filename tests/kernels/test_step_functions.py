@@ -1,4 +1,4 @@
-"""Tables and penalties of jumps, by direct sums over the responses of the stumps."""
+"""Tables and penalties of jumps, compared with direct sums over the responses of the stumps."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from directboost.kernels.step_functions import jump_penalty, live_jumps, table_o
 
 
 def binned_columns():
-    """Bin a feature without, with some and with only missing values, and a constant one."""
+    """Bin features without, with some and with only missing values, and a constant feature."""
     nan = np.nan
     X = np.array(
         [
@@ -37,8 +37,8 @@ def test_table_is_the_sum_of_the_responses(rng):
         np.testing.assert_allclose(table[binned.codes[f]], F, atol=1e-14)
 
 
-def test_many_tables_at_once_are_those_of_the_single_features(rng):
-    """Features with and without jumps or missing codes, in any order; no jump, no table entry."""
+def test_tables_of_many_features_equal_those_of_single_features(rng):
+    """Features with and without jumps or missing codes, in any order; zero jumps, zero table."""
     binned = binned_columns()
     for order in (range(6), [3, 0, 0, 5, 1, 3], [3], [1, 4], []):
         chosen = list(order)
@@ -64,13 +64,13 @@ def test_jump_penalty_is_the_penalty_of_the_stumps(p, rng):
     assert jump_penalty(np.empty((0, 4)), p) == 0.0
 
 
-def test_live_jumps_have_a_weight():
+def test_live_jumps_are_nonzero():
     jumps = np.array([[0.0, 0.0], [0.0, -1e-300], [2.0, 1.0]])
     assert live_jumps(jumps).tolist() == [False, True, True]
 
 
 def test_projection_on_the_l1_ball():
-    """Points inside stay; the others go to the nearest point of the ball, by its conditions."""
+    """Points inside do not move; the others go to the nearest point of the ball."""
     X = np.array([[0.2, 0.3, 0.0], [3.0, 1.0, 0.5], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     radius = np.array([1.0, 2.0, 1.5, 1.0])
     expected = [[0.2, 0.3, 0.0], [2.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]

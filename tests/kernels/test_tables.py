@@ -1,11 +1,10 @@
-"""Histograms, edges, prices, codes and look-ups: what they are, and that the twins agree."""
+"""Histograms, edges, prices, codes and look-ups: definitions, and agreement of the twins."""
 
 import numpy as np
 import pytest
 
 from directboost.data.binning import BinnedData
-from directboost.kernels import native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import native, reference
 from directboost.kernels.step_functions import ORDERED, WITH_MISSING
 from directboost.kernels.structs import Tables
 from directboost.kernels.threads import Team
@@ -17,7 +16,7 @@ NEAR = {np.float64: {"rtol": 1e-12, "atol": 1e-13}, np.float32: {"rtol": 1e-5, "
 
 
 def coded_as_binned(coded):
-    """Return codes as BinnedData, whose `response` says what every jump answers."""
+    """Return codes as BinnedData, whose `response` gives the values of every jump."""
     nothing = [np.empty(0)] * len(coded.n_bins)
     kinds = coded.kinds
     return BinnedData(
@@ -76,9 +75,9 @@ def test_price_is_the_best_dual_norm_over_the_cost(kernels, q, rng):
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("q", NORMS)
 def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
-    """Bins 1 and 2 are empty, so jumps 0 to 2 answer the same, and both polarities cost the same.
+    """Bins 1 and 2 are empty, so jumps 0 to 2 are equal on the rows, and both polarities tie.
 
-    With the missing code, which no row has, so do the jumps that send missing to the left.
+    With the missing code, which no row has, the jumps that send missing to the left tie too.
     """
     codes = np.array([[0, 0, 3, 3]], dtype=np.uint8)
     A = np.array([[-1.0, 1.0], [-2.0, 2.0], [3.0, -3.0], [1.0, -1.0]], dtype=real)
@@ -91,7 +90,7 @@ def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
 @both
 @pytest.mark.parametrize(("real", "tie"), [(np.float64, 1e-12), (np.float32, 1e-6)])
 def test_the_width_of_a_tie(kernels, real, tie):
-    """A later jump wins only where its price is larger by more than the tie width."""
+    """A later jump wins only if its price is larger by more than the tie width."""
     codes = np.array([[0, 1, 2]], dtype=np.uint8)
     bins, kinds = np.array([3], dtype=np.int32), np.zeros(1, dtype=np.uint8)
     for excess, winner in ((0.4 * tie, 0), (3.0 * tie, 1)):
@@ -216,17 +215,23 @@ def test_predict_looks_up_one_row_per_feature(kernels, view, real, rng):
 
 
 def join(features, cuts, tables, intercept):
-    """Return the tables of a model as prediction takes them."""
+    """Return the tables of a model in the form for prediction."""
     counts = np.array([c.size for c in cuts], dtype=np.int32)
     values = np.concatenate([*tables, np.empty((0, intercept.size))])
-    return Tables(features, counts, np.concatenate([*cuts, np.empty(0)]), values, intercept)
+    return Tables(
+        features=features,
+        n_thresholds=counts,
+        thresholds=np.concatenate([*cuts, np.empty(0)]),
+        values=values,
+        intercept=intercept,
+    )
 
 
 @both
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_ranges_are_the_extremes(kernels, view, real, rng):
-    """Smallest and largest number; missing ones are told apart, infinite ones are extremes."""
+    """Smallest and largest number; missing values are ignored, infinities are extremes."""
     X = VIEWS[view](rng.normal(size=(70, 5)).astype(real))
     X[4:9, 2], X[:, 3], X[7, 4] = np.nan, np.nan, -np.inf
     low, high, missing = kernels.ranges(X)
@@ -238,7 +243,7 @@ def test_ranges_are_the_extremes(kernels, view, real, rng):
 @native_test
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_cuts_are_those_of_the_twin(view, real, rng):
+def test_cuts_of_the_twins_agree(view, real, rng):
     X = np.stack([rng.normal(size=1000), rng.integers(0, 90, 1000), np.full(1000, np.nan)], axis=1)
     X[rng.random(X.shape) < 0.1] = np.nan
     X = VIEWS[view](X.astype(real))
@@ -252,7 +257,7 @@ def test_cuts_are_those_of_the_twin(view, real, rng):
 
 @both
 def test_empty_inputs(kernels):
-    """No rows, no features and no tables are fine."""
+    """No rows, no features and no tables are valid inputs."""
     none = np.empty((0, 3))
     codes = np.empty(0, dtype=np.uint8)
     np.testing.assert_array_equal(histogram(kernels, codes, 4, none), np.zeros((4, 3)))
@@ -274,7 +279,7 @@ def test_empty_inputs(kernels):
 
 @native_test
 def test_threads_change_no_bit(rng):
-    """Pricing, tables and prediction give the same bits with two threads and with none."""
+    """Pricing, tables and prediction give the same bits with one and with two threads."""
     m, k = 40_000, 3
     coded = draw_codes(rng, m, np.uint8, [(9, ORDERED), (5, WITH_MISSING)] * 6)
     A, costs = rng.normal(size=(m, k)), np.ones(12)

@@ -5,20 +5,20 @@ import threading
 import numpy as np
 import pytest
 
-from directboost.kernels import library, native
-from directboost.kernels.reference import binning as reference
+from directboost.kernels import library, native, reference
+from directboost.kernels.structs import Wanted
 from directboost.kernels.threads import Team
 from tests.kernels.draws import draw_codes, draw_rows, native_test
 
 
 def running():
-    """Return how many threads there are."""
+    """Return the number of threads of the process."""
     return threading.active_count()
 
 
 @native_test
 @pytest.mark.parametrize("threads", [1, 2, 3, 9])
-def test_threads_come_and_go(threads):
+def test_threads_start_and_end_with_the_block(threads):
     before = running()
     with Team(threads) as team:
         assert running() == before + threads - 1
@@ -28,25 +28,26 @@ def test_threads_come_and_go(threads):
 
 
 @native_test
-def test_a_team_serves_again(rng):
+def test_a_team_can_be_entered_again(rng):
     team, before = Team(3), running()
     rows, F = draw_rows(rng, "logistic", True, 5000, 3), rng.normal(size=(5000, 3))
-    alone = native.loss_pass(rows, F, "").value
+    alone = native.loss_pass(rows, F, Wanted.LOSS).value
     for _ in range(3):
         with team:
-            assert native.loss_pass(rows, F, "", team).value == alone
+            assert native.loss_pass(rows, F, Wanted.LOSS, team).value == alone
     assert running() == before
-    assert native.loss_pass(rows, F, "", team).value == alone
+    assert native.loss_pass(rows, F, Wanted.LOSS, team).value == alone
 
 
 @native_test
 def test_teams_nest(rng):
     rows, F = draw_rows(rng, "logistic", True, 5000, 3), rng.normal(size=(5000, 3))
-    alone, before = native.loss_pass(rows, F, "").value, running()
+    alone, before = native.loss_pass(rows, F, Wanted.LOSS).value, running()
     with Team(3) as outer:
         with Team(2) as inner:
-            values = {native.loss_pass(rows, F, "", team).value for team in (outer, inner, outer)}
-        values.add(native.loss_pass(rows, F, "", outer).value)
+            teams = (outer, inner, outer)
+            values = {native.loss_pass(rows, F, Wanted.LOSS, team).value for team in teams}
+        values.add(native.loss_pass(rows, F, Wanted.LOSS, outer).value)
     assert values == {alone}
     assert running() == before
 
@@ -62,7 +63,7 @@ def test_an_exception_ends_the_threads():
 @native_test
 @pytest.mark.parametrize("m", [1, 2, 1023, 1025, 20_000])
 def test_more_threads_than_pieces(m, rng):
-    """Short and long work by turns: no piece is lost, none done twice."""
+    """Little and much work in turn: every piece is done exactly once."""
     coded = draw_codes(rng, m, np.uint8, [(5, True), (9, False)])
     which, A = np.array([1, 0, 1], dtype=np.int32), rng.normal(size=(m, 3))
     bins = coded.n_bins[which]
@@ -77,13 +78,13 @@ def test_more_threads_than_pieces(m, rng):
 
 @native_test
 def test_teams_of_several_callers(rng):
-    """Callers with a team each do not disturb each other."""
+    """Several callers, each with its own team, do not disturb each other."""
     rows, F = draw_rows(rng, "squared_hinge", False, 9000, 4), rng.normal(size=(9000, 4))
-    alone, found = native.loss_pass(rows, F, "").value, []
+    alone, found = native.loss_pass(rows, F, Wanted.LOSS).value, []
 
     def call():
         with Team(2) as team:
-            found.extend(native.loss_pass(rows, F, "", team).value for _ in range(20))
+            found.extend(native.loss_pass(rows, F, Wanted.LOSS, team).value for _ in range(20))
 
     callers = [threading.Thread(target=call) for _ in range(3)]
     for caller in callers:

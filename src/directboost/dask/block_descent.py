@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..kernels import add_tables
 from ..kernels.step_functions import apart, tables_of
+from ..kernels.structs import Wanted
 from ..losses import SampleWeights
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
@@ -56,7 +57,7 @@ class ShardedRowEvaluator(RowEvaluator):
         penalty: float,
     ) -> Iterate:
         """Return the point with jumps W, at the place F, and that penalty."""
-        found = objective.evaluate(F, "UAC", columns.team)
+        found = objective.evaluate(F, Wanted.DERIVATIVES, columns.team)
         return ShardedIterate(W, F, found.value, penalty, F, F, F)
 
 
@@ -218,7 +219,7 @@ class ShardedRowSample(RowSample):
     def _evaluated(self, point: Iterate) -> Iterate:
         place: Any = point.F
         F = self.scores(place)
-        found = self._objective.evaluate(F, "UAC")
+        found = self._objective.evaluate(F, Wanted.DERIVATIVES)
         U, A, C = found.U, found.A, found.C
         assert U is not None
         assert A is not None

@@ -17,7 +17,7 @@ from scipy.special import log_softmax
 from .. import kernels
 from ..arrays import Array, Scores
 from ..data.binning import ColumnWeights
-from ..kernels.structs import SearchDirection
+from ..kernels.structs import SearchDirection, Wanted
 from ..kernels.threads import Team
 from ..losses import SampleWeights
 from ..losses.hinge import LEAST, SmoothedHinge
@@ -150,7 +150,8 @@ def smoothed_curvature_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the smoothed loss, and sums of its diagonal curvature over the bins of features."""
     place = message.place
     assert isinstance(place, SmoothedRemoteScores)
-    found = _shifted(shard, place.soft, place.dtype).evaluate(shard.scores(place), "C")
+    shifted = _shifted(shard, place.soft, place.dtype)
+    found = shifted.evaluate(shard.scores(place), Wanted.CURVATURE)
     assert found.C is not None
     return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
 
@@ -164,9 +165,10 @@ def smoothed_line_losses(shard: Shard, message: WayMessage) -> Sums:
     change = np.subtract(shard.scores(message.end), F, out=room("change", F))
     change *= change.dtype.type(1.0 / shifted.mu)
     start = shifted.scores(F)
+    directions = [SearchDirection(change, step) for step in message.steps]
     found = [
-        kernels.loss_pass(shifted.rows, start, "", None, SearchDirection(change, step)).value
-        for step in message.steps
+        kernels.loss_pass(shifted.rows, start, Wanted.LOSS, None, direction).value
+        for direction in directions
     ]
     return Sums(np.array([shifted.value(value) for value in found]))
 
@@ -191,7 +193,7 @@ def _soft_weights(
     """Return the smoothed loss and its weights; nothing at a place where nothing is smoothed."""
     if not isinstance(place, SmoothedRemoteScores):
         return None, None
-    found = _shifted(shard, place.soft, place.dtype).evaluate(F, "U")
+    found = _shifted(shard, place.soft, place.dtype).evaluate(F, Wanted.NEGATIVE_GRADIENT)
     return found.value, found.U
 
 
@@ -355,7 +357,8 @@ class SmoothedShardedRowSample(ShardedRowSample):
     def _evaluated(self, point: Iterate) -> Iterate:
         place = cast(SmoothedRemoteScores, point.F)
         F = self.scores(place)
-        return make_iterate(point.W, F, point.penalty, self._of(place).evaluate(F, "UAC"))
+        found = self._of(place).evaluate(F, Wanted.DERIVATIVES)
+        return make_iterate(point.W, F, point.penalty, found)
 
     def _of(self, place: SmoothedRemoteScores) -> SmoothedHingePass:
         """Return the smoothed hinge of the sampled rows; the last one where it is the same."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Ints, Scores
-from ..kernels.structs import LossValues, SearchDirection
+from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..losses import Exponential, Loss
 from ..problem.objective import Objective
 from .shard import RemoteScores, Shard, Sums, room
@@ -79,7 +79,7 @@ def is_coupled(objective: Objective) -> bool:
 
 def gradient_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, sums of A over the bins of features, (all bins, k), and of |A|, (k,)."""
-    objective, found = _evaluated(shard, message.place, message.loss, "A")
+    objective, found = _evaluated(shard, message.place, message.loss, Wanted.COEFFICIENTS)
     assert found.A is not None
     arrays = (bin_sums(shard, message.features, found.A), sizes_of(shard, found.A))
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
@@ -87,7 +87,7 @@ def gradient_sums(shard: Shard, message: LookMessage) -> Sums:
 
 def curvature_sums(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss, and sums of the diagonal curvature over the bins of features."""
-    objective, found = _evaluated(shard, message.place, message.loss, "C")
+    objective, found = _evaluated(shard, message.place, message.loss, Wanted.CURVATURE)
     assert found.C is not None
     arrays = (bin_sums(shard, message.features, found.C),)
     return Sums(np.array([found.value]), arrays, is_coupled(objective))
@@ -98,7 +98,9 @@ def dual(shard: Shard, message: DualMessage) -> Sums:
 
     Of a coupled loss it is that of the entries r != y_i, and their mass.
     """
-    wanted = "U" if message.features is None else "UC"
+    wanted = Wanted.NEGATIVE_GRADIENT
+    if message.features is not None:
+        wanted |= Wanted.CURVATURE
     objective, found = _evaluated(shard, message.place, message.loss, wanted)
     coupled, U = is_coupled(objective), found.U
     assert U is not None
@@ -122,7 +124,7 @@ def line_losses(shard: Shard, message: WayMessage) -> Sums:
     F, rows = shard.scores(place), objective.pass_rows(place.dtype)
     change = np.subtract(shard.scores(message.end), F, out=room("change", F))
     values = [
-        kernels.loss_pass(rows, F, "", None, SearchDirection(change, step)).value
+        kernels.loss_pass(rows, F, Wanted.LOSS, None, SearchDirection(change, step)).value
         if rows is not None
         else objective.loss_value(F.astype(np.float64) + step * change.astype(np.float64))
         for step in message.steps
@@ -140,7 +142,7 @@ def line_losses_and_sums(shard: Shard, message: WayMessage) -> Sums:
 
 def value(shard: Shard, message: LookMessage) -> Sums:
     """Return the loss alone."""
-    objective, found = _evaluated(shard, message.place, message.loss, "")
+    objective, found = _evaluated(shard, message.place, message.loss, Wanted.LOSS)
     return Sums(np.array([found.value]), (), is_coupled(objective))
 
 
@@ -151,14 +153,14 @@ def bin_weights(shard: Shard, message: Ints) -> Sums:
 
 
 def _evaluated(
-    shard: Shard, place: RemoteScores, loss: Loss, wanted: str
+    shard: Shard, place: RemoteScores, loss: Loss, wanted: Wanted
 ) -> tuple[Objective, LossValues]:
     """Return the loss at a place and the wanted ones of U, A and C, which are soon written over."""
     objective, F = shard.objective(loss), shard.scores(place)
     rows = objective.pass_rows(F.dtype)
     if rows is None:
         return objective, objective.evaluate(F, wanted)
-    out = LossValues(0.0, **{name: room(name, F) for name in wanted})
+    out = LossValues(0.0, **{name: room(name, F) for name in wanted.fields})
     return objective, kernels.loss_pass(rows, F, wanted, None, None, out)
 
 

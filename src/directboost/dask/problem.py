@@ -9,7 +9,7 @@ from ..arrays import Array, Bools, Ints
 from ..data.binning import BinnedData, ColumnWeights
 from ..kernels import add_tables, histograms
 from ..kernels.step_functions import edges_of, rows_with_any, tables_of
-from ..kernels.structs import EXPONENTIAL, LossRows, LossValues, own_class_dual
+from ..kernels.structs import EXPONENTIAL, LossRows, LossValues, Wanted, own_class_dual
 from ..kernels.threads import Team
 from ..oracles.base import rounding_of_sums
 from ..oracles.stump import StumpOracle
@@ -60,14 +60,14 @@ class ShardedObjective(Objective):
         """Return L at W = 0."""
         return self.loss_value(self.start(np.float64))
 
-    def evaluate(self, F: Any, wanted: str, team: Team | None = None) -> LossValues:
+    def evaluate(self, F: Any, wanted: Wanted, team: Team | None = None) -> LossValues:
         """Return L at the scores F; where more is wanted, F is the place of it."""
         del team
         if not wanted:
             return LossValues(self.loss_value(F))
         if not self.field.in_turns:
             self.field.prices(F, self.penalty)
-        return LossValues(self.field.value(F), F, F, F, F)
+        return LossValues(value=self.field.value(F), F=F, U=F, A=F, C=F)
 
     def coefficients(self, U: Any) -> Any:
         """Return A, so that the edges of h are h @ A."""
@@ -93,7 +93,13 @@ class ShardedObjective(Objective):
         found = self.field.crew.read(held, values_of)
         if not is_coupled(self):
             return float(found[0])
-        rows = LossRows(EXPONENTIAL, self.margin.k, self.margin.true_class, None, self.rows.c)
+        rows = LossRows(
+            loss=EXPONENTIAL,
+            k=self.margin.k,
+            labels=self.margin.true_class,
+            targets=None,
+            c=self.rows.c,
+        )
         return float(found[0]) + own_class_dual(rows, float(found[1]))
 
     def _next_features(self, U: Any, prices: Prices) -> Any:

@@ -297,4 +297,4 @@ def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:
     """Return the sparse codes; None if only constant features would have a list."""
     lists = list_codes(codes, int(MAX_SPARSE_SHARE * codes.shape[1]), team)
     varied = n_bins[:-1] > 1
-    return lists if (lists.usual[:-1][varied] >= 0).any() else None
+    return lists if (lists.most_common[:-1][varied] >= 0).any() else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.structs import LIST_ROWS, Cuts, SparseCodes, code_dtype
+from ..kernels.structs import SPARSE_BLOCK_ROWS, Cuts, SparseCodes, code_dtype
 from .memory import MAX_SPARSE_SHARE
 
 _CUT_COLUMNS = 1 << 20  # stored entries that are cut and coded together
@@ -265,7 +265,7 @@ def make_sparse_codes(entries: Entries, m: int, common: Ints, places: Ints) -> S
 
 def _block_rows(n_entries: int, features: int, m: int) -> int:
     """Return the rows per block, so that a block has at least `_PER_BLOCK` entries on average."""
-    block = LIST_ROWS
+    block = SPARSE_BLOCK_ROWS
     while block < min(m, _WIDEST) and features * -(-m // block) * _PER_BLOCK > n_entries:
         block *= 2
     return block
@@ -278,7 +278,7 @@ def take_rows(sparse: SparseCodes, m: int, rows: Ints, new_codes: dict[int, Ints
     """
     where = np.full(m, -1, dtype=np.int64)
     where[rows] = np.arange(rows.size)
-    common = sparse.usual.copy()
+    common = sparse.most_common.copy()
     for f, codes in new_codes.items():
         common[f] = codes[common[f]] if common[f] >= 0 else -1
     parts = [
@@ -303,8 +303,8 @@ def _recode(entries: Entries, common: Ints, new_codes: dict[int, Ints]) -> Entri
 def _groups_of_features(sparse: SparseCodes, m: int) -> Iterator[Entries]:
     """Yield all entries, some features at a time."""
     blocks = -(-m // sparse.block)
-    step = max(_LIST_ENTRIES * sparse.usual.size // max(sparse.rows.size, 1), 1)
-    for first in range(0, sparse.usual.size, step):
+    step = max(_LIST_ENTRIES * sparse.most_common.size // max(sparse.rows.size, 1), 1)
+    for first in range(0, sparse.most_common.size, step):
         starts = sparse.starts[first * blocks : (first + step) * blocks + 1]
         own = slice(starts[0], starts[-1])
         place = np.repeat(np.arange(starts.size - 1), np.diff(starts))

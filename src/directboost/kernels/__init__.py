@@ -1,58 +1,44 @@
-"""The kernels in use: the compiled ones where they are installed, else their NumPy twins."""
+"""The kernels in use: the compiled ones if they are installed, else their NumPy twins."""
 
 import os
 import warnings
 from functools import cache
+from typing import TYPE_CHECKING
 
-from . import library, native
-from .reference import binning as reference
+from . import library
 
 NATIVE = library.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
 
-if NATIVE:
-    from .native import (
-        add_tables,
-        dual_parts,
-        dual_pass,
-        edges,
-        encode,
-        find_cuts,
-        histograms,
-        list_codes,
-        loss_pass,
-        model_epoch,
-        model_newton,
-        penalty,
-        predict,
-        price,
-        ranges,
-        solve_block,
-    )
+if TYPE_CHECKING or NATIVE:
+    from . import native as _chosen
 else:
-    from .reference.binning import (
-        add_tables,
-        edges,
-        encode,
-        find_cuts,
-        histograms,
-        list_codes,
-        penalty,
-        predict,
-        price,
-        ranges,
-    )
-    from .reference.block_descent import model_epoch, solve_block
-    from .reference.losses import dual_parts, dual_pass, loss_pass
-    from .reference.newton import model_newton
+    from . import reference as _chosen
+
+add_tables = _chosen.add_tables
+dual_parts = _chosen.dual_parts
+dual_pass = _chosen.dual_pass
+edges = _chosen.edges
+encode = _chosen.encode
+find_cuts = _chosen.find_cuts
+histograms = _chosen.histograms
+list_codes = _chosen.list_codes
+loss_pass = _chosen.loss_pass
+model_epoch = _chosen.model_epoch
+model_newton = _chosen.model_newton
+penalty = _chosen.penalty
+predict = _chosen.predict
+price = _chosen.price
+ranges = _chosen.ranges
+solve_block = _chosen.solve_block
 
 
 @cache
 def announce() -> None:
-    """Say once where the slow kernels are in use."""
+    """Warn once if the slow NumPy kernels are in use."""
     named = os.environ.get("DIRECTBOOST_KERNELS", "")
     if named not in {"", "numpy"}:
         raise ValueError(
-            f"DIRECTBOOST_KERNELS={named!r} is not known; it takes 'numpy', or leave it unset"
+            f"DIRECTBOOST_KERNELS={named!r} is invalid: expected 'numpy', or leave it unset"
         )
     if not NATIVE:
         warnings.warn(
@@ -61,28 +47,3 @@ def announce() -> None:
             RuntimeWarning,
             stacklevel=3,
         )
-
-
-__all__ = [
-    "NATIVE",
-    "add_tables",
-    "announce",
-    "dual_parts",
-    "dual_pass",
-    "edges",
-    "encode",
-    "find_cuts",
-    "histograms",
-    "library",
-    "list_codes",
-    "loss_pass",
-    "model_epoch",
-    "model_newton",
-    "native",
-    "penalty",
-    "predict",
-    "price",
-    "ranges",
-    "reference",
-    "solve_block",
-]

@@ -1,33 +1,21 @@
-"""The shared library of the kernels: where it is, what its functions take, its threads."""
+"""The shared library of the compiled kernels: its path, its version and its C signatures.
+
+The records and argument lists repeat `cpp/directboost.h`; a test compares them with the header.
+"""
 
 import ctypes
 import os
 import sys
 from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_void_p
 from pathlib import Path
+from typing import Any
 
-_NAMES = (
-    "price",
-    "edges",
-    "histograms",
-    "add_tables",
-    "count_listed",
-    "list_rows",
-    "ranges",
-    "cuts",
-    "encode",
-    "loss_pass",
-    "penalty",
-    "dual_pass",
-    "solve_block",
-    "model_epoch",
-    "model_newton",
-    "predict",
-)
+ABI_VERSION = 1  # DB_ABI_VERSION of directboost.h
+_OUT_OF_MEMORY = 1  # DB_OUT_OF_MEMORY
 
 
-class RowsRecord(Structure):
-    """Rows of a pass, as directboost.h has it."""
+class LossRowsRecord(Structure):
+    """`DbLossRows` of directboost.h."""
 
     _fields_ = [
         ("m", c_int64),
@@ -39,8 +27,8 @@ class RowsRecord(Structure):
     ]
 
 
-class ModelRecord(Structure):
-    """A quadratic model, as directboost.h has it."""
+class QuadraticModelRecord(Structure):
+    """`DbQuadraticModel` of directboost.h."""
 
     _fields_ = [
         ("codes", c_void_p),
@@ -54,7 +42,7 @@ class ModelRecord(Structure):
         ("weight", c_void_p),
         ("Q", c_void_p),
         ("n_work", c_int32),
-        ("rows", c_void_p),
+        ("features", c_void_p),
         ("n_bins", c_void_p),
         ("kinds", c_void_p),
         ("signs", c_void_p),
@@ -71,17 +59,21 @@ class ModelRecord(Structure):
     ]
 
 
-class SparseRecord(Structure):
-    """Lists of rows, as directboost.h has it."""
+class SparseCodesRecord(Structure):
+    """`DbSparseCodes` of directboost.h."""
 
     _fields_ = [
-        *((name, c_void_p) for name in ("usual", "starts", "rows", "codes", "places")),
+        ("most_common", c_void_p),
+        ("starts", c_void_p),
+        ("rows", c_void_p),
+        ("codes", c_void_p),
+        ("places", c_void_p),
         ("block", c_int64),
     ]
 
 
 class TablesRecord(Structure):
-    """A model for prediction, as directboost.h has it."""
+    """`DbTables` of directboost.h."""
 
     _fields_ = [
         ("features", c_void_p),
@@ -94,75 +86,106 @@ class TablesRecord(Structure):
     ]
 
 
+_P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
+_ROWS, _MODEL = POINTER(LossRowsRecord), POINTER(QuadraticModelRecord)
+_SPARSE, _TABLES = POINTER(SparseCodesRecord), POINTER(TablesRecord)
+_OUT_D, _OUT_I = POINTER(c_double), POINTER(c_int32)
+
+#: Every kernel of directboost.h with its arguments; all of them return a status.
+KERNELS: dict[str, list[Any]] = {
+    "price": [_P, _P, _I, _L, _SPARSE, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
+    "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
+    "histograms": [_P, _P, _I, _L, _SPARSE, _P, _P, _I, _P, _I, _I, _P],
+    "add_tables": [_P, _P, _I, _L, _SPARSE, _P, _P, _I, _P, _I, _P, _I],
+    "count_sparse": [_P, _P, _I, _L, _I, _L, _P, _P],
+    "list_sparse": [_P, _P, _I, _L, _I, _P, _P, _P, _P],
+    "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
+    "find_cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
+    "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
+    "loss_pass": [_P, _ROWS, _P, _P, _D, _I, _P, _P, _P, _P, _OUT_D],
+    "penalty": [_P, _P, _D, _P, _P, _I, _I, _D, _OUT_D],
+    "dual_parts": [_P, _ROWS, _P, _I, _D, _OUT_D, _OUT_D],
+    "solve_block": [_P, _P, _I, _I, _I, _P, _D, _D, _I, _I, _D, _P, _P],
+    "model_epoch": [_P, _MODEL, _OUT_D],
+    "model_newton": [_P, _MODEL, _I, _D, _I, _D, _OUT_D],
+    "predict": [_P, _P, _I, _L, _I, _L, _L, _TABLES, _P, _OUT_I],
+}
+#: The functions that exist once, for all instruction sets: result and arguments.
+SHARED: dict[str, tuple[Any, list[Any]]] = {
+    "abi_version": (_I, []),
+    "team_new": (_P, []),
+    "team_serve": (None, [_P]),
+    "team_dismiss": (None, [_P]),
+    "team_delete": (None, [_P]),
+    "limit_scratch": (None, [_L]),
+}
+
+
 def library_path() -> Path | None:
-    """Return where the compiled kernels lie, or None where there are none."""
+    """Return the path of the compiled kernels, or None if they are not installed."""
     named = os.environ.get("DIRECTBOOST_KERNEL_LIBRARY")
     if named:
         return Path(named)
-    ending = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-    # An editable install keeps the library in another folder of the same package.
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    # An editable install keeps the library in another directory of the same package.
     for folder in sys.modules[__package__].__path__:
-        path = Path(folder) / ("libdirectboost_kernels" + ending)
+        path = Path(folder) / ("libdirectboost_kernels" + suffix)
         if path.exists():
             return path
     return None
 
 
 class _Library:
-    """The functions of the best instruction set this processor has."""
+    """The functions for the best instruction set that the processor supports.
+
+    Raises
+    ------
+    OSError
+        If the library cannot be loaded or has another ABI version.
+    """
 
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
-        self.isa = next(isa for isa in ("avx2", "base") if _usable(library, isa))
-        for name in _NAMES:
-            setattr(self, name, getattr(library, f"db_{name}_{self.isa}"))
-        for name in ("loss_pass", "penalty", "dual_pass", "model_epoch", "model_newton"):
-            getattr(self, name).restype = c_double
-        self.predict.restype = c_int32
-        for name in _NAMES:
-            getattr(self, name).argtypes = _ARGUMENTS[name]
-        for name in ("new", "serve", "dismiss", "delete"):
-            function = getattr(library, f"db_team_{name}")
-            function.argtypes = [] if name == "new" else [c_void_p]
-            function.restype = c_void_p if name == "new" else None
-            setattr(self, f"team_{name}", function)
+        version = _call(library, "db_abi_version")
+        if version != ABI_VERSION:
+            found = "no ABI version" if version is None else f"ABI version {version}"
+            raise OSError(
+                f"{path} is not the kernel library of this version of directboost: it has {found}, "
+                f"expected {ABI_VERSION}; reinstall directboost to rebuild it"
+            )
+        self.isa = next(isa for isa in ("avx2", "base") if _call(library, f"db_usable_{isa}"))
+        for name, arguments in KERNELS.items():
+            function = getattr(library, f"db_{name}_{self.isa}")
+            function.argtypes, function.restype = arguments, c_int32
+            function.errcheck = _check_status
+            setattr(self, name, function)
+        for name, (result, arguments) in SHARED.items():
+            function = getattr(library, f"db_{name}")
+            function.argtypes, function.restype = arguments, result
+            setattr(self, name, function)
 
     def __getattr__(self, name: str) -> "ctypes._NamedFuncPointer":
         raise AttributeError(name)
 
 
-def _usable(library: ctypes.CDLL, isa: str) -> bool:
+def _call(library: ctypes.CDLL, name: str) -> int | None:
+    """Return the result of a function without arguments, or None if the library lacks it."""
     try:
-        return bool(getattr(library, f"db_usable_{isa}")())
+        return int(getattr(library, name)())
     except AttributeError:
-        return False
+        return None
 
 
-_P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
-_S = POINTER(SparseRecord)
-_ARGUMENTS = {
-    "price": [_P, _P, _I, _L, _S, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
-    "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
-    "histograms": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _I, _P],
-    "add_tables": [_P, _P, _I, _L, _S, _P, _P, _I, _P, _I, _P, _I],
-    "count_listed": [_P, _P, _I, _L, _I, _L, _P, _P],
-    "list_rows": [_P, _P, _I, _L, _I, _P, _P, _P, _P],
-    "ranges": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P],
-    "cuts": [_P, _P, _I, _L, _I, _L, _L, _P, _L, _P, _P, _L, _P, _P, _P, _P, _P],
-    "encode": [_P, _P, _I, _L, _I, _L, _L, _P, _P, _P, _P, _I],
-    "loss_pass": [_P, POINTER(RowsRecord), _P, _P, _D, _I, _P, _P, _P, _P],
-    "penalty": [_P, _P, _D, _P, _P, _I, _I, _D],
-    "dual_pass": [_P, POINTER(RowsRecord), _P, _I, _D, POINTER(_D)],
-    "solve_block": [_P, _P, _I, _I, _I, _P, _D, _D, _I, _I, _D, _P, _P],
-    "model_epoch": [_P, POINTER(ModelRecord)],
-    "model_newton": [_P, POINTER(ModelRecord), _I, _D, _I, _D],
-    "predict": [_P, _P, _I, _L, _I, _L, _L, POINTER(TablesRecord), _P],
-}
+def _check_status(status: int, function: Any, arguments: Any) -> None:
+    if status == _OUT_OF_MEMORY:
+        raise MemoryError(f"the kernel {function.__name__} could not allocate its scratch memory")
+
+
 _loaded: list[_Library] = []
 
 
 def lib() -> _Library:
-    """Return the library, loaded when first asked for."""
+    """Return the library; the first call loads it."""
     if not _loaded:
         path = library_path()
         if path is None:
@@ -178,7 +201,10 @@ def instruction_set() -> str:
 
 def new_team() -> int:
     """Return the handle of a new team of threads."""
-    return int(lib().team_new())
+    handle = lib().team_new()
+    if handle is None:
+        raise MemoryError("a team of threads could not be allocated")
+    return int(handle)
 
 
 def serve_team(handle: int) -> None:
@@ -187,10 +213,18 @@ def serve_team(handle: int) -> None:
 
 
 def dismiss_team(handle: int) -> None:
-    """Let the threads of a team go."""
+    """End the service of all threads of a team."""
     lib().team_dismiss(handle)
 
 
 def delete_team(handle: int) -> None:
-    """Free a team that no thread serves any more."""
+    """Free a team after all its threads have left."""
     lib().team_delete(handle)
+
+
+def limit_scratch(blocks: int) -> None:
+    """Let scratch allocations fail after the next `blocks` ones; -1 lifts the limit.
+
+    For tests of the handling of memory errors.
+    """
+    lib().limit_scratch(blocks)

@@ -1,22 +1,29 @@
-"""The kernels in C++, through ctypes: arrays in, arrays out, no checks.
+"""The kernels in C++, called through ctypes: arrays in, arrays out, no checks.
 
-Every function here has a twin of the same name and signature in `reference`. Work is cut into
-pieces of a fixed size, so results do not depend on the number of threads; ctypes lets go of the
-interpreter lock, so the threads of the team that is handed in share the pieces.
+Every function has a twin of the same name and signature in `reference`. Work is divided into
+pieces of a fixed size, so results do not depend on the number of threads. ctypes releases the
+interpreter lock, so the threads of a team share the pieces. A kernel that cannot allocate its
+scratch memory raises MemoryError; the arrays it was writing to are then undefined.
 """
 
 import math
-from ctypes import byref, c_double
+from ctypes import byref, c_double, c_int32
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from .library import ModelRecord, RowsRecord, SparseRecord, TablesRecord, lib
+from .library import (
+    LossRowsRecord,
+    QuadraticModelRecord,
+    SparseCodesRecord,
+    TablesRecord,
+    lib,
+)
 from .step_functions import n_jumps
 from .structs import (
-    LIST_ROWS,
+    SPARSE_BLOCK_ROWS,
     Cuts,
     LossRows,
     LossValues,
@@ -25,10 +32,11 @@ from .structs import (
     SparseCodes,
     Sweeps,
     Tables,
-    Team,
+    Wanted,
     own_class_dual,
     tie_width,
 )
+from .threads import Team
 
 
 def _at(array: npt.NDArray[Any] | None) -> int | None:
@@ -39,24 +47,32 @@ def _handle(team: Team | None) -> int | None:
     return None if team is None else team.handle
 
 
-def _lists(sparse: SparseCodes | None) -> Any:
+def _sparse(sparse: SparseCodes | None) -> Any:
     if sparse is None:
         return None
-    arrays = (sparse.usual, sparse.starts, sparse.rows, sparse.codes, sparse.places)
-    return byref(SparseRecord(*(_at(array) for array in arrays), sparse.block))
+    return byref(
+        SparseCodesRecord(
+            most_common=_at(sparse.most_common),
+            starts=_at(sparse.starts),
+            rows=_at(sparse.rows),
+            codes=_at(sparse.codes),
+            places=_at(sparse.places),
+            block=sparse.block,
+        )
+    )
 
 
 def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
-    """Return the lists of the features that deserve one; see `reference.list_codes`."""
+    """Return the sparse codes of the features that are sparse; see `reference.list_codes`."""
     d, m = codes.shape
-    usual = np.empty(d, dtype=np.int32)
-    starts = np.zeros(d * -(-m // LIST_ROWS) + 1, dtype=np.int64)
+    most_common = np.empty(d, dtype=np.int32)
+    starts = np.zeros(d * -(-m // SPARSE_BLOCK_ROWS) + 1, dtype=np.int64)
     where = (_handle(team), _at(codes), codes.itemsize, m, d)
-    lib().count_listed(*where, most, _at(usual), _at(starts[1:]))
+    lib().count_sparse(*where, most, _at(most_common), _at(starts[1:]))
     np.cumsum(starts, out=starts)
     rows, others = np.empty(starts[-1], np.uint16), np.empty(starts[-1], codes.dtype)
-    lib().list_rows(*where, _at(usual), _at(starts), _at(rows), _at(others))
-    return SparseCodes(usual, starts, rows, others)
+    lib().list_sparse(*where, _at(most_common), _at(starts), _at(rows), _at(others))
+    return SparseCodes(most_common=most_common, starts=starts, rows=rows, codes=others)
 
 
 def price(
@@ -74,10 +90,9 @@ def price(
     best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
     bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
-    lib().price(_handle(team), codes.ctypes.data, codes.itemsize, m, _lists(sparse), d,
-                 bins.ctypes.data, kind.ctypes.data, A.ctypes.data, A.itemsize, A.shape[1], norm,
-                 costs.ctypes.data, tie_width(A), best.ctypes.data, jump.ctypes.data,
-                 polarity.ctypes.data)  # fmt: skip
+    lib().price(_handle(team), _at(codes), codes.itemsize, m, _sparse(sparse), d, _at(bins),
+                _at(kind), _at(A), A.itemsize, A.shape[1], norm, _at(costs), tie_width(A),
+                _at(best), _at(jump), _at(polarity))  # fmt: skip
     return best, jump, polarity
 
 
@@ -85,8 +100,8 @@ def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     """Return the edges of every jump of one feature; see `reference.edges`."""
     k = A.shape[1]
     out = np.zeros((n_jumps(n_bins, kind), k))
-    lib().edges(codes.ctypes.data, codes.itemsize, codes.size, n_bins, int(kind),
-                 A.ctypes.data, A.itemsize, k, out.ctypes.data)  # fmt: skip
+    lib().edges(_at(codes), codes.itemsize, codes.size, n_bins, int(kind), _at(A), A.itemsize, k,
+                _at(out))  # fmt: skip
     return out
 
 
@@ -102,9 +117,9 @@ def histograms(
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.ascontiguousarray(n_bins, dtype=np.int32)
     out = np.empty((int(bins.sum()), A.shape[1]))
-    lib().histograms(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
-                      _lists(sparse), which.ctypes.data, bins.ctypes.data, which.size,
-                      A.ctypes.data, A.itemsize, A.shape[1], out.ctypes.data)  # fmt: skip
+    lib().histograms(_handle(team), _at(codes), codes.itemsize, codes.shape[1], _sparse(sparse),
+                     _at(which), _at(bins), which.size, _at(A), A.itemsize, A.shape[1],
+                     _at(out))  # fmt: skip
     return out
 
 
@@ -116,19 +131,19 @@ def add_tables(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> None:
-    """Add the table rows of the listed features to F, in place; see `reference.add_tables`."""
+    """Add the table rows of the given features to F, in place; see `reference.add_tables`."""
     if not tables:
         return
     which = np.ascontiguousarray(features, dtype=np.int32)
     bins = np.array([table.shape[0] for table in tables], dtype=np.int32)
     joined = np.concatenate(tables, dtype=F.dtype, casting="same_kind")
-    lib().add_tables(_handle(team), codes.ctypes.data, codes.itemsize, codes.shape[1],
-                      _lists(sparse), which.ctypes.data, bins.ctypes.data, len(tables),
-                      joined.ctypes.data, F.shape[1], F.ctypes.data, F.itemsize)  # fmt: skip
+    lib().add_tables(_handle(team), _at(codes), codes.itemsize, codes.shape[1], _sparse(sparse),
+                     _at(which), _at(bins), len(tables), _at(joined), F.shape[1], _at(F),
+                     F.itemsize)  # fmt: skip
 
 
 def _matrix(X: Scores) -> tuple[int, int, int, int, int, int]:
-    """Return where X lies: address, bytes of a number, shape, strides in numbers."""
+    """Return the address of X, the bytes of a number, the shape, and the strides in numbers."""
     row, column = X.strides
     return X.ctypes.data, X.itemsize, *X.shape, row // X.itemsize, column // X.itemsize
 
@@ -143,16 +158,24 @@ def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
 def find_cuts(
     X: Scores, weight: Array | None, max_bins: int | None, team: Team | None = None
 ) -> Cuts:
-    """Return where the thresholds of every column of X lie; see `reference.find_cuts`."""
+    """Return the thresholds of every column of X; see `reference.find_cuts`."""
     (m, d), most = X.shape, X.shape[0] if max_bins is None else max_bins
     width = max(min(most, m) - 1, 1)
     low, high, missing = ranges(X, team)
-    between, counts = np.empty((2, d, width)), np.empty(d, dtype=np.int32)
-    centre, exact = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.bool_)
-    lib().cuts(_handle(team), *_matrix(X), _at(weight), most, _at(low), _at(high), width,
-                _at(between[0]), _at(between[1]), _at(counts), _at(centre), _at(exact))  # fmt: skip
+    before, after = np.empty((d, width)), np.empty((d, width))
+    counts, centre = np.empty(d, dtype=np.int32), np.empty(d, dtype=np.int64)
+    exact = np.empty(d, dtype=np.bool_)
+    lib().find_cuts(_handle(team), *_matrix(X), _at(weight), most, _at(low), _at(high), width,
+                    _at(before), _at(after), _at(counts), _at(centre), _at(exact))  # fmt: skip
     used = np.arange(width) < counts[:, None]
-    return Cuts(counts, between[0][used], between[1][used], missing, centre, exact)
+    return Cuts(
+        counts=counts,
+        before=before[used],
+        after=after[used],
+        missing=missing,
+        centre=centre,
+        exact=exact,
+    )
 
 
 def encode(
@@ -162,37 +185,48 @@ def encode(
     counts = np.array([cut.size for cut in thresholds], dtype=np.int32)
     joined, gone = np.concatenate([*thresholds, np.empty(0)]), missing.astype(np.int32)
     lib().encode(_handle(team), *_matrix(X), _at(joined), _at(counts), _at(gone), _at(codes),
-                  codes.itemsize)  # fmt: skip
+                 codes.itemsize)  # fmt: skip
 
 
-def _rows(rows: LossRows) -> RowsRecord:
-    return RowsRecord(
-        rows.c.size, rows.k, rows.loss, _at(rows.labels), _at(rows.targets), _at(rows.c)
+def _rows(rows: LossRows) -> Any:
+    return byref(
+        LossRowsRecord(
+            m=rows.c.size,
+            k=rows.k,
+            loss=rows.loss,
+            labels=_at(rows.labels),
+            targets=_at(rows.targets),
+            c=_at(rows.c),
+        )
     )
 
 
 def loss_pass(
     rows: LossRows,
     F: Scores,
-    wanted: str = "UA",
+    wanted: Wanted,
     team: Team | None = None,
-    way: SearchDirection | None = None,
+    direction: SearchDirection | None = None,
     out: LossValues | None = None,
 ) -> LossValues:
     """Return the loss and the wanted ones of F, U, A and C; see `reference.loss_pass`."""
-    arrays = {name: None if out is None else getattr(out, name) for name in wanted}
-    made = {name: np.empty_like(F) if a is None else a for name, a in arrays.items()}
-    record, places = _rows(rows), [_at(made.get(name)) for name in "FUAC"]
-    change, step = (None, 0.0) if way is None else (_at(way.change), way.step)
-    value = lib().loss_pass(_handle(team), byref(record), _at(F), change, step, F.itemsize,
-                             *places)  # fmt: skip
-    return LossValues(float(value), **made)
+    arrays: dict[str, Scores | None] = dict.fromkeys("FUAC")
+    for name in wanted.fields:
+        place = None if out is None else getattr(out, name)
+        arrays[name] = np.empty_like(F) if place is None else place
+    change, step = (None, 0.0) if direction is None else (_at(direction.change), direction.step)
+    value = c_double()
+    lib().loss_pass(_handle(team), _rows(rows), _at(F), change, step, F.itemsize,
+                    *(_at(array) for array in arrays.values()), byref(value))  # fmt: skip
+    return LossValues(value=value.value, **arrays)
 
 
 def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
     """Return the penalty of jumps between two sets of them; see `reference.penalty`."""
-    return float(lib().penalty(_at(start), _at(end), step, _at(first), _at(nu), nu.size,
-                                end.shape[1], p))  # fmt: skip
+    value = c_double()
+    lib().penalty(_at(start), _at(end), step, _at(first), _at(nu), nu.size, end.shape[1], p,
+                  byref(value))  # fmt: skip
+    return value.value
 
 
 def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
@@ -205,10 +239,10 @@ def dual_parts(
     rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
     """Return the two parts of `dual_pass`; see `reference.dual_parts`."""
-    record, mass = _rows(rows), c_double()
-    value = lib().dual_pass(_handle(team), byref(record), U.ctypes.data, U.itemsize, tau,
-                             byref(mass))  # fmt: skip
-    return float(value), mass.value
+    value, mass = c_double(), c_double()
+    lib().dual_parts(_handle(team), _rows(rows), _at(U), U.itemsize, tau, byref(value),
+                     byref(mass))  # fmt: skip
+    return value.value, mass.value
 
 
 def solve_block(
@@ -224,32 +258,53 @@ def solve_block(
     """Solve one block in place and return the change of its table; see `reference.solve_block`."""
     G, D = np.ascontiguousarray(G), np.ascontiguousarray(D)
     change = np.zeros_like(G)
-    lib().solve_block(G.ctypes.data, D.ctypes.data, G.shape[0], int(kind), G.shape[1],
-                       _at(signs), nu, p, sweeps.full, sweeps.segment, sweeps.tolerance,
-                       jumps.ctypes.data, change.ctypes.data)  # fmt: skip
+    lib().solve_block(_at(G), _at(D), G.shape[0], int(kind), G.shape[1], _at(signs), nu, p,
+                      sweeps.full, sweeps.segment, sweeps.tolerance, _at(jumps),
+                      _at(change))  # fmt: skip
     return change
 
 
 def _model(work: QuadraticModelArrays) -> Any:
-    """Return the record of a model for C; it is made once."""
-    held = work.__dict__.get("_record")
-    if held is None:
+    """Return the C record of a model, which is made once and stored with the model."""
+    stored = work.__dict__.get("_record")
+    if stored is None:
         kinds = work.kinds.astype(np.uint8)
-        arrays = (work.jumps, work.G, work.D, work.ridge, work.change)
-        record = ModelRecord(
-            _at(work.codes), work.codes.itemsize, work.Q.itemsize, work.codes.shape[1],
-            work.k, work.coupling, _at(work.labels), _at(work.H), _at(work.weight),
-            _at(work.Q), work.features.size, _at(work.features), _at(work.n_bins), _at(kinds),
-            _at(work.signs), _at(work.nu), *(_at(array) for array in arrays), work.p,
-            work.sweeps.full, work.sweeps.segment, work.sweeps.tolerance,
-        )  # fmt: skip
-        held = work.__dict__["_record"] = (record, kinds)
-    return byref(held[0])
+        record = QuadraticModelRecord(
+            codes=_at(work.codes),
+            code_bytes=work.codes.itemsize,
+            real_bytes=work.Q.itemsize,
+            n=work.codes.shape[1],
+            k=work.k,
+            coupling=work.coupling,
+            labels=_at(work.labels),
+            H=_at(work.H),
+            weight=_at(work.weight),
+            Q=_at(work.Q),
+            n_work=work.features.size,
+            features=_at(work.features),
+            n_bins=_at(work.n_bins),
+            kinds=_at(kinds),
+            signs=_at(work.signs),
+            nu=_at(work.nu),
+            jumps=_at(work.jumps),
+            G=_at(work.G),
+            D=_at(work.D),
+            ridge=_at(work.ridge),
+            change=_at(work.change),
+            p=work.p,
+            full_sweeps=work.sweeps.full,
+            segment_sweeps=work.sweeps.segment,
+            block_tolerance=work.sweeps.tolerance,
+        )
+        stored = work.__dict__["_record"] = (record, kinds)
+    return byref(stored[0])
 
 
 def model_epoch(work: QuadraticModelArrays, team: Team | None = None) -> float:
-    """Visit every feature of a model once, in place; see `reference_model.model_epoch`."""
-    return float(lib().model_epoch(_handle(team), _model(work)))
+    """Visit every feature of a model once, in place; see `reference.model_epoch`."""
+    decrease = c_double()
+    lib().model_epoch(_handle(team), _model(work), byref(decrease))
+    return decrease.value
 
 
 def model_newton(
@@ -260,16 +315,25 @@ def model_newton(
     enough: float = math.inf,
     team: Team | None = None,
 ) -> float:
-    """Take a Newton step on the non-zero jumps, in place; see `reference_newton.model_newton`."""
-    record = _model(work)
-    return float(lib().model_newton(_handle(team), record, most, tolerance, repeats, enough))
+    """Take a Newton step on the non-zero jumps, in place; see `reference.model_newton`."""
+    decrease = c_double()
+    lib().model_newton(_handle(team), _model(work), most, tolerance, repeats, enough,
+                       byref(decrease))  # fmt: skip
+    return decrease.value
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
-    """Return the scores of the rows of X, and whether it is infinite; see `reference.predict`."""
+    """Return the scores of the rows of X, and whether X has infinities; see `reference.predict`."""
     F = np.zeros((X.shape[0], tables.intercept.size))
-    record = TablesRecord(_at(tables.features), _at(tables.n_thresholds), _at(tables.thresholds),
-                     _at(tables.values), _at(tables.intercept), tables.features.size,
-                     tables.intercept.size)  # fmt: skip
-    infinite = lib().predict(_handle(team), *_matrix(X), byref(record), _at(F))
-    return F, bool(infinite)
+    record = TablesRecord(
+        features=_at(tables.features),
+        n_thresholds=_at(tables.n_thresholds),
+        thresholds=_at(tables.thresholds),
+        values=_at(tables.values),
+        intercept=_at(tables.intercept),
+        n_used=tables.features.size,
+        k=tables.intercept.size,
+    )
+    infinite = c_int32()
+    lib().predict(_handle(team), *_matrix(X), byref(record), _at(F), byref(infinite))
+    return F, bool(infinite.value)

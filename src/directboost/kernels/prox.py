@@ -1,4 +1,4 @@
-"""Prox of the p-norm of a row for general p, by root finding."""
+"""Row norms, the proximal operator of the p-norm of a row, and projection on the l1 ball."""
 
 import numpy as np
 
@@ -11,9 +11,9 @@ _INNER = 80
 def prox_p(X: Array, steps: Array, p: float, metric: Array | float = 1.0) -> Array:
     """Return argmin_v step_j ||v||_p + sum_r T_r (v_r - x_r)^2 / 2 for every row x of X >= 0.
 
-    With v = N u and ||u||_p = 1 the solution obeys ``T_r N u_r + step u_r^(p-1) = T_r x_r``, where
-    no number leaves the range of floats whatever p. The norm of u(N) falls with N, which is found
-    by its logarithm. Rows where the dual norm of T x is at most `step` become zero.
+    With v = N u and ||u||_p = 1 the solution satisfies ``T_r N u_r + step u_r^(p-1) = T_r x_r``,
+    where no number leaves the range of floats for any p. The norm of u(N) decreases with N, which
+    is found by its logarithm. Rows where the dual norm of T x is at most `step` become zero.
     """
     q = p / (p - 1.0)
     out = np.where(steps[:, None] > 0.0, 0.0, X)
@@ -55,7 +55,7 @@ def _prox_unit(X: Array, steps: Array, p: float, T: Array) -> Array:
         low, high = np.where(excess > 0.0, x, low), np.where(excess > 0.0, high, x)
         after = x + excess / np.maximum(slope, 1e-300)
         after = np.where((after > low) & (after < high), after, 0.5 * (low + high))
-        # Newton that has arrived finds no room in the bracket: do not send it back to the middle.
+        # After convergence the Newton step leaves the bracket: do not bisect then.
         flat = np.abs(excess) <= 4e-16
         done = flat | (np.abs(after - x) <= 1e-15 * np.maximum(1.0, np.abs(x)))
         x = np.where(flat, x, after)
@@ -66,7 +66,7 @@ def _prox_unit(X: Array, steps: Array, p: float, T: Array) -> Array:
 
 
 def _power(u: Array, exponent: float) -> Array:
-    """Return u^exponent, with u = 0 read as the smallest normal number."""
+    """Return u^exponent, with u = 0 replaced by the smallest normal number."""
     with np.errstate(over="ignore"):
         return np.asarray(np.maximum(u, 1e-300) ** exponent)
 
@@ -74,8 +74,8 @@ def _power(u: Array, exponent: float) -> Array:
 def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
     """Solve T N u + step u^(p-1) = T x for u >= 0, entry by entry, by Newton from above.
 
-    In u for p >= 2, in w = u^(p-1) for p < 2: both equations are convex and start right of the
-    root, so Newton falls to it without a safeguard.
+    In u for p >= 2, in w = u^(p-1) for p < 2: both equations are convex and start to the right of
+    the root, so that Newton's method converges monotonically without a safeguard.
     """
     a = max(p - 1.0, 1.0 / (p - 1.0))
     left, right = (T * N, step) if p >= 2.0 else (step, T * N)
@@ -92,12 +92,12 @@ def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
 
 
 def row_norms(W: Array, p: float) -> Array:
-    """Return the p-norms of the rows of W >= 0, safe from overflow and underflow."""
+    """Return the p-norms of the rows of W >= 0 without overflow or underflow."""
     return _euclidean_norms(W) if p == 2.0 else _scaled_norms(W, p)
 
 
 def _euclidean_norms(W: Array) -> Array:
-    """Return 2-norms by sums of squares; only rows whose sums are out of range are scaled."""
+    """Return 2-norms from sums of squares; only rows whose sums are out of range are scaled."""
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", W, W)
     norms = np.sqrt(squares)
@@ -109,7 +109,7 @@ def _euclidean_norms(W: Array) -> Array:
 
 
 def _scaled_norms(W: Array, p: float) -> Array:
-    """Return p-norms of rows that are divided by their largest entries before they are raised."""
+    """Return p-norms of the rows, divided by their largest entries before taking powers."""
     top = W.max(axis=1)
     if np.isinf(p):
         return np.asarray(top)
@@ -121,8 +121,8 @@ def _scaled_norms(W: Array, p: float) -> Array:
 def project_l1_ball(X: Array, radius: Array) -> Array:
     """Project every row of X >= 0 (n, k) on the l1 ball of its radius (n,).
 
-    Rows inside the ball stay; the others lose a constant and their negative part, so that they
-    sum to the radius.
+    Rows inside the ball do not change. From the others a constant is subtracted and negative
+    entries become zero, so that they sum to the radius.
     """
     ordered = -np.sort(-X, axis=1)
     excess = np.cumsum(ordered, axis=1) - radius[:, None]

@@ -1,16 +1,20 @@
-"""Jumps and tables: the two ways to write what the stumps of one feature add to the scores."""
+"""Step functions of one feature, written as jumps or as a table; edges of the jumps.
+
+A jump is the signed coefficient of one threshold (or one category) for every class. The table of
+a feature holds the scores that its jumps add up to at every code.
+"""
 
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
 from .prox import row_norms
 
-#: The codes are in order; they are but for the last one, the missing value; or they have no order.
+#: Kinds of features: ordered codes; ordered codes and a last one for missing; unordered codes.
 ORDERED, WITH_MISSING, CATEGORICAL = 0, 1, 2
 
 
 def n_jumps(n_bins: int, kind: int) -> int:
-    """Return the number of jumps of a feature with so many bins."""
+    """Return the number of jumps of a feature."""
     if n_bins < 2:
         return 0
     if kind == CATEGORICAL:
@@ -19,17 +23,17 @@ def n_jumps(n_bins: int, kind: int) -> int:
 
 
 def count_jumps(n_bins: Ints, kinds: Ints) -> Ints:
-    """Return `n_jumps` of many features, (n,)."""
+    """Return the number of jumps of every feature, (n,)."""
     pairs = zip(n_bins.tolist(), kinds.tolist(), strict=True)
     return np.array([n_jumps(bins, kind) for bins, kind in pairs], dtype=np.int64)
 
 
 def side(n_bins: int, kind: int, jump: int) -> Bools:
-    """Return to which codes a jump answers +1, (n_bins,); it answers -1 to the others.
+    """Return the codes at which a jump is +1, as a mask (n_bins,); it is -1 at the others.
 
-    Jump j < n_bins - 1 of codes in order answers +1 to codes > j. With a missing code, which is
-    the last, jump n_bins - 1 + b answers +1 to present codes > b. Without an order jump j
-    answers -1 to code j alone.
+    Jump j < n_bins - 1 of ordered codes is +1 at codes > j. With a missing code, which is the
+    last, jump n_bins - 1 + b is +1 at present codes > b. Of a categorical feature jump j is -1 at
+    code j only.
     """
     codes, last = np.arange(n_bins), n_bins - 1
     if kind == CATEGORICAL:
@@ -38,24 +42,24 @@ def side(n_bins: int, kind: int, jump: int) -> Bools:
 
 
 def answers(n_bins: int, kind: int) -> Array:
-    """Return what every jump answers to every code, +1 or -1, (n_jumps, n_bins)."""
+    """Return the value of every jump at every code, +1 or -1, (n_jumps, n_bins)."""
     sides = [side(n_bins, kind, jump) for jump in range(n_jumps(n_bins, kind))]
     return np.where(np.array(sides).reshape(-1, n_bins), 1.0, -1.0)
 
 
 def apart(stacked: Array, ends: Ints) -> list[Array]:
-    """Return views of the parts of an array that end before the rows `ends`."""
+    """Return views of consecutive parts of an array; they end before the rows `ends`."""
     places = ends.tolist()
     return [stacked[i:j] for i, j in zip([0, *places[:-1]], places, strict=True)]
 
 
 def has_weight(jumps: Array) -> bool:
-    """Return whether any of the jumps is not zero."""
+    """Return whether any jump is non-zero."""
     return bool(np.count_nonzero(jumps))
 
 
 def rows_with_any(values: Array | Bools) -> Ints:
-    """Return which rows of (n, k) values have one that is not zero; fast where few have."""
+    """Return the rows of (n, k) values with a non-zero entry; fast where they are few."""
     rows = np.flatnonzero(values) // values.shape[1]
     first = np.ones(rows.size, dtype=bool)
     np.not_equal(rows[1:], rows[:-1], out=first[1:])
@@ -63,7 +67,7 @@ def rows_with_any(values: Array | Bools) -> Ints:
 
 
 def live_jumps(jumps: Array) -> Bools:
-    """Return which jumps are not zero, (n_jumps,)."""
+    """Return which jumps are non-zero, (n_jumps,)."""
     return np.asarray((jumps != 0.0).any(axis=1))
 
 
@@ -77,7 +81,7 @@ def jump_penalty(jumps: Array, p: float) -> float:
 
 
 def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
-    """Return `table_of` for many features; those with codes in order go together."""
+    """Return the table of every feature; features with ordered codes are computed together."""
     tables = [np.empty(0)] * len(jumps)
     for f in np.flatnonzero(kinds).tolist():
         tables[f] = table_of(jumps[f], int(n_bins[f]), int(kinds[f]))
@@ -94,7 +98,7 @@ def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
     sums = np.zeros((joined.shape[0] + 1, joined.shape[1]))
     np.cumsum(joined, axis=0, out=sums[1:])
     ends = np.cumsum(n_bins)
-    shift = np.arange(n_bins.size)  # a feature has one bin more than jumps
+    shift = np.arange(n_bins.size)  # every feature has one bin more than it has jumps
     first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
     rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
     table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
@@ -104,7 +108,7 @@ def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
 def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
     """Return the table (n_bins, k) of a feature from its jumps (n_jumps, k).
 
-    g[t] = sum of the jumps that answer +1 to code t minus the sum of those that answer -1.
+    g[t] = sum of the jumps that are +1 at code t minus the sum of those that are -1.
     """
     table = np.zeros((n_bins, jumps.shape[1]))
     if n_bins < 2:
@@ -126,7 +130,8 @@ def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
 def edges_of(sums: Array, kind: int) -> Array:
     """Return the edges (n_jumps, k) of the jumps of a feature from sums over its bins (n_bins, k).
 
-    They are the sum over the bins that a jump answers +1 minus the rest: the total less twice that.
+    The edges of a jump are the sum over the bins where it is +1 minus the sum over the others: the
+    total minus twice the latter.
     """
     n_bins = sums.shape[0]
     if n_bins < 2:

@@ -1,32 +1,53 @@
-"""What the kernels work on, as plain records of arrays."""
+"""Records of arrays that the kernels read and write."""
 
 from dataclasses import dataclass
+from enum import Flag, auto
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
 from .step_functions import count_jumps
 
-LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the fused passes
+LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the losses in losses.h
+SPARSE_BLOCK_ROWS = 512  # DB_SPARSE_BLOCK_ROWS of directboost.h
 
 
-class Team(Protocol):
-    """The threads that help inside the kernels; see `team.Team`."""
+class Wanted(Flag):
+    """Arrays that a pass over the rows returns besides the loss; see `LossValues`."""
 
-    handle: int | None
+    LOSS = 0  #: the loss alone
+    SCORES = auto()  #: F
+    NEGATIVE_GRADIENT = auto()  #: U
+    COEFFICIENTS = auto()  #: A
+    CURVATURE = auto()  #: C
+    DERIVATIVES = NEGATIVE_GRADIENT | COEFFICIENTS | CURVATURE
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields of `LossValues` that hold these arrays."""
+        return tuple(name for flag, name in _FIELDS if flag in self)
+
+
+_FIELDS = (
+    (Wanted.SCORES, "F"),
+    (Wanted.NEGATIVE_GRADIENT, "U"),
+    (Wanted.COEFFICIENTS, "A"),
+    (Wanted.CURVATURE, "C"),
+)
 
 
 @dataclass(frozen=True)
 class LossRows:
-    """Rows of a fused pass: labels (pairwise) or targets (one-vs-all), and weights.
+    """Rows of a loss pass: labels (pairwise) or targets (one-vs-all), and weights.
 
     Attributes
     ----------
     loss : int
         Number of the loss, `Loss.native`.
     k : int
+        Number of classes.
     labels : (m,) int32 array or None
     targets : (m, k) int8 array of +1 and -1, or None
     c : (m,) array in the precision of the scores
@@ -48,16 +69,16 @@ def tie_width(A: Any) -> float:
 
 
 def padded_width(k: int) -> int:
-    """Return k up to a multiple of eight: rows of that width are read as whole vectors."""
+    """Return k rounded up to a multiple of eight, so that rows are read as whole vectors."""
     return -(-k // 8) * 8
 
 
 def own_class_dual(rows: LossRows, mass: float) -> float:
-    """Return what the entries r = y_i add to the dual objective, given the mass of the others.
+    """Return the terms of the entries r = y_i of the dual objective, given the mass of the others.
 
-    Logistic and squared hinge keep them at their value for margin 0; the exponential loss puts
-    what is left of the mass there, in proportion to the weights; the soft maxima do it by row.
-    One-vs-all has no such entries; there the exponential loss has the mass itself as a term.
+    Logistic and squared hinge keep these entries at their value for margin 0. The exponential loss
+    gives them the remaining mass, in proportion to the weights; the multinomial loss does so row
+    by row. One-vs-all has no such entries; there the exponential loss adds the mass itself.
     """
     if rows.loss == EXPONENTIAL:
         rest = max(1.0 - mass, 0.0)
@@ -68,67 +89,66 @@ def own_class_dual(rows: LossRows, mass: float) -> float:
     return unit * float(rows.c.sum(dtype=np.float64))
 
 
-LIST_ROWS = 512  # rows of a block of lists; the same as in directboost.h
-
-
 @dataclass(frozen=True)
 class SparseCodes:
-    """Features most of whose rows have one code: the rows with another one, listed.
+    """Sparse storage of features most of whose rows have the same code.
 
-    Sums and scores of such a feature touch the listed rows only. Lists go through the rows in
-    blocks; those of a feature follow one another, and so do the features.
+    A sparse feature stores the rows with another code, and sums and scores of the feature visit
+    only these rows. The rows are stored in blocks, feature after feature.
 
     Attributes
     ----------
-    usual : (d,) int32 array
-        The commonest code, or -1 where the feature has no list.
+    most_common : (d,) int32 array
+        The most common code, or -1 where the feature is not sparse.
     starts : (d * blocks + 1,) int64 array
-        Where the list of a feature and block begins.
-    rows : (all listed,) uint16 array
-        Ascending, counted from the start of the block.
-    codes : (all listed,) array
+        Start of every feature and block in `rows` and `codes`.
+    rows : (n_stored,) uint16 array
+        Rows with another code, ascending, counted from the start of the block.
+    codes : (n_stored,) array
         The codes of these rows.
     places : (d,) int32 array or None
-        The row that a feature has in the matrix of codes, -1 where the list is all there is; None
-        where every feature has the row of its number.
+        Row of every feature in the matrix of codes, -1 where the feature is stored here only.
+        None if feature f has row f.
     block : int
-        Rows of a block: `LIST_ROWS` times a power of two, at most 65536.
+        Rows of a block: `SPARSE_BLOCK_ROWS` times a power of two, at most 65536.
     """
 
-    usual: Ints
+    most_common: Ints
     starts: Ints
     rows: Ints
     codes: Ints
     places: Ints | None = None
-    block: int = LIST_ROWS
+    block: int = SPARSE_BLOCK_ROWS
 
-    def written_out(self, feature: int, m: int) -> Ints:
-        """Return the codes of all m rows of a feature that has a list, (m,)."""
+    def to_dense(self, feature: int, m: int) -> Ints:
+        """Return the codes of all m rows of a sparse feature, (m,)."""
         blocks = -(-m // self.block)
         starts = self.starts[feature * blocks : (feature + 1) * blocks + 1]
-        true_class = slice(starts[0], starts[-1])
+        stored = slice(starts[0], starts[-1])
         begins = np.repeat(np.arange(blocks) * self.block, np.diff(starts))
-        codes = np.full(m, self.usual[feature], dtype=self.codes.dtype)
-        codes[begins + self.rows[true_class]] = self.codes[true_class]
+        codes = np.full(m, self.most_common[feature], dtype=self.codes.dtype)
+        codes[begins + self.rows[stored]] = self.codes[stored]
         return codes
 
 
 def codes_of(codes: Ints, sparse: SparseCodes | None, feature: int) -> Ints:
-    """Return the codes of one feature, (m,), from the matrix of codes (n, m) or from its list."""
+    """Return the codes of one feature, (m,), from the matrix of codes (n, m) or sparse storage."""
     if sparse is None or sparse.places is None:
         return np.asarray(codes[feature])
     place = int(sparse.places[feature])
-    return codes[place] if place >= 0 else sparse.written_out(feature, codes.shape[1])
+    return codes[place] if place >= 0 else sparse.to_dense(feature, codes.shape[1])
 
 
 @dataclass(frozen=True)
 class SearchDirection:
-    """A step away from given scores: what is looked at is F + step * change.
+    """A direction from given scores and a step along it: the point F + step * change.
 
     Attributes
     ----------
     change : (m, k) array in the precision of the scores
+        The direction.
     step : float
+        The step length.
     """
 
     change: Scores
@@ -137,13 +157,20 @@ class SearchDirection:
 
 @dataclass(frozen=True)
 class LossValues:
-    """Result of a fused pass: the loss and, in the precision of the scores, what was asked for.
+    """Result of a loss pass: the loss and the wanted arrays, in the precision of the scores.
 
     Attributes
     ----------
     value : float
-    F, U, A, C : (m, k) arrays or None
-        Scores, weights, A = -dL/dF and the diagonal curvature in F.
+        The loss.
+    F : (m, k) array or None
+        Scores.
+    U : (m, k) array or None
+        Negative gradient of the loss in the margins.
+    A : (m, k) array or None
+        Coefficients A = -dL/dF.
+    C : (m, k) array or None
+        Diagonal curvature in F.
     """
 
     value: float
@@ -155,10 +182,16 @@ class LossValues:
 
 @dataclass(frozen=True)
 class Sweeps:
-    """How hard a block is solved.
+    """Effort spent on one block.
 
-    `full` sweeps over all jumps, each followed by `segment` sweeps over the non-zero ones; a
-    block counts as solved when a sweep moves less than `tolerance` of the first.
+    Attributes
+    ----------
+    full : int
+        Sweeps over all jumps.
+    segment : int
+        Sweeps over the non-zero jumps after each of them.
+    tolerance : float
+        A block is solved when a sweep moves the jumps by less than this share of the first sweep.
     """
 
     full: int
@@ -178,29 +211,33 @@ class QuadraticModelArrays:
     codes : (rows of codes, n) array
         Codes of the n rows of the model.
     features : (w,) int32 array
-        Which row of `codes` belongs to each feature of the working set.
+        Row of `codes` of every feature in the working set.
     n_bins : (w,) int32 array
     kinds : (w,) int array
     signs : (w, k) int8 array or None
-        +1 where jumps must not be negative, -1 where not positive, 0 where they are free.
+        +1 where jumps must not be negative, -1 where they must not be positive, 0 where free.
     nu : (w,) array
         nu times the cost of each feature.
     jumps : (all jumps, k) array
         Feature after feature; changed in place.
-    G, D, ridge : (all bins, k) arrays
-        Feature after feature: sums of A over the bins; the diagonal curvature a block is solved
-        with; what is added to the curvature of the rows.
+    G : (all bins, k) array
+        Sums of A over the bins, feature after feature.
+    D : (all bins, k) array
+        Diagonal curvature of the bins, which the block solver uses.
+    ridge : (all bins, k) array
+        Added to the curvature of the rows.
     change : (all bins, k) array
-        Change of the tables so far, in place.
+        Change of the tables so far; updated in place.
     coupling : int
         0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
     labels : (n,) int32 array or None
     H : (n, width) array
-        The width is `padded_width(k)`; spare columns are zero.
+        Second derivatives in the margins. The width is `padded_width(k)`; spare columns are zero.
     weight : (n,) array or None
     Q : (n, width) array
-        H dF, in place.
+        H dF; updated in place.
     p : float
+        Inner norm of the penalty.
     sweeps : Sweeps
     """
 
@@ -230,16 +267,16 @@ class QuadraticModelArrays:
 
     @cached_property
     def first_bin(self) -> Ints:
-        """Where the bins of every feature begin, and where the last ends, (w + 1,)."""
+        """First bin of every feature, and the end of the last one, (w + 1,)."""
         return np.concatenate([[0], np.cumsum(self.n_bins, dtype=np.int64)])
 
     @cached_property
     def first_jump(self) -> Ints:
-        """Where the jumps of every feature begin, and where the last ends, (w + 1,)."""
+        """First jump of every feature, and the end of the last one, (w + 1,)."""
         counts = count_jumps(self.n_bins, self.kinds)
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
-    def bend(self, d: Scores) -> Scores:
+    def hessian_product(self, d: Scores) -> Scores:
         """Return H d for every row, (n, k).
 
         Diagonal: h d. Pairs: h_r (d_r - d_y), class y gets minus the sum. Simplex:
@@ -259,7 +296,7 @@ class QuadraticModelArrays:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Where the thresholds of d features lie, those of one after those of the other.
+    """Thresholds of d features, given by the neighbouring values, feature after feature.
 
     Attributes
     ----------
@@ -268,10 +305,11 @@ class Cuts:
     before, after : (counts.sum(),) arrays
         The two neighbouring distinct values around every threshold.
     missing : (d,) bool array
+        Whether the feature has missing values.
     centre : (d,) int64 array
-        The code that holds the weighted median.
+        Code of the weighted median.
     exact : (d,) bool array
-        Whether there is a threshold between all distinct values.
+        Whether there is a threshold between any two neighbouring distinct values.
     """
 
     counts: Ints
@@ -284,17 +322,20 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Tables:
-    """A fitted model for prediction, what belongs to one feature after that of the other.
+    """A fitted model for prediction: one table per used feature, feature after feature.
 
     Attributes
     ----------
     features : (n_used,) int32 array
+        The used features.
     n_thresholds : (n_used,) int32 array
+        Number of thresholds.
     thresholds : (n_thresholds.sum(),) array
         Ascending for every feature.
     values : (n_thresholds.sum() + 2 n_used, k) array
-        Per feature a row for every count of thresholds below x, and a last one for missing.
+        Per feature one row for every number of thresholds below x, and a last one for missing.
     intercept : (k,) array
+        Added to all scores.
     """
 
     features: Ints
@@ -305,19 +346,19 @@ class Tables:
 
 
 def midpoints(low: Array, high: Array) -> Array:
-    """Return t with low <= t < high: the midpoint, or `low` where rounding forbids it."""
+    """Return t with low <= t < high: the midpoint, or `low` if rounding moves it out of range."""
     middle = 0.5 * low + 0.5 * high
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def split(joined: Array, counts: Ints) -> list[Array]:
-    """Return the parts of so many numbers that lie one after the other."""
+    """Return views of consecutive parts of `joined` with the given lengths."""
     ends = np.cumsum(counts).tolist()
     return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
 
 
 def code_dtype(bins: int) -> type[np.unsignedinteger[Any]]:
-    """Return the smallest type for the codes of so many bins."""
+    """Return the smallest type that holds the codes of `bins` bins."""
     if bins <= 1 << 8:
         return np.uint8
     return np.uint16 if bins <= 1 << 16 else np.uint32

@@ -12,25 +12,33 @@ from . import library
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return the linear algebra libraries of the process; to look for them takes a while."""
+    """Return the linear algebra libraries of the process; finding them takes a while."""
     return ThreadpoolController()
 
 
 def one_blas_thread() -> Any:
-    """Keep the threads of the linear algebra library out of a fit: they would fight with ours."""
+    """Return a context in which the linear algebra library uses one thread.
+
+    During a fit its threads would compete with the threads of the kernels.
+    """
     return _blas().limit(limits=1, user_api="blas")
 
 
 class Team:
-    """Threads that help the caller inside the C++ kernels; none survives the `with` block.
+    """Threads that help the caller inside the C++ kernels; they end with the `with` block.
 
-    The kernels cut their work into pieces of a fixed size, so results do not depend on the
+    The kernels divide their work into pieces of a fixed size, so results do not depend on the
     number of threads. Without compiled kernels a team does nothing.
 
     Parameters
     ----------
     threads : int
-        How many threads work, the caller included.
+        Number of threads that work, including the caller.
+
+    Attributes
+    ----------
+    handle : int or None
+        Address of the team in the library, None while it has no threads.
     """
 
     def __init__(self, threads: int) -> None:
@@ -49,7 +57,7 @@ class Team:
         return self
 
     def _start(self) -> None:
-        """Start the helpers; where the system gives no more threads, go on with those there are."""
+        """Start the helpers; if the system refuses more threads, continue with those started."""
         for _ in range(self.threads - 1):
             helper = threading.Thread(target=library.serve_team, args=(self.handle,), daemon=True)
             try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LossRows, LossValues
+from ..kernels.structs import LossRows, LossValues, Wanted
 from ..kernels.threads import Team
 from ..losses import Loss, SampleWeights
 from ..margins import Margin, OneVsAll
@@ -79,22 +79,21 @@ class Objective:
         """Return L at W = 0."""
         return fsum(self.loss.start_value(rows) for _, _, rows in self._parts())
 
-    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
+    def evaluate(self, F: Scores, wanted: Wanted, team: Team | None = None) -> LossValues:
         """Return L at the scores F, and U, A and C as requested, in the precision of F.
 
-        `wanted` is a string of the letters U, A and C. Losses with a fused kernel use it;
-        otherwise U is in double precision.
+        A loss without a fused kernel returns U in double precision.
         """
         rows = self.pass_rows(F.dtype)
         if rows is not None:
             return kernels.loss_pass(rows, F, wanted, team)
         double = F.astype(np.float64, copy=False)
         made: dict[str, Scores] = {}
-        if "U" in wanted or "A" in wanted:
+        if wanted & (Wanted.NEGATIVE_GRADIENT | Wanted.COEFFICIENTS):
             made["U"] = self.negative_gradient(double)
-        if "A" in wanted:
+        if wanted & Wanted.COEFFICIENTS:
             made["A"] = np.ascontiguousarray(self.coefficients(made["U"]), dtype=F.dtype)
-        if "C" in wanted:
+        if wanted & Wanted.CURVATURE:
             made["C"] = np.ascontiguousarray(self.curvature(double), dtype=F.dtype)
         return LossValues(self.loss_value(double), **made)
 
@@ -140,7 +139,13 @@ class Objective:
             return None
         targets = self.margin.targets if isinstance(self.margin, OneVsAll) else None
         c = self.rows.c.astype(precision, copy=False)
-        return LossRows(self.loss.native, self.margin.k, self.margin.true_class, targets, c)
+        return LossRows(
+            loss=self.loss.native,
+            k=self.margin.k,
+            labels=self.margin.true_class,
+            targets=targets,
+            c=c,
+        )
 
     def dual_estimate(self, U: Scores, max_price: float, team: Team | None = None) -> float:
         """Return `dual_bound` in the precision of U, by the fused kernel if there is one."""

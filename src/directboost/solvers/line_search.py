@@ -5,7 +5,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Scores
 from ..kernels.step_functions import apart
-from ..kernels.structs import LossValues, SearchDirection
+from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
 from .quadratic_model import Iterate, QuadraticModel, RowSample
@@ -58,7 +58,7 @@ class RowEvaluator:
         penalty: float,
     ) -> Iterate:
         """Return the iterate with coefficients W, whose scores F and penalty are known."""
-        return make_iterate(W, F, penalty, objective.evaluate(F, "UAC", columns.team))
+        return make_iterate(W, F, penalty, objective.evaluate(F, Wanted.DERIVATIVES, columns.team))
 
     def evaluate_in_place(
         self,
@@ -80,7 +80,8 @@ class RowEvaluator:
         # In double precision, column generation may keep U for the certificate.
         U = iterate.U if self._precision == np.float32 else None
         out = LossValues(0.0, iterate.F, U, iterate.A, iterate.C)
-        found = kernels.loss_pass(rows, iterate.F, "FUAC", columns.team, direction, out)
+        everything = Wanted.SCORES | Wanted.DERIVATIVES
+        found = kernels.loss_pass(rows, iterate.F, everything, columns.team, direction, out)
         return make_iterate(W, iterate.F, penalty, found)
 
     def loss(
@@ -90,7 +91,7 @@ class RowEvaluator:
         rows = objective.pass_rows(self._precision)
         if rows is None:
             return objective.loss_value(moved_scores(F, direction).astype(np.float64, copy=False))
-        return kernels.loss_pass(rows, F, "", columns.team, direction).value
+        return kernels.loss_pass(rows, F, Wanted.LOSS, columns.team, direction).value
 
     def free(self) -> None:
         """Release all arrays of rows; this class keeps none."""

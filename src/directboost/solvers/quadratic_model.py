@@ -320,7 +320,7 @@ class QuadraticModel:
         kernels.add_tables(work.codes, work.features, changes, scores, self.team)
         work.jumps[:] = jumps
         work.change[:] = np.concatenate(changes)
-        work.Q[:, : work.k] = work.bend(scores)
+        work.Q[:, : work.k] = work.hessian_product(scores)
 
     def penalty(self, start: Array, step: float) -> float:
         """Return the penalty at start + step (jumps - start), with the jumps of the model.

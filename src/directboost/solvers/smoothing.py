@@ -7,7 +7,14 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LOGISTIC, MULTINOMIAL, LossRows, LossValues, SearchDirection
+from ..kernels.structs import (
+    LOGISTIC,
+    MULTINOMIAL,
+    LossRows,
+    LossValues,
+    SearchDirection,
+    Wanted,
+)
 from ..kernels.threads import Team
 from ..losses import Loss
 from ..losses.base import SampleWeights
@@ -250,7 +257,7 @@ class SmoothedRowEvaluator(RowEvaluator):
         penalty: float,
     ) -> Iterate:
         """Return the iterate with coefficients W, whose scores F and penalty are known."""
-        found = self._hinge_pass(objective).evaluate(F, "UAC", columns.team)
+        found = self._hinge_pass(objective).evaluate(F, Wanted.DERIVATIVES, columns.team)
         return make_iterate(W, F, penalty, found)
 
     def evaluate_in_place(
@@ -273,7 +280,7 @@ class SmoothedRowEvaluator(RowEvaluator):
     ) -> float:
         """Return the smoothed loss after a step in the direction from the scores F."""
         moved = moved_scores(F, direction)
-        return self._hinge_pass(objective).evaluate(moved, "", columns.team).value
+        return self._hinge_pass(objective).evaluate(moved, Wanted.LOSS, columns.team).value
 
     def free(self) -> None:
         """Release all arrays of rows."""
@@ -307,7 +314,7 @@ class SmoothedHingePass:
         offset, c = loss.offset(rows), rows.c.astype(precision)
         if isinstance(margin, OneVsAll):
             offset *= -margin.targets
-            self.rows = LossRows(LOGISTIC, rows.k, None, margin.targets, c)
+            self.rows = LossRows(loss=LOGISTIC, k=rows.k, labels=None, targets=margin.targets, c=c)
         else:
             self.floor += loss.mu * float(rows.share @ rows.get_true_class(offset))
             self.rows = LossRows(MULTINOMIAL, rows.k, rows.true_class, None, c)
@@ -323,7 +330,7 @@ class SmoothedHingePass:
         """Return the smoothed hinge from the value of the loss with the fused pass."""
         return self.mu * value + self.floor
 
-    def evaluate(self, F: Scores, wanted: str, team: Team | None = None) -> LossValues:
+    def evaluate(self, F: Scores, wanted: Wanted, team: Team | None = None) -> LossValues:
         """Return the smoothed hinge at the scores F, and those of U, A and C that are `wanted`."""
         found = kernels.loss_pass(self.rows, self.scores(F), wanted, team)
         if found.U is not None:

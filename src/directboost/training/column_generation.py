@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array, Scores
 from ..certificate import Certificate, recertify
 from ..history import Record, RowsUnavailableError, Status
+from ..kernels.structs import Wanted
 from ..kernels.threads import Team
 from ..oracles.base import Oracle, Pricing
 from ..problem.columns import Columns
@@ -163,7 +164,7 @@ def _initial_state(settings: LoopSettings, start: WarmStart) -> LoopState:
         U = start.U.astype(precision, copy=False)
         return LoopState(start.columns, start.W, U, start.loss + penalty, stopping)
     F = start.columns.rounded_scores(start.W, precision)
-    here = objective.evaluate(F, "U", settings.team)
+    here = objective.evaluate(F, Wanted.NEGATIVE_GRADIENT, settings.team)
     return LoopState(start.columns, start.W, here.U, here.value + penalty, stopping)
 
 
@@ -283,7 +284,8 @@ def _repeat_in_double(settings: LoopSettings, state: LoopState) -> None:
 def _evaluate(settings: LoopSettings, state: LoopState) -> tuple[Array, float, float]:
     """Return the dual point, the loss and the penalty at W, in double precision."""
     penalty = RestrictedProblem(settings.objective, state.columns).penalty_value(state.W)
-    here = settings.objective.evaluate(state.columns.scores(state.W), "U", settings.team)
+    F = state.columns.scores(state.W)
+    here = settings.objective.evaluate(F, Wanted.NEGATIVE_GRADIENT, settings.team)
     assert here.U is not None
     return here.U.astype(np.float64, copy=False), here.value, penalty
 

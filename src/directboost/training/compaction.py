@@ -11,7 +11,7 @@ from ..certificate import certify
 from ..history import Status
 from ..kernels.prox import row_norms
 from ..kernels.step_functions import CATEGORICAL, rows_with_any
-from ..kernels.structs import QuadraticModelArrays
+from ..kernels.structs import QuadraticModelArrays, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from ..solvers.quadratic_model import QuadraticModel, first_size
@@ -49,7 +49,7 @@ def compact(context: FitContext, solution: Solution, quick: bool = False) -> Sol
     try:
         W = _smallest(context, columns, solution, quick)
         penalty = RestrictedProblem(objective, columns).penalty_value(W)
-        loss = objective.evaluate(columns.scores(W), "", context.team).value
+        loss = objective.evaluate(columns.scores(W), Wanted.LOSS, context.team).value
     except KeyboardInterrupt:
         return replace(solution, status=Status.INTERRUPTED)
     primal = loss + penalty

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..certificate import recertify
 from ..data.binning import ColumnWeights
 from ..history import Record, Status
+from ..kernels.structs import Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from .column_generation import LoopState, Solution, WarmStart
@@ -171,7 +172,7 @@ def interpolate(context: FitContext, upper: Solution, lower: Solution) -> WarmSt
     nu, above, below = context.objective.nu, upper.certificate.nu, lower.certificate.nu
     t = (above - nu) / (above - below)
     columns, W = _mixed(upper, lower, nu)
-    loss = context.objective.evaluate(columns.scores(W), "", context.team).value
+    loss = context.objective.evaluate(columns.scores(W), Wanted.LOSS, context.team).value
     assert upper.state.U is not None
     assert lower.state.U is not None
     return WarmStart(columns, W, (1.0 - t) * upper.state.U + t * lower.state.U, loss)

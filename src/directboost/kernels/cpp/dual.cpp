@@ -1,7 +1,7 @@
 // The dual objective of the built-in losses at weights shrunk by tau.
-#include "losses.h"
-#include "team.h"
-#include "tile.h"
+#include "dispatch.h"
+#include "row_tile.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
@@ -32,7 +32,7 @@ struct DualSum {
 template <int kLoss, int N, class Real>
 class DualTile {
  public:
-  DualTile(const DbRows& rows, Real tau)
+  DualTile(const DbLossRows& rows, Real tau)
       : rows_(rows),
         k_(rows.k),
         tau_(tau),
@@ -45,7 +45,7 @@ class DualTile {
 
   DualSum sum(const Real* U, int64_t first, int32_t n) {
     shares(U, first, n);
-    const int32_t size = strips<Real>(n * k_) * Strip<Real>::kLanes;
+    const int32_t size = registers<Real>(n * k_) * Register<Real>::kLanes;
     const Real* __restrict v = v_.get();
     Real* __restrict terms = terms_.get();
     for (int32_t i = 0; i < size; ++i) terms[i] = dual_term<kLoss>(v[i]);
@@ -56,12 +56,12 @@ class DualTile {
   }
 
  private:
-  // v = tau U / c (c k for soft maxima), 0 at the own classes and in rows without weight.
+  // v = tau U / c (c k for the multinomial loss), 0 at the own classes and in rows without weight.
   void shares(const Real* U, int64_t first, int32_t n) {
     const Real* c = static_cast<const Real*>(rows_.c) + first;
     std::memcpy(in_.get(), U + first * k_, static_cast<size_t>(n) * k_ * sizeof(Real));
-    // Lanes behind the last row are read too: what an earlier tile left there must not overflow.
-    for (int j = 0; j < Strip<Real>::kLanes; ++j) in_[n * k_ + j] = 0;
+    // Lanes after the last row are read too: values of an earlier tile there must not overflow.
+    for (int j = 0; j < Register<Real>::kLanes; ++j) in_[n * k_ + j] = 0;
     for (int32_t i = 0; i < n; ++i) {
       unit_[i] = kLoss == kMultinomial ? c[i] * k_ : c[i];
       scale_[i] = unit_[i] > 0 ? tau_ / unit_[i] : 0;
@@ -71,7 +71,7 @@ class DualTile {
     for (int32_t i = 0; i < n; ++i) v_[tile_.row_at(i) + rows_.labels[first + i]] = 0;
   }
 
-  // Soft maxima: the own class holds what the others leave of the row.
+  // Multinomial loss: the own class holds the rest of the row.
   double own_terms(int32_t n) {
     for (int32_t i = 0; i < n; ++i) scale_[i] = tile_.row_sum(v_.get() + tile_.row_at(i));
     double sum = 0.0;
@@ -81,7 +81,7 @@ class DualTile {
     return sum;
   }
 
-  const DbRows& rows_;
+  const DbLossRows& rows_;
   const int32_t k_;
   const Real tau_;
   RowTile<N, Real> tile_;
@@ -89,11 +89,11 @@ class DualTile {
 };
 
 template <int kLoss, class Real>
-DualSum dual_rows(const DbRows& rows, const Real* U, double tau, int64_t begin, int64_t end) {
+DualSum dual_rows(const DbLossRows& rows, const Real* U, double tau, int64_t begin, int64_t end) {
   DualSum total{0.0, 0.0};
   const int32_t most = tile_rows(rows.k);
-  with_strips<Real>(rows.k, [&](auto strips) {
-    DualTile<kLoss, decltype(strips)::value, Real> tile(rows, static_cast<Real>(tau));
+  with_registers<Real>(rows.k, [&](auto registers) {
+    DualTile<kLoss, decltype(registers)::value, Real> tile(rows, static_cast<Real>(tau));
     for (int64_t first = begin; first < end; first += most) {
       const int64_t n = end - first < most ? end - first : most;
       const DualSum part = tile.sum(U, first, static_cast<int32_t>(n));
@@ -105,28 +105,30 @@ DualSum dual_rows(const DbRows& rows, const Real* U, double tau, int64_t begin, 
 
 }  // namespace DB_SPACE
 
-DB_EXPORT double DB_NAME(dual_pass)(DbTeam* team, const DbRows* rows, const void* U,
-                                    int32_t real_bytes, double tau, double* mass) {
+DB_EXPORT int32_t DB_NAME(dual_parts)(DbTeam* team, const DbLossRows* rows, const void* U,
+                                      int32_t real_bytes, double tau, double* terms, double* mass) {
   using namespace DB_SPACE;
-  constexpr int64_t size = 4096;
-  const int32_t pieces = static_cast<int32_t>((rows->m + size - 1) / size);
-  Scratch<DualSum> sums(pieces);
-  with_types(1, real_bytes, [&](auto*, auto* real) {
-    auto u = static_cast<decltype(real)>(U);
-    share(team, pieces, [&](int32_t piece) {
-      const int64_t begin = piece * size, end = begin + size < rows->m ? begin + size : rows->m;
-      DualSum* sum = &sums[piece];
-      switch (rows->loss) {
-        case kLogistic: *sum = dual_rows<kLogistic>(*rows, u, tau, begin, end); break;
-        case kExponential: *sum = dual_rows<kExponential>(*rows, u, tau, begin, end); break;
-        case kMultinomial: *sum = dual_rows<kMultinomial>(*rows, u, tau, begin, end); break;
-        default: *sum = dual_rows<kSquaredHinge>(*rows, u, tau, begin, end);
-      }
+  return status_of([&] {
+    constexpr int64_t size = 4096;
+    const int32_t pieces = static_cast<int32_t>((rows->m + size - 1) / size);
+    Scratch<DualSum> sums(pieces);
+    with_reals(real_bytes, [&](auto* real) {
+      auto u = static_cast<decltype(real)>(U);
+      share(team, pieces, [&](int32_t piece) {
+        const int64_t begin = piece * size, end = begin + size < rows->m ? begin + size : rows->m;
+        DualSum* sum = &sums[piece];
+        switch (rows->loss) {
+          case kLogistic: *sum = dual_rows<kLogistic>(*rows, u, tau, begin, end); break;
+          case kExponential: *sum = dual_rows<kExponential>(*rows, u, tau, begin, end); break;
+          case kMultinomial: *sum = dual_rows<kMultinomial>(*rows, u, tau, begin, end); break;
+          default: *sum = dual_rows<kSquaredHinge>(*rows, u, tau, begin, end);
+        }
+      });
     });
+    DualSum total{0.0, 0.0};
+    for (int32_t piece = 0; piece < pieces; ++piece)
+      total = {total.terms + sums[piece].terms, total.mass + sums[piece].mass};
+    *terms = total.terms;
+    *mass = total.mass;
   });
-  DualSum total{0.0, 0.0};
-  for (int32_t piece = 0; piece < pieces; ++piece)
-    total = {total.terms + sums[piece].terms, total.mass + sums[piece].mass};
-  *mass = total.mass;
-  return total.terms;
 }

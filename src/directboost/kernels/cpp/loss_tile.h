@@ -1,11 +1,11 @@
-// The loss of a tile of rows, and what the solver needs of its derivatives.
+// The loss of a tile of rows, and its derivatives.
 #pragma once
 
-#include "tile.h"
+#include "row_tile.h"
 
 namespace DB_SPACE {
 
-// The scores a pass looks at, F + step * change, and where they and the rest go (null: nowhere).
+// Input scores F + step * change, and the output arrays (null: not wanted).
 template <class Real>
 struct LossArrays {
   const Real* F;
@@ -21,7 +21,7 @@ struct LossArrays {
 template <int N, class Real>
 class LossTile {
  public:
-  explicit LossTile(const DbRows& rows)
+  explicit LossTile(const DbLossRows& rows)
       : rows_(rows),
         k_(rows.k),
         tile_(k_, tile_rows(k_)),
@@ -32,11 +32,11 @@ class LossTile {
         row_(tile_rows(k_)),
         top_(tile_rows(k_)) {}
 
-  // Takes n rows from `first` on: z = -rho, which is F_r - F_y (labels) or -t_r F_r (targets).
+  // Loads n rows starting at `first`: z = -rho, which is F_r - F_y (labels) or -t_r F_r (targets).
   void load(const LossArrays<Real>& a, int64_t first, int32_t n) {
     first_ = first;
     n_ = n;
-    size_ = strips<Real>(n * k_) * kLanes;
+    size_ = registers<Real>(n * k_) * kLanes;
     const Real* c = static_cast<const Real*>(rows_.c) + first;
     const Real factor = rows_.loss == kMultinomial ? static_cast<Real>(k_) : 1;
     for (int32_t i = 0; i < n; ++i) unit_[i] = c[i] * factor;
@@ -47,7 +47,7 @@ class LossTile {
       const int8_t* t = rows_.targets + offset();
       for (int32_t i = 0; i < n_ * k_; ++i) z_[i] = -t[i] * u_[i];
     }
-    // Lanes behind the last row count for nothing, but the highest entry must not be among them.
+    // Lanes after the last row have no weight, but must not hold the highest entry.
     for (int32_t i = n_ * k_; i < size_; ++i) z_[i] = z_[0];
   }
 
@@ -71,7 +71,8 @@ class LossTile {
     return tile_.weighted_sum(z, unit_.get(), n_);
   }
 
-  // U, A = -dL/dF and the diagonal curvature C in F. Pairwise, class y_i collects the others.
+  // U, A = -dL/dF and the diagonal curvature C in F. Pairwise, class y_i gets the sum of the
+  // others.
   void write(const LossArrays<Real>& a) {
     const Real along = rows_.labels != nullptr ? -1 : 1;
     if (rows_.labels != nullptr) {
@@ -87,13 +88,13 @@ class LossTile {
   }
 
  private:
-  using V = Strip<Real>;
+  using V = Register<Real>;
   static constexpr int kLanes = V::kLanes;
 
   size_t offset() const { return static_cast<size_t>(first_) * k_; }
   const int32_t* labels() const { return rows_.labels + first_; }
 
-  // The scores stand in the place of u until u is known.
+  // The scores use the memory of u until u is computed.
   void read_scores(const LossArrays<Real>& a) {
     const int32_t size = n_ * k_;
     Real* __restrict scores = u_.get();
@@ -108,7 +109,7 @@ class LossTile {
     for (int j = 0; j < kLanes; ++j) scores[size + j] = 0;
   }
 
-  // For the multinomial loss z has its largest entry taken off.
+  // For the multinomial loss the largest entry is subtracted from z.
   void pairwise_margins() {
     for (int32_t i = 0; i < n_; ++i) {
       const Real* scores = u_.get() + tile_.row_at(i);
@@ -123,7 +124,7 @@ class LossTile {
     }
   }
 
-  // Largest entry of a row above the own one, which is in it.
+  // Largest difference of an entry of a row to the own one; at least 0.
   DB_INLINE Real row_top(const Real* scores, V own) const {
     V top = V::all(0);
     for (int32_t v = 0; v < tile_.vectors; ++v)
@@ -131,7 +132,7 @@ class LossTile {
     return top.highest();
   }
 
-  // Soft maxima: the loss is top + log sum e^z, u = p and h = p (1 - p) with p = e^z / sum.
+  // The loss is top + log sum e^z, u = p and h = p (1 - p) with p = e^z / sum.
   template <bool kFull>
   double multinomial() {
     Real *u = u_.get(), *h = h_.get();
@@ -148,7 +149,7 @@ class LossTile {
     return loss;
   }
 
-  // Moves the entries of the own classes out of u, and drops those of h.
+  // Moves the entries of the own classes out of u, and sets those of h to zero.
   void set_own_apart() {
     for (int32_t i = 0; i < n_; ++i) {
       const size_t own = tile_.row_at(i) + labels()[i];
@@ -169,7 +170,7 @@ class LossTile {
       to[tile_.row_at(i) + labels()[i]] = unit_[i] * tile_.row_sum(from + tile_.row_at(i));
   }
 
-  const DbRows& rows_;
+  const DbLossRows& rows_;
   const int32_t k_;
   RowTile<N, Real> tile_;
   Scratch<Real> z_, u_, h_, unit_, row_, top_;

@@ -1,16 +1,16 @@
-// The built-in losses entry by entry, from z = -rho. Per unit of the weight of a row: weight u,
-// second derivative h, and the term of the loss, which takes the place of z.
+// The built-in losses entry by entry, from z = -rho. Per unit of the weight of a row: negative
+// gradient u, second derivative h, and the term of the loss, which replaces z.
 #pragma once
 
 #include <cmath>
 
-#include "elementary.h"
+#include "exp_log.h"
 
 namespace DB_SPACE {
 
 enum LossNumber : int32_t { kLogistic = 0, kExponential = 1, kMultinomial = 2, kSquaredHinge = 3 };
 
-// kFull: u and h are wanted besides the terms.
+// kFull: compute u and h besides the terms.
 template <bool kFull, class Real>
 void logistic_entries(int32_t n, Real* __restrict z, Real* __restrict u, Real* __restrict h) {
   for (int32_t i = 0; i < n; ++i) {

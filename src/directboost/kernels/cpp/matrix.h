@@ -1,7 +1,7 @@
 // A matrix of numbers with strides in elements.
 #pragma once
 
-#include "common.h"
+#include "directboost.h"
 
 namespace DB_SPACE {
 
@@ -12,8 +12,12 @@ struct Matrix {
   int32_t d;
   int64_t row_stride, column_stride;
   const Real* at(int64_t i, int64_t f) const { return data + i * row_stride + f * column_stride; }
-};
 
-inline int64_t size_of(int64_t stride) { return stride < 0 ? -stride : stride; }
+  // Whether neighbours in a row lie closer together than neighbours in a column.
+  bool by_rows() const { return distance(column_stride) <= distance(row_stride); }
+
+ private:
+  static int64_t distance(int64_t stride) { return stride < 0 ? -stride : stride; }
+};
 
 }  // namespace DB_SPACE

@@ -1,42 +1,14 @@
-// A Newton step of the quadratic model on the jumps that are not zero.
-#include "gradients.h"
-#include "prox.h"
+// A Newton step of the quadratic model on the non-zero jumps.
+#include "conjugate_gradient.h"
 
 namespace DB_SPACE {
 
-// Brings a step of one jump from V back inside its bounds: a weight that would change its sign
-// becomes zero; for p = infinity one that would outgrow the largest of its part is stopped there.
-// Returns whether it met a bound.
-inline bool stop_at_bounds(const double* V, double p, int32_t k, double* next) {
-  bool met = false;
-  for (int32_t r = 0; r < k; ++r) {
-    if (V[r] == 0.0 || next[r] * V[r] > 0.0) continue;
-    next[r] = 0.0;
-    met = true;
-  }
-  if (!std::isinf(p)) return met;
-  for (int side = 0; side < 2; ++side) {
-    const double sign = side == 0 ? 1.0 : -1.0;
-    double top = 0.0, most = 0.0;
-    for (int32_t r = 0; r < k; ++r) top = sign * V[r] > top ? sign * V[r] : top;
-    for (int32_t r = 0; r < k; ++r)
-      if (sign * V[r] > 0.0 && sign * V[r] >= (1.0 - kTie) * top)
-        most = sign * next[r] > most ? sign * next[r] : most;
-    for (int32_t r = 0; r < k; ++r) {
-      if (!(sign * V[r] > 0.0) || sign * next[r] <= most) continue;
-      next[r] = sign * most;
-      met = true;
-    }
-  }
-  return met;
-}
-
-// V (jumps, k) are the live jumps where the step begins; those that end on a bound stay there, and
-// where such a step gains too little that of the others is found anew.
+// V (jumps, k) are the live jumps at the start of the step. Entries that end on a bound stay there;
+// if the step then gains too little, it is recomputed for the other entries.
 template <class Real>
 class NewtonStep {
  public:
-  NewtonStep(DbTeam* team, const DbModel& model, const Live& live)
+  NewtonStep(DbTeam* team, const DbQuadraticModel& model, const ActiveSet& live)
       : team_(team),
         model_(model),
         live_(live),
@@ -58,7 +30,7 @@ class NewtonStep {
     live.sum([&](size_t i) { return model.ridge[i]; }, ridge_.get());
   }
 
-  // Moves the jumps; returns by how much the model fell.
+  // Moves the jumps; returns the decrease of the model.
   double run(int32_t most, double tolerance, int32_t repeats, double enough) {
     find_left();
     Scratch<double> D(live_.segments() * k_), rest(size_), next(size_);
@@ -81,23 +53,24 @@ class NewtonStep {
   }
 
  private:
-  // Edges at what is left of the gradient.
+  // Edges of the remaining gradient.
   void find_left() {
     Scratch<double> sums(live_.segments() * k_), prefix((live_.segments() + 1) * k_);
     live_.sum([&](size_t i) { return model_.G[i] - model_.ridge[i] * model_.change[i]; },
               sums.get());
-    product_.take_off(sums.get());
+    product_.subtract_gradient(sums.get());
     edges_of(live_, sums.get(), k_, prefix.get(), left_.get());
   }
 
   void find_direction(const double* D, const double* rest, int32_t most, double tolerance,
                       double* step) {
-    const Bend bend(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
-    Factors factors(team_, live_, at_.get(), D, k_, bend);
-    Gradients<Real>(factors, at_.get(), size_, bend, curvature_).solve(rest, most, tolerance, step);
+    const PenaltyCurvature penalty(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
+    Preconditioner preconditioner(team_, live_, at_.get(), D, k_, penalty);
+    ConjugateGradient<Real>(preconditioner, at_.get(), size_, penalty, curvature_)
+        .solve(rest, most, tolerance, step);
   }
 
-  // First order of what the whole change gains.
+  // Gain of the whole change to first order.
   double gain() const { return penalty(0.0) - penalty(1.0) + dot(left_.get(), change_.get()); }
 
   double dot(const double* a, const double* b) const {
@@ -106,7 +79,7 @@ class NewtonStep {
     return sum;
   }
 
-  // Goes along the change: to its end, or where that would raise the model to the lowest point.
+  // Moves along the change: to its end or, if that would raise the model, to the minimum along it.
   double move() {
     const double gain = this->gain();
     tables_of(live_, change_.get(), k_, tables_.get());
@@ -130,7 +103,7 @@ class NewtonStep {
     live_.spread(tables_.get(), step, model_.change);
   }
 
-  // The penalty a share `step` of the way along the change.
+  // The penalty after a share `step` of the change.
   double penalty(double step) const {
     double sum = 0.0;
     Scratch<double> jump(k_);
@@ -144,26 +117,28 @@ class NewtonStep {
   }
 
   DbTeam* team_;
-  const DbModel& model_;
-  const Live& live_;
+  const DbQuadraticModel& model_;
+  const ActiveSet& live_;
   const int32_t k_;
   const size_t size_;
   Scratch<double> V_, left_, change_, at_, nu_, ridge_, tables_;
-  Product<Real> product_;
-  Curvature<Real> curvature_;
+  HessianProduct<Real> product_;
+  JumpHessian<Real> curvature_;
 };
 
 }  // namespace DB_SPACE
 
-DB_EXPORT double DB_NAME(model_newton)(DbTeam* team, const DbModel* model, int32_t most,
-                                       double tolerance, int32_t repeats, double enough) {
+DB_EXPORT int32_t DB_NAME(model_newton)(DbTeam* team, const DbQuadraticModel* model, int32_t most,
+                                        double tolerance, int32_t repeats, double enough,
+                                        double* decrease) {
   using namespace DB_SPACE;
-  const Live live(*model);
-  if (live.jumps() == 0) return 0.0;
-  double gained = 0.0;
-  with_types(1, model->real_bytes, [&](auto*, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    gained = NewtonStep<Real>(team, *model, live).run(most, tolerance, repeats, enough);
+  return status_of([&] {
+    const ActiveSet live(*model);
+    *decrease = 0.0;
+    if (live.jumps() == 0) return;
+    with_reals(model->real_bytes, [&](auto* real) {
+      using Real = Pointee<decltype(real)>;
+      *decrease = NewtonStep<Real>(team, *model, live).run(most, tolerance, repeats, enough);
+    });
   });
-  return gained;
 }

@@ -1,101 +1,15 @@
-// Numbers to codes, and numbers to scores.
-#include "search.h"
-#include "team.h"
+// Scores of a fitted model.
+#include "dispatch.h"
+#include "encode.h"
+#include "matrix.h"
+#include "simd.h"
 
 namespace DB_SPACE {
 
-constexpr int32_t kTile = 16;   // features copied out of the rows together: whole cache lines
-constexpr int32_t kPad = 8;     // keeps the columns of a tile out of each other's cache sets
-constexpr int32_t kChunk = 32;  // features whose codes and tables stay in the nearest cache
+constexpr int32_t kChunk = 32;  // features whose codes and tables stay in the first-level cache
 
-// A matrix with strides in elements.
-template <class Real>
-struct View {
-  const Real* data;
-  int64_t m, row_stride, column_stride;
-  const Real* at(int64_t i, int64_t f) const { return data + i * row_stride + f * column_stride; }
-};
-
-// Writes where the share of every feature begins, and returns the end of the last one.
-template <class Size>
-inline size_t add_up(const int32_t* counts, int32_t n, size_t* begins, Size size) {
-  begins[0] = 0;
-  for (int32_t w = 0; w < n; ++w) begins[w + 1] = begins[w] + size(counts[w]);
-  return begins[n];
-}
-
-// The searches of all features, in one block of memory each for thresholds and buckets.
-template <class Real>
-class Searches {
- public:
-  Searches(DbTeam* team, const double* thresholds, const int32_t* counts, int32_t n, int64_t rows)
-      : searches_(n), first_(n + 1), cut_(n + 1), bucket_(n + 1),
-        cuts_(add_up(counts, n, cut_.get(), [](int32_t c) { return cut_places(c); })),
-        starts_(add_up(counts, n, bucket_.get(), [&](int32_t c) { return bucket_places(c, rows); })) {
-    add_up(counts, n, first_.get(), [](int32_t c) { return c; });
-    constexpr int32_t each = 32;
-    share(team, (n + each - 1) / each, [&](int32_t piece) {
-      for (int32_t w = piece * each; w < n && w < (piece + 1) * each; ++w) {
-        const int32_t buckets = static_cast<int32_t>(bucket_[w + 1] - bucket_[w]);
-        searches_[w] = prepare(thresholds + first_[w], counts[w], buckets, cuts_.get() + cut_[w],
-                               buckets ? starts_.get() + bucket_[w] : nullptr);
-      }
-    });
-  }
-  const Search<Real>& operator[](int32_t w) const { return searches_[w]; }
-
- private:
-  Scratch<Search<Real>> searches_;
-  Scratch<size_t> first_, cut_, bucket_;
-  Scratch<Real> cuts_;
-  Scratch<int32_t> starts_;
-};
-
-// Copies `rows` numbers of each of `n` neighbouring features into columns of a tile, row by row:
-// every cache line is read once, whatever the strides.
-template <class Real>
-inline void copy_tile(const View<Real>& X, int64_t i, int32_t rows, int32_t f, int32_t n,
-                      Real* tile) {
-  for (int32_t r = 0; r < rows; ++r) {
-    const Real* row = X.at(i + r, f);
-    for (int32_t j = 0; j < n; ++j) tile[j * (kRows + kPad) + r] = row[j * X.column_stride];
-  }
-}
-
-template <class Code, class Real>
-inline void encode_tile(const View<Real>& X, const Searches<Real>& searches,
-                        const int32_t* missing, int64_t i, int32_t rows, int32_t f, int32_t n,
-                        Code* codes) {
-  Real tile[kTile * (kRows + kPad)] = {};
-  int32_t found[kRows];
-  const bool whole = X.row_stride == 1 && rows == kRows;  // a column can be read where it lies
-  if (!whole) copy_tile(X, i, rows, f, n, tile);
-  for (int32_t j = 0; j < n; ++j) {
-    const Real* x = whole ? X.at(i, f + j) : tile + j * (kRows + kPad);
-    count_below(searches[f + j], x, missing[f + j], found);
-    Code* out = codes + (f + j) * X.m + i;
-    for (int32_t r = 0; r < rows; ++r) out[r] = static_cast<Code>(found[r]);
-  }
-}
-
-// All tiles of a few rows one after the other: the rows may lie on a page each.
-template <class Code, class Real>
-void encode_all(DbTeam* team, const View<Real>& X, int32_t d, const double* thresholds,
-                const int32_t* counts, const int32_t* missing, Code* codes) {
-  constexpr int64_t chunk = 4 * kRows;
-  const Searches<Real> searches(team, thresholds, counts, d, X.m);
-  share(team, static_cast<int32_t>((X.m + chunk - 1) / chunk), [&](int32_t piece) {
-    const int64_t begin = piece * chunk, end = begin + chunk < X.m ? begin + chunk : X.m;
-    for (int64_t i = begin; i < end; i += kRows) {
-      const int32_t rows = static_cast<int32_t>(i + kRows < end ? kRows : end - i);
-      for (int32_t f = 0; f < d; f += kTile)
-        encode_tile(X, searches, missing, i, rows, f, d - f < kTile ? d - f : kTile, codes);
-    }
-  });
-}
-
-// The tables of the used features, the rows of one after those of the other.
-struct Tables {
+// The tables of the used features, one after the other.
+struct JoinedTables {
   const int32_t* features;
   const int32_t* counts;
   const int32_t* starts;
@@ -103,8 +17,8 @@ struct Tables {
   int32_t n_used, k;
 };
 
-// Adds one table row per feature to K classes of a row, in the order of the features. Four at a
-// time: the compiler makes vectors of the classes where it sees the stores, and these are rare.
+// Adds one table row per feature to K classes of a row, in the order of the features. Four features
+// at a time: the compiler then vectorises over the classes, and stores are rare.
 template <int K>
 inline void add_classes(const double* values, int32_t k, const int32_t* codes, int32_t n,
                         double* F) {
@@ -120,7 +34,7 @@ inline void add_classes(const double* values, int32_t k, const int32_t* codes, i
 }
 
 template <int K>
-inline void add_chunk(const Tables& tables, const int32_t* codes, int32_t n, int32_t rows,
+inline void add_chunk(const JoinedTables& tables, const int32_t* codes, int32_t n, int32_t rows,
                       double* F) {
   const int32_t k = K > 0 ? K : tables.k;
   for (int32_t i = 0; i < rows; ++i, F += k) {
@@ -135,10 +49,11 @@ inline void add_chunk(const Tables& tables, const int32_t* codes, int32_t n, int
   }
 }
 
-// Codes of the used features w .. w + n as rows of the joined tables.
+// Codes of the used features w .. w + n - 1, as rows of the joined tables.
 template <class Real>
-inline void code_chunk(const View<Real>& X, const Searches<Real>& searches, const Tables& tables,
-                       int64_t i, int32_t rows, int32_t w, int32_t n, int32_t* codes) {
+inline void code_chunk(const Matrix<Real>& X, const ThresholdSearches<Real>& searches,
+                       const JoinedTables& tables, int64_t i, int32_t rows, int32_t w, int32_t n,
+                       int32_t* codes) {
   Real x[kRows] = {};
   for (int32_t j = 0; j < n; ++j, codes += kRows) {
     const Real* column = X.at(i, tables.features[w + j]);
@@ -149,8 +64,8 @@ inline void code_chunk(const View<Real>& X, const Searches<Real>& searches, cons
 }
 
 template <int K, class Real>
-void predict_rows(const View<Real>& X, const Searches<Real>& searches, const Tables& tables,
-                  int64_t begin, int64_t end, double* F) {
+void predict_rows(const Matrix<Real>& X, const ThresholdSearches<Real>& searches,
+                  const JoinedTables& tables, int64_t begin, int64_t end, double* F) {
   int32_t codes[kChunk * kRows];
   for (int64_t i = begin; i < end; i += kRows) {
     const int32_t rows = static_cast<int32_t>(i + kRows < end ? kRows : end - i);
@@ -162,7 +77,7 @@ void predict_rows(const View<Real>& X, const Searches<Real>& searches, const Tab
   }
 }
 
-// Whether one of n numbers is infinite. Not by their maximum: that is a chain of comparisons.
+// Whether one of n numbers is infinite. A maximum would be a chain of dependent comparisons.
 template <class Real>
 inline bool any_infinite(const Real* x, int64_t n, int64_t stride) {
   using Lane = std::conditional_t<sizeof(Real) == 8, int64_t, int32_t>;
@@ -177,65 +92,54 @@ inline bool any_infinite(const Real* x, int64_t n, int64_t stride) {
 }
 
 template <class Real>
-inline bool any_infinite(const View<Real>& X, int32_t d, int64_t begin, int64_t end) {
+inline bool any_infinite(const Matrix<Real>& X, int64_t begin, int64_t end) {
   bool found = false;
   if (X.column_stride == 1) {
-    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), d, 1);
+    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), X.d, 1);
   } else if (X.row_stride == 1) {
-    for (int32_t f = 0; f < d; ++f) found |= any_infinite(X.at(begin, f), end - begin, 1);
+    for (int32_t f = 0; f < X.d; ++f) found |= any_infinite(X.at(begin, f), end - begin, 1);
   } else {
-    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), d, X.column_stride);
+    for (int64_t i = begin; i < end; ++i) found |= any_infinite(X.at(i, 0), X.d, X.column_stride);
   }
   return found;
 }
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(encode)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
-                               int32_t d, int64_t row_stride, int64_t column_stride,
-                               const double* thresholds, const int32_t* n_thresholds,
-                               const int32_t* missing, void* codes, int32_t code_bytes) {
-  DB_SPACE::with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
-    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    const DB_SPACE::View<Real> view{static_cast<const Real*>(X), m, row_stride, column_stride};
-    DB_SPACE::encode_all(team, view, d, thresholds, n_thresholds, missing,
-                         static_cast<Code*>(codes));
-  });
-}
-
 DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
                                    int32_t d, int64_t row_stride, int64_t column_stride,
-                                   const DbTables* record, double* F) {
-  constexpr int64_t piece_rows = 1024;
-  const int32_t pieces = static_cast<int32_t>((m + piece_rows - 1) / piece_rows);
-  DB_SPACE::Scratch<uint8_t> infinite(pieces);
-  DB_SPACE::Scratch<int32_t> starts(record->n_used + 1);
-  for (int32_t w = 0; w < record->n_used; ++w)
-    starts[w + 1] = starts[w] + record->n_thresholds[w] + 2;
-  const DB_SPACE::Tables tables{record->features, record->n_thresholds, starts.get(),
-                                record->values,   record->n_used,       record->k};
-  DB_SPACE::with_types(1, real_bytes, [&](auto*, auto* real) {
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    const DB_SPACE::View<Real> view{static_cast<const Real*>(X), m, row_stride, column_stride};
-    const DB_SPACE::Searches<Real> searches(team, record->thresholds, record->n_thresholds,
-                                            record->n_used, m);
-    DB_SPACE::with_width(record->k, [&](auto width) {
-      share(team, pieces, [&](int32_t piece) {
-        const int64_t begin = piece * piece_rows;
-        const int64_t end = begin + piece_rows < m ? begin + piece_rows : m;
-        for (int64_t i = begin; i < end; i += DB_SPACE::kRows) {
-          const int64_t last = i + DB_SPACE::kRows < end ? i + DB_SPACE::kRows : end;
-          infinite[piece] |= DB_SPACE::any_infinite(view, d, i, last);
-          DB_SPACE::predict_rows<decltype(width)::value>(view, searches, tables, i, last, F);
-        }
-        double* out = F + static_cast<size_t>(begin) * record->k;
-        for (int64_t i = begin; i < end; ++i, out += record->k)
-          for (int32_t r = 0; r < record->k; ++r) out[r] += record->intercept[r];
+                                   const DbTables* tables, double* F, int32_t* infinite) {
+  using namespace DB_SPACE;
+  return status_of([&] {
+    constexpr int64_t piece_rows = 1024;
+    const int32_t pieces = static_cast<int32_t>((m + piece_rows - 1) / piece_rows);
+    Scratch<uint8_t> found(pieces);
+    Scratch<int32_t> starts(tables->n_used + 1);
+    for (int32_t w = 0; w < tables->n_used; ++w)
+      starts[w + 1] = starts[w] + tables->n_thresholds[w] + 2;
+    const JoinedTables joined{tables->features, tables->n_thresholds, starts.get(),
+                              tables->values,   tables->n_used,       tables->k};
+    with_reals(real_bytes, [&](auto* real) {
+      using Real = Pointee<decltype(real)>;
+      const Matrix<Real> matrix{static_cast<const Real*>(X), m, d, row_stride, column_stride};
+      const ThresholdSearches<Real> searches(team, tables->thresholds, tables->n_thresholds,
+                                             tables->n_used, m);
+      with_width(tables->k, [&](auto width) {
+        share(team, pieces, [&](int32_t piece) {
+          const int64_t begin = piece * piece_rows;
+          const int64_t end = begin + piece_rows < m ? begin + piece_rows : m;
+          for (int64_t i = begin; i < end; i += kRows) {
+            const int64_t last = i + kRows < end ? i + kRows : end;
+            found[piece] |= any_infinite(matrix, i, last);
+            predict_rows<decltype(width)::value>(matrix, searches, joined, i, last, F);
+          }
+          double* out = F + static_cast<size_t>(begin) * tables->k;
+          for (int64_t i = begin; i < end; ++i, out += tables->k)
+            for (int32_t r = 0; r < tables->k; ++r) out[r] += tables->intercept[r];
+        });
       });
     });
+    *infinite = 0;
+    for (int32_t piece = 0; piece < pieces; ++piece) *infinite |= found[piece];
   });
-  int32_t found = 0;
-  for (int32_t piece = 0; piece < pieces; ++piece) found |= infinite[piece];
-  return found;
 }

@@ -1,26 +1,29 @@
-// Scores from tables: what every feature adds to the rows.
-#include "lists.h"
-#include "team.h"
+// Scores from tables: adds the table row of every feature to every row.
+#include "dispatch.h"
+#include "scratch.h"
+#include "simd.h"
+#include "sparse_codes.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
-constexpr int64_t kTableRows = 8 * kListRows;  // rows per piece, where a block is not larger
+constexpr int64_t kTableRows = 8 * kBlockRows;  // rows per piece, unless a block is larger
 
-// Turns the tables of features with a list into what a code adds to the commonest one, and sums up
-// what that one adds in all of them, `base` (k,).
+// Subtracts the row of the most common code from the table of every sparse feature; `base` (k,) is
+// the sum of these rows.
 template <class Code, class Real>
-void split_off_base(const Lists<Code>& lists, const int32_t* features, const int32_t* n_bins,
-                    int32_t n_work, int32_t k, Real* table, Real* base) {
+void split_off_base(const SparseCodes<Code>& sparse_codes, const int32_t* features,
+                    const int32_t* n_bins, int32_t n_work, int32_t k, Real* table, Real* base) {
   Scratch<double> sum(k);
-  Scratch<Real> usual(k);
+  Scratch<Real> most_common(k);
   for (int32_t w = 0; w < n_work; ++w) {
     const size_t size = static_cast<size_t>(n_bins[w]) * k;
-    if (lists.has(features[w])) {
-      const size_t place = static_cast<size_t>(lists.usual(features[w])) * k;
-      std::memcpy(usual.get(), table + place, sizeof(Real) * k);
-      for (int32_t r = 0; r < k; ++r) sum[r] += usual[r];
+    if (sparse_codes.is_sparse(features[w])) {
+      const size_t place = static_cast<size_t>(sparse_codes.most_common(features[w])) * k;
+      std::memcpy(most_common.get(), table + place, sizeof(Real) * k);
+      for (int32_t r = 0; r < k; ++r) sum[r] += most_common[r];
       for (size_t i = 0; i < size; i += k)
-        for (int32_t r = 0; r < k; ++r) table[i + r] -= usual[r];
+        for (int32_t r = 0; r < k; ++r) table[i + r] -= most_common[r];
     }
     table += size;
   }
@@ -34,26 +37,26 @@ void add_feature(const Code* codes, int64_t n, const Real* table, int32_t k, Rea
 }
 
 template <int K, class Code, class Real>
-void add_listed(const Listed<Code>& list, const Real* table, int32_t k, Real* F) {
+void add_sparse(const SparseBlock<Code>& block, const Real* table, int32_t k, Real* F) {
   const size_t stride = K > 0 ? K : k;
-  for (int64_t i = 0; i < list.n; ++i)
-    add_row<K>(F + list.rows[i] * stride, table + list.codes[i] * stride, k);
+  for (int64_t i = 0; i < block.n; ++i)
+    add_row<K>(F + block.rows[i] * stride, table + block.codes[i] * stride, k);
 }
 
-// Rows are taken in blocks so that a block of F stays in the cache over all features.
+// Rows are processed in blocks, so that a block of F stays in the cache for all features.
 template <int K, class Code, class Real>
-void add_block_of_tables(const Code* codes, const Lists<Code>& lists, int64_t m, int64_t first,
-                         const int32_t* features, const int32_t* n_bins, int32_t n_work,
-                         const Real* table, const Real* base, int32_t k, Real* F) {
-  const int64_t block = lists.block_rows(), n = m - first < block ? m - first : block;
-  if (lists.any())
+void add_block_of_tables(const Code* codes, const SparseCodes<Code>& sparse_codes, int64_t m,
+                         int64_t first, const int32_t* features, const int32_t* n_bins,
+                         int32_t n_work, const Real* table, const Real* base, int32_t k, Real* F) {
+  const int64_t block = sparse_codes.block_rows(), n = m - first < block ? m - first : block;
+  if (sparse_codes.any())
     for (int64_t i = 0; i < n; ++i) add_row<K>(F + i * k, base, k);
   for (int32_t w = 0; w < n_work; ++w) {
     const int32_t f = features[w];
-    if (lists.has(f)) {
-      add_listed<K>(lists.at(f, first / block), table, k, F);
+    if (sparse_codes.is_sparse(f)) {
+      add_sparse<K>(sparse_codes.at(f, first / block), table, k, F);
     } else {
-      add_feature<K>(codes + lists.place(f) * m + first, n, table, k, F);
+      add_feature<K>(codes + sparse_codes.place(f) * m + first, n, table, k, F);
     }
     table += static_cast<size_t>(n_bins[w]) * k;
   }
@@ -61,26 +64,30 @@ void add_block_of_tables(const Code* codes, const Lists<Code>& lists, int64_t m,
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
-                                   const DbSparse* sparse, const int32_t* features,
-                                   const int32_t* n_bins, int32_t n_work, void* tables, int32_t k,
-                                   void* F, int32_t real_bytes) {
+DB_EXPORT int32_t DB_NAME(add_tables)(DbTeam* team, const void* codes, int32_t code_bytes,
+                                      int64_t m, const DbSparseCodes* sparse,
+                                      const int32_t* features, const int32_t* n_bins,
+                                      int32_t n_work, void* tables, int32_t k, void* F,
+                                      int32_t real_bytes) {
   using namespace DB_SPACE;
-  with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
-    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    const Lists<Code> lists(sparse, m);
-    Real* table = static_cast<Real*>(tables);
-    Scratch<Real> base(k);
-    split_off_base(lists, features, n_bins, n_work, k, table, base.get());
-    const int64_t block = lists.block_rows(), rows = block > kTableRows ? block : kTableRows;
-    with_width(k, [&](auto width) {
-      share(team, static_cast<int32_t>((m + rows - 1) / rows), [&](int32_t piece) {
-        const int64_t begin = piece * rows;
-        for (int64_t i = begin; i < begin + rows && i < m; i += block)
-          add_block_of_tables<decltype(width)::value>(
-              static_cast<const Code*>(codes), lists, m, i, features, n_bins, n_work, table,
-              base.get(), k, static_cast<Real*>(F) + i * k);
+  return status_of([&] {
+    with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {
+      using Code = Pointee<decltype(code)>;
+      using Real = Pointee<decltype(real)>;
+      const SparseCodes<Code> sparse_codes(sparse, m);
+      Real* table = static_cast<Real*>(tables);
+      Scratch<Real> base(k);
+      split_off_base(sparse_codes, features, n_bins, n_work, k, table, base.get());
+      const int64_t block = sparse_codes.block_rows();
+      const int64_t rows = block > kTableRows ? block : kTableRows;
+      with_width(k, [&](auto width) {
+        share(team, static_cast<int32_t>((m + rows - 1) / rows), [&](int32_t piece) {
+          const int64_t begin = piece * rows;
+          for (int64_t i = begin; i < begin + rows && i < m; i += block)
+            add_block_of_tables<decltype(width)::value>(
+                static_cast<const Code*>(codes), sparse_codes, m, i, features, n_bins, n_work,
+                table, base.get(), k, static_cast<Real*>(F) + i * k);
+        });
       });
     });
   });

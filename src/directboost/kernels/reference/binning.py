@@ -1,67 +1,40 @@
-"""NumPy twins of the native kernels: specification, test oracle and fallback.
-
-Same names and signatures as in `native`; threads are accepted and not used, and lists only where
-they are all there is of the codes of a feature.
-"""
+"""NumPy twins: cuts and codes of a matrix, sums by code, prices of stumps, and scores by code."""
 
 import numpy as np
 
 from ...arrays import Array, Bools, Ints, Scores
 from ..step_functions import edges_of, jump_penalty
-from ..structs import LIST_ROWS, Cuts, SparseCodes, Tables, Team, codes_of, tie_width
-from .block_descent import model_epoch, solve_block
-from .losses import dual_parts, dual_pass, loss_pass
-from .newton import model_newton
+from ..structs import SPARSE_BLOCK_ROWS, Cuts, SparseCodes, Tables, codes_of, tie_width
+from ..threads import Team
 
 
 def list_codes(codes: Ints, most: int, team: Team | None = None) -> SparseCodes:
-    """List the rows without the commonest code, for features with at most `most` of them.
+    """Return the sparse codes of the features with at most `most` rows off the most common code.
 
-    `most` is well below half the rows: the compiled kernel finds the commonest code by a vote.
+    `most` must be well below half the rows: the compiled kernel finds the most common code by a
+    majority vote.
     """
-    usual = np.array([_commonest(row, most) for row in codes], dtype=np.int32)
-    listed = [
+    most_common = np.array([_most_common(row, most) for row in codes], dtype=np.int32)
+    stored = [
         np.flatnonzero(row != code) if code >= 0 else np.empty(0, dtype=np.intp)
-        for row, code in zip(codes, usual, strict=True)
+        for row, code in zip(codes, most_common, strict=True)
     ]
-    blocks = -(-codes.shape[1] // LIST_ROWS)
-    counts = [np.bincount(rows // LIST_ROWS, minlength=blocks) for rows in listed]
-    places = [(rows % LIST_ROWS).astype(np.uint16) for rows in listed]
-    others = [row[rows] for row, rows in zip(codes, listed, strict=True)]
+    blocks = -(-codes.shape[1] // SPARSE_BLOCK_ROWS)
+    counts = [np.bincount(rows // SPARSE_BLOCK_ROWS, minlength=blocks) for rows in stored]
+    in_block = [(rows % SPARSE_BLOCK_ROWS).astype(np.uint16) for rows in stored]
+    others = [row[rows] for row, rows in zip(codes, stored, strict=True)]
     return SparseCodes(
-        usual,
-        np.cumsum(np.concatenate([[0], *counts]), dtype=np.int64),
-        np.concatenate([np.empty(0, dtype=np.uint16), *places]),
-        np.concatenate([np.empty(0, dtype=codes.dtype), *others]),
+        most_common=most_common,
+        starts=np.cumsum(np.concatenate([[0], *counts]), dtype=np.int64),
+        rows=np.concatenate([np.empty(0, dtype=np.uint16), *in_block]),
+        codes=np.concatenate([np.empty(0, dtype=codes.dtype), *others]),
     )
 
 
-def _commonest(row: Ints, most: int) -> int:
-    """Return the commonest code, or -1 where more than `most` rows have another one."""
+def _most_common(row: Ints, most: int) -> int:
+    """Return the most common code, or -1 if more than `most` rows have another one."""
     counts = np.bincount(row, minlength=1)
     return int(counts.argmax()) if row.size - int(counts.max()) <= most else -1
-
-
-__all__ = [
-    "add_tables",
-    "dual_norm",
-    "dual_parts",
-    "dual_pass",
-    "edges",
-    "encode",
-    "find_cuts",
-    "histograms",
-    "list_codes",
-    "loss_pass",
-    "model_epoch",
-    "model_newton",
-    "penalty",
-    "predict",
-    "price",
-    "quantile_cuts",
-    "ranges",
-    "solve_block",
-]
 
 
 def histograms(
@@ -72,7 +45,7 @@ def histograms(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> Array:
-    """Return the sums of the rows of A (m, k) per code of the listed features, (all bins, k)."""
+    """Return the sums of the rows of A (m, k) per code of the given features, (all bins, k)."""
     sums = [
         _histogram(codes_of(codes, sparse, int(f)), int(n), A)
         for f, n in zip(features, n_bins, strict=True)
@@ -89,8 +62,8 @@ def _histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     """Return the edges (n_jumps, k) of the positive polarity of every jump of one feature.
 
-    The edges of a jump are the sum of A over the rows it answers +1 minus the sum over the rest:
-    the total less twice the rest. `kinds.answers` says which these are.
+    The edges of a jump are the sum of A over the rows where it is +1 minus the sum over the rows
+    where it is -1: the total minus twice the latter. See `step_functions.answers`.
     """
     return edges_of(_histogram(codes, n_bins, A), kind)
 
@@ -110,12 +83,11 @@ def price(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return for every feature the largest price, and the jump and polarity that have it.
+    """Return for every feature the largest price, and the jump and polarity that attain it.
 
     The price of a jump is the q-norm of the positive part of its edges (of minus its edges for
-    polarity -1) over the cost of the feature. Prices within 1e-12 relative (1e-6 for single
-    precision) are ties: the first jump wins, then polarity +1. Features without a jump have
-    price 0.
+    polarity -1) divided by the cost of the feature. Prices within 1e-12 relative (1e-6 for single
+    precision) are ties: the first jump wins, then polarity +1. Features without jumps have price 0.
     """
     d, tie = n_bins.size, tie_width(A)
     best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
@@ -137,15 +109,15 @@ def add_tables(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> None:
-    """Add to F (m, k), in place, the table row of every listed feature at the row's code."""
+    """Add to F (m, k), in place, the table row of every given feature at the row's code."""
     for feature, table in zip(features, tables, strict=True):
         F += table[codes_of(codes, sparse, int(feature))].astype(F.dtype)
 
 
 def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
-    """Return smallest and largest value of every column, and which have missing values.
+    """Return the smallest and largest value of every column, and which have missing values.
 
-    Columns without a value have infinity as smallest and minus infinity as largest one.
+    Columns without values have infinity as the smallest and minus infinity as the largest one.
     """
     gone = np.isnan(X)
     low = np.where(gone, np.inf, X).min(axis=0, initial=np.inf).astype(np.float64)
@@ -156,21 +128,21 @@ def ranges(X: Scores, team: Team | None = None) -> tuple[Array, Array, Bools]:
 def find_cuts(
     X: Scores, weight: Array | None, max_bins: int | None, team: Team | None = None
 ) -> Cuts:
-    """Return where the thresholds of every column of X (m, d) lie; weight None is all ones.
+    """Return the thresholds of every column of X (m, d); weight None means all ones.
 
-    Columns with at most `max_bins` distinct values (all where it is None) are cut between all
-    neighbours, the others at weighted quantiles.
+    Columns with at most `max_bins` distinct values (all columns if it is None) are cut between all
+    neighbouring values, the others at weighted quantiles.
     """
     weight = np.ones(X.shape[0]) if weight is None else weight
     found = [_cut_column(x, weight, X.shape[0] if max_bins is None else max_bins) for x in X.T]
     before, after, centre, exact = zip(*found, strict=True) if found else ((), (), (), ())
     return Cuts(
-        np.array([x.size for x in before], dtype=np.int32),
-        np.concatenate([*before, np.empty(0)]),
-        np.concatenate([*after, np.empty(0)]),
-        np.asarray(np.isnan(X).any(axis=0)),
-        np.array(centre, dtype=np.int64),
-        np.array(exact, dtype=np.bool_),
+        counts=np.array([x.size for x in before], dtype=np.int32),
+        before=np.concatenate([*before, np.empty(0)]),
+        after=np.concatenate([*after, np.empty(0)]),
+        missing=np.asarray(np.isnan(X).any(axis=0)),
+        centre=np.array(centre, dtype=np.int64),
+        exact=np.array(exact, dtype=np.bool_),
     )
 
 
@@ -187,10 +159,11 @@ def _cut_column(x: Scores, weight: Array, max_bins: int) -> tuple[Array, Array, 
 
 
 def quantile_cuts(mass: Array, max_bins: int) -> Ints:
-    """Return the indices of the values after which the weighted quantiles lie.
+    """Return the indices of the values that precede the weighted quantiles.
 
-    The small slack keeps a quantile that falls on a value there whatever the rounding. Quantiles
-    on the largest value cut before it: a feature whose mass sits there keeps a threshold.
+    The small slack keeps a quantile that falls on a value at this value despite rounding.
+    Quantiles on the largest value cut before it, so that a feature with most of its mass there
+    keeps a threshold.
     """
     targets = mass[-1] * np.arange(1, max_bins) / max_bins
     cuts = np.searchsorted(mass, targets * (1.0 - 1e-12))
@@ -200,7 +173,7 @@ def quantile_cuts(mass: Array, max_bins: int) -> Ints:
 def encode(
     X: Scores, thresholds: list[Array], missing: Ints, codes: Ints, team: Team | None = None
 ) -> None:
-    """Write into `codes` (d, m) how many thresholds of its feature lie below every x.
+    """Write into `codes` (d, m) the number of thresholds of the feature below every x.
 
     NaN gets the code `missing` of its feature.
     """
@@ -216,8 +189,8 @@ def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
 def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: float) -> float:
     """Return the penalty of the stacked jumps start + step (end - start), (all jumps, k).
 
-    Those of feature w lie from first[w] to first[w + 1] and cost nu[w] times the norms of their
-    positive and negative parts.
+    The jumps of feature w lie from first[w] to first[w + 1] and cost nu[w] times the norms of
+    their positive and negative parts.
     """
     jumps = end if step == 1.0 else start + step * (end - start)
     bounds = zip(nu, first[:-1], first[1:], strict=True)
@@ -225,9 +198,9 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
 
 
 def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
-    """Return the scores (m, k), and whether X holds an infinite number, used or not.
+    """Return the scores (m, k), and whether X has an infinite value in any feature.
 
-    Scores are one look-up per used feature, in their order, and the intercept at the end.
+    The scores are the sum of one look-up per used feature, in order, plus the intercept.
     """
     F = np.zeros((X.shape[0], tables.intercept.size))
     ends = np.cumsum(tables.n_thresholds)

@@ -1,4 +1,4 @@
-"""NumPy twin of the block solver: all jumps of one feature on a quadratic model."""
+"""NumPy twins of block descent: all jumps of one feature, and one visit to every feature."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -6,11 +6,14 @@ from scipy.optimize import brentq
 from ...arrays import Array, Bools, Ints
 from ..prox import prox_p
 from ..step_functions import WITH_MISSING, answers, jump_penalty, live_jumps
-from ..structs import QuadraticModelArrays, Sweeps, Team
+from ..structs import QuadraticModelArrays, Sweeps
+from ..threads import Team
 
-#: A force that exceeds nu by less than this share is rounding: it must not give birth to a weight,
-#: which a Newton step could then move at will.
+#: An edge that exceeds nu by less than this share is rounding: it must not create a non-zero jump,
+#: which a Newton step could then move freely.
 NOISE = 1e-10
+FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
+ENOUGH = 0.6  # the full step is taken while the gain is this share of the curvature along it
 
 
 def solve_block(
@@ -27,9 +30,9 @@ def solve_block(
 
     Minimises over the jumps v, with g the change of the table they make,
     ``sum_t (-G_t g_t + D_t g_t^2 / 2) + nu sum_j (||v_j+||_p + ||v_j-||_p)``
-    by coordinate descent over the jumps: G (n_bins, k) sums -dL/dF and D the curvature. Full
-    sweeps over all jumps alternate with sweeps over those that are not zero. Classes with a sign
-    in `signs` (k,) get no jump of the other one.
+    by coordinate descent over the jumps. G (n_bins, k) are sums of -dL/dF and D of the curvature.
+    Full sweeps over all jumps alternate with sweeps over the non-zero ones. Classes with a sign in
+    `signs` (k,) get no jump of the other sign.
     """
     left, change = G.copy(), np.zeros_like(G)
     T = D.sum(axis=0)
@@ -37,7 +40,7 @@ def solve_block(
     block = _Block(left, D, change, T, nu, p, signs)
     first = 0.0
     for round_number in range(sweeps.full):
-        moved = sum(block.sweep(*view, jumps, False) for view in _views(G.shape[0], kind))
+        moved = sum(block.sweep(*group, jumps, False) for group in _visit_groups(G.shape[0], kind))
         if moved == 0.0:
             break
         first = moved if round_number == 0 else first
@@ -51,21 +54,22 @@ def _sweep_live(block: "_Block", kind: int, sweeps: Sweeps, jumps: Array) -> Non
     live = (jumps != 0.0).any(axis=1)
     if not live.any():
         return
-    views = [
-        (rows[live[rows]], every[live[rows]]) for rows, every in _views(block.G.shape[0], kind)
+    groups = [
+        (rows[live[rows]], every[live[rows]])
+        for rows, every in _visit_groups(block.G.shape[0], kind)
     ]
     first = 0.0
     for number in range(sweeps.segment):
-        moved = sum(block.sweep(*view, jumps, True) for view in views)
+        moved = sum(block.sweep(*group, jumps, True) for group in groups)
         first = moved if number == 0 else first
         if moved <= sweeps.tolerance**2 * first:
             break
 
 
-def _views(n: int, kind: int) -> list[tuple[Ints, Array]]:
-    """Jumps that are visited one after the other, with what they answer to the bins.
+def _visit_groups(n: int, kind: int) -> list[tuple[Ints, Array]]:
+    """Return groups of jumps that are visited in turn, and their values +1 or -1 on the bins.
 
-    With a missing code there are two: jumps that send it to the right, and to the left.
+    With a missing code there are two groups: jumps that send it to the right, and to the left.
     """
     every = answers(n, kind)
     rows = np.arange(every.shape[0])
@@ -74,6 +78,8 @@ def _views(n: int, kind: int) -> list[tuple[Ints, Array]]:
 
 
 class _Block:
+    """State of one block: the remaining gradient G and the change of the table, both in place."""
+
     def __init__(
         self, G: Array, D: Array, change: Array, T: Array, nu: float, p: float, signs: Ints | None
     ) -> None:
@@ -81,17 +87,17 @@ class _Block:
         self._signs = np.zeros(T.size) if signs is None else signs
 
     def sweep(self, rows: Ints, every: Array, jumps: Array, all_rows: bool) -> float:
-        """Visit in turn the jumps that are not zero or can gain; return sum T d^2."""
+        """Visit in turn the jumps that are non-zero or can improve; return sum T d^2."""
         moved, position = 0.0, -1
         while True:
             E = every @ self.G
-            gains = all_rows | self._gains(E) | (jumps[rows] != 0.0).any(axis=1)
-            gains[: position + 1] = False
-            if not gains.any():
+            active = all_rows | self._can_improve(E) | (jumps[rows] != 0.0).any(axis=1)
+            active[: position + 1] = False
+            if not active.any():
                 return moved
-            position = int(np.argmax(gains))
+            position = int(np.argmax(active))
             v = jumps[rows[position]]
-            z = self._allowed(v + E[position] / self.T)
+            z = self._project(v + E[position] / self.T)
             d = prox_metric(z, self.T, self.nu, self.p) - v
             v += d
             moved += float(self.T @ d**2)
@@ -99,11 +105,11 @@ class _Block:
             self.change += step
             self.G -= self.D * step
 
-    def _allowed(self, z: Array) -> Array:
+    def _project(self, z: Array) -> Array:
         return np.where(self._signs * z < 0.0, 0.0, z)
 
-    def _gains(self, E: Array) -> Bools:
-        E = self._allowed(E)
+    def _can_improve(self, E: Array) -> Bools:
+        E = self._project(E)
         q = np.inf if self.p == 1.0 else (1.0 if np.isinf(self.p) else self.p / (self.p - 1.0))
         up = np.linalg.norm(np.maximum(E, 0.0), ord=q, axis=1)
         down = np.linalg.norm(np.maximum(-E, 0.0), ord=q, axis=1)
@@ -150,16 +156,12 @@ def _prox_two(z: Array, T: Array, nu: float) -> Array:
     return np.asarray(T * z * eta / (T * eta + nu))
 
 
-FEW_BINS, FEW_LIVE, FEW_SWEEPS = 64, 10, 5
-ENOUGH = 0.6  # a step counts while the gain is this share of the curvature along it
-
-
 def model_epoch(work: QuadraticModelArrays, team: Team | None = None) -> float:
-    """Visit every feature of the model once, in place; return by how much the model fell.
+    """Visit every feature of the model once, in place; return the decrease of the model.
 
-    Per feature: what is left of its gradient, the block solve with the diagonal curvature, and,
-    where that step is too long for the whole curvature, a shorter one: along the step the model
-    is a parabola.
+    For every feature: compute the remaining gradient, solve the block with the diagonal curvature,
+    and shorten the step if it is too long for the full curvature. Along the step the model is a
+    parabola.
     """
     return sum(_visit(work, w) for w in range(work.features.size))
 
@@ -181,7 +183,7 @@ def _visit(work: QuadraticModelArrays, w: int) -> float:
         return 0.0
     gain = nu * (jump_penalty(old, work.p) - jump_penalty(jumps, work.p)) + (change * left).sum()
     scores = change[codes].astype(work.Q.dtype)
-    image = work.bend(scores)
+    image = work.hessian_product(scores)
     curvature = float((scores * image).sum() + (ridge * change**2).sum())
     step = 1.0
     if gain < ENOUGH * curvature:
@@ -193,7 +195,7 @@ def _visit(work: QuadraticModelArrays, w: int) -> float:
 
 
 def _effort(work: QuadraticModelArrays, n_bins: int, jumps: Array) -> Sweeps:
-    """Give blocks with few bins and few live jumps one full sweep and few segment sweeps."""
+    """Return the sweeps of a block: fewer if it has few bins and few non-zero jumps."""
     if n_bins <= FEW_BINS and int(live_jumps(jumps).sum()) <= FEW_LIVE:
-        return Sweeps(1, FEW_SWEEPS, work.sweeps.tolerance)
+        return Sweeps(full=1, segment=FEW_SWEEPS, tolerance=work.sweeps.tolerance)
     return work.sweeps

@@ -1,4 +1,4 @@
-"""NumPy twins of the passes over the rows: losses from scores, and dual objectives from weights."""
+"""NumPy twins of the passes over the rows: the losses and their dual objectives."""
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax, xlogy
@@ -12,27 +12,28 @@ from ..structs import (
     LossRows,
     LossValues,
     SearchDirection,
-    Team,
+    Wanted,
     own_class_dual,
 )
+from ..threads import Team
 
 
 def loss_pass(
     rows: LossRows,
     F: Scores,
-    wanted: str = "UA",
+    wanted: Wanted,
     team: Team | None = None,
-    way: SearchDirection | None = None,
+    direction: SearchDirection | None = None,
     out: LossValues | None = None,
 ) -> LossValues:
-    """Return the loss at F, or a way from there, and the wanted ones of F, U, A = -dL/dF and C.
+    """Return the loss at F, or after a step from F, and the wanted ones of F, U, A = -dL/dF and C.
 
-    C is the diagonal of the second derivative in F that the block solver uses: class r carries
-    its own term and, with pairwise margins, class y_i the sum of the terms of the others. The
-    arrays of `out` are written to where it has them.
+    C is the diagonal of the second derivative in F that the block solver uses: class r has its own
+    term and, with pairwise margins, class y_i the sum of the terms of the others. Results are
+    written into the arrays of `out` where it has them.
     """
-    if way is not None:
-        F = F + F.dtype.type(way.step) * way.change
+    if direction is not None:
+        F = F + F.dtype.type(direction.step) * direction.change
     index = np.arange(F.shape[0])
     if rows.labels is not None:
         z = (F - F[index, rows.labels][:, None]).astype(np.float64)
@@ -53,25 +54,20 @@ def loss_pass(
     else:
         assert rows.targets is not None
         A = rows.targets * u
-    found = {"F": F, "U": U, "A": A, "C": C}
-    kept = {
-        n: _into(None if out is None else getattr(out, n), found[n].astype(F.dtype)) for n in wanted
-    }
-    return LossValues(value, **kept)
-
-
-def _into(place: Scores | None, values: Scores) -> Scores:
-    """Return `values`, written to `place` where there is one."""
-    if place is None:
-        return values
-    place[:] = values
-    return place
+    arrays = {"F": F, "U": U, "A": A, "C": C}
+    returned = {}
+    for name in wanted.fields:
+        values, place = arrays[name].astype(F.dtype), None if out is None else getattr(out, name)
+        if place is not None:
+            place[:] = values
+        returned[name] = values if place is None else place
+    return LossValues(value=value, **returned)
 
 
 def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
     """Return the dual objective at U shrunk by tau.
 
-    The entries r != y_i are multiplied by tau; those at r = y_i are set as each loss asks.
+    The entries r != y_i are multiplied by tau; every loss has its own rule for those at r = y_i.
     """
     value, mass = dual_parts(rows, U, tau, team)
     return value + own_class_dual(rows, mass)
@@ -80,9 +76,9 @@ def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -
 def dual_parts(
     rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
-    """Return what the entries r != y_i add to `dual_pass`, and their mass, of which both are sums.
+    """Return the terms of the entries r != y_i of `dual_pass`, and their mass.
 
-    `own_class_dual` of the mass is what the entries r = y_i add.
+    Both are sums over the rows. `own_class_dual` of the total mass gives the other terms.
     """
     unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
     v = tau * U.astype(np.float64) / unit[:, None]
@@ -90,8 +86,8 @@ def dual_parts(
         v[np.arange(v.shape[0]), rows.labels] = 0.0
     terms = _DUALS[rows.loss](v)
     if rows.loss == MULTINOMIAL:
-        true_class = np.maximum(1.0 - v.sum(axis=1), 0.0)
-        terms = terms - xlogy(true_class, true_class)[:, None] / rows.k
+        rest = np.maximum(1.0 - v.sum(axis=1), 0.0)
+        terms = terms - xlogy(rest, rest)[:, None] / rows.k
     return float(unit @ terms.sum(axis=1)), float(unit @ v.sum(axis=1))
 
 

@@ -1,4 +1,4 @@
-"""NumPy twin of a Newton step on the live jumps: the penalty, and conjugate gradients."""
+"""NumPy twin of the Newton step on the non-zero jumps, by conjugate gradients."""
 
 from collections.abc import Callable
 
@@ -7,10 +7,11 @@ import numpy as np
 from ...arrays import Array, Ints, Scores
 from ..prox import row_norms
 from ..step_functions import answers, live_jumps
-from ..structs import QuadraticModelArrays, Team
+from ..structs import QuadraticModelArrays
+from ..threads import Team
 
 RIDGE = 1e-3  # share of the diagonal added to the second derivative
-TIE = 1e-9  # relative distance from the maximum of a part that is none
+TIE = 1e-9  # entries of a sign part within this relative distance of its maximum are tied
 
 
 def model_newton(
@@ -21,39 +22,39 @@ def model_newton(
     enough: float = np.inf,
     team: Team | None = None,
 ) -> float:
-    """Take a Newton step on the non-zero jumps, in place; return by how much the model fell.
+    """Take a Newton step on the non-zero jumps, in place; return the decrease of the model.
 
-    Solves H x = left - slope, H the second derivative of the model and of the penalty, by
-    conjugate gradients: at most so many iterations, or to a relative residual. Zero entries stay,
-    and entries that would change their sign become zero; with p = inf the largest entries of a
-    sign part move together, and one that would outgrow them is stopped there. Where a bound is
-    met the step is found anew with those entries held, up to `repeats` times in all; but not
-    where it gains, to first order, a share `enough` of its curvature. From 0.5 on the whole step
-    does not raise the model and is taken, else the lowest point of the model on the way. The
-    compiled kernel has a better preconditioner, and so takes another way to the same solution.
+    Solves H x = left - slope, with H the second derivative of the model and of the penalty, by
+    conjugate gradients: at most `most` iterations, or to the relative residual `tolerance`. Zero
+    entries stay zero, and entries that would change their sign become zero. With p = inf the
+    largest entries of a sign part move together, and an entry that would outgrow them is stopped
+    there. If a bound is met, the step is recomputed with those entries fixed, up to `repeats`
+    times in all, unless it gains, to first order, a share `enough` of its curvature. If it gains
+    at least 0.5 of its curvature, the whole step does not raise the model and is taken; else the
+    step ends at the minimum of the model along it. The compiled kernel has a better
+    preconditioner, so it reaches the same solution by other iterates.
     """
     places = np.flatnonzero(live_jumps(work.jumps))
     if places.size == 0:
         return 0.0
-    live, V = _Live(work, places), work.jumps[places]
-    left = live.edges(work.Q[:, : work.k], work.G - work.ridge * work.change, -1.0)
+    active, V = _ActiveSet(work, places), work.jumps[places]
+    left = active.edges(work.Q[:, : work.k], work.G - work.ridge * work.change, -1.0)
     at = V
     for _ in range(repeats):
-        rest = left - live.product(at - V)
-        free = at + _direction(work, live, at, rest, most, tolerance)
-        held = _within(free, at, work.p)
-        at = held
-        if np.array_equal(held, free):
+        rest = left - active.product(at - V)
+        free = at + _direction(work, active, at, rest, most, tolerance)
+        at = _within(free, at, work.p)
+        if np.array_equal(at, free):
             break
         change = at - V
-        gain = float((left * change).sum()) + live.penalty(V) - live.penalty(at)
-        if gain >= enough * float((change * live.product(change)).sum()):
+        gain = float((left * change).sum()) + active.penalty(V) - active.penalty(at)
+        if gain >= enough * float((change * active.product(change)).sum()):
             break
-    return _move(work, live, places, at - V, left)
+    return _move(work, active, places, at - V, left)
 
 
 def _within(free: Array, V: Array, p: float) -> Array:
-    """Return `free` (n, k) with the signs of V and, with p = inf, the largest entries of V."""
+    """Return `free` (n, k) clipped to the signs of V and, with p = inf, to its largest entries."""
     inside = np.where(np.sign(free) == np.sign(V), free, 0.0)
     if not np.isinf(p):
         return inside
@@ -66,12 +67,12 @@ def _within(free: Array, V: Array, p: float) -> Array:
 
 
 def _move(
-    work: QuadraticModelArrays, live: "_Live", places: Ints, change: Array, left: Array
+    work: QuadraticModelArrays, active: "_ActiveSet", places: Ints, change: Array, left: Array
 ) -> float:
     V = work.jumps[places]
-    gain = float((left * change).sum() + live.penalty(V) - live.penalty(V + change))
-    scores, tables = live.scores(change)
-    image = work.bend(scores)
+    gain = float((left * change).sum() + active.penalty(V) - active.penalty(V + change))
+    scores, tables = active.scores(change)
+    image = work.hessian_product(scores)
     curvature = float((scores * image).sum() + (work.ridge * tables**2).sum())
     step = max(gain, 0.0) / curvature if gain < 0.5 * curvature else 1.0
     work.jumps[places] += step * change
@@ -81,15 +82,20 @@ def _move(
 
 
 def _direction(
-    work: QuadraticModelArrays, live: "_Live", V: Array, left: Array, most: int, tolerance: float
+    work: QuadraticModelArrays,
+    active: "_ActiveSet",
+    V: Array,
+    left: Array,
+    most: int,
+    tolerance: float,
 ) -> Array:
-    mask, penalty = V != 0.0, PenaltyCurvature(V, live.nu, work.p)
-    totals = np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[live.feature]
+    mask, penalty = V != 0.0, PenaltyCurvature(V, active.nu, work.p)
+    totals = np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[active.feature]
     diagonal = np.where(mask, totals + penalty.diagonal, 0.0)
     diagonal = np.maximum(diagonal, 1e-12 * float(diagonal.max()))
 
     def product(d: Array) -> Array:
-        image = live.product(d) + penalty(d) + RIDGE * diagonal * d
+        image = active.product(d) + penalty(d) + RIDGE * diagonal * d
         return penalty.tie(np.where(mask, image, 0.0))
 
     def precondition(residual: Array) -> Array:
@@ -99,8 +105,8 @@ def _direction(
     return _conjugate_gradients(product, precondition, right, most, tolerance)
 
 
-class _Live:
-    """What the live jumps, at these places of all jumps, answer to the bins of their features."""
+class _ActiveSet:
+    """The non-zero jumps, given by their places among all jumps, and their values on the bins."""
 
     def __init__(self, work: QuadraticModelArrays, places: Ints) -> None:
         self._work = work
@@ -127,7 +133,7 @@ class _Live:
         return scores, tables
 
     def edges(self, rows_of_scores: Scores, sums: Array, sign: float = 1.0) -> Array:
-        """Return the edges of the live jumps for sums over the bins plus rows times the sign."""
+        """Return the edges of the jumps for sums over the bins plus `sign` times rows of scores."""
         work, out = self._work, np.empty((self.feature.size, self._work.k))
         for w, rows, signs in self._answers:
             total = sums[self._bins(w)].copy()
@@ -139,7 +145,7 @@ class _Live:
     def product(self, V: Array) -> Array:
         """Return the second derivative of the model times jumps V."""
         scores, tables = self.scores(V)
-        return self.edges(self._work.bend(scores), self._work.ridge * tables)
+        return self.edges(self._work.hessian_product(scores), self._work.ridge * tables)
 
     def penalty(self, V: Array) -> float:
         """Return the penalty of the jumps V."""
@@ -199,7 +205,7 @@ class PenaltyCurvature:
         return np.asarray(np.where(self._positive, plus[:, None], minus[:, None]))
 
     def _sums(self, x: Array) -> Array:
-        """Return for every entry the sum of x over its sign part."""
+        """Return the sum of x over the sign part of every entry."""
         plus = np.where(self._positive, x, 0.0).sum(axis=1, keepdims=True)
         minus = np.where(self._negative, x, 0.0).sum(axis=1, keepdims=True)
         return np.asarray(np.where(self._positive, plus, minus))
@@ -211,7 +217,7 @@ class PenaltyCurvature:
         return np.asarray(self.diagonal * d - self._scale * self._unit * self._sums(self._unit * d))
 
     def tie(self, d: Array) -> Array:
-        """Return d with the entries at the maximum of a part set to their mean (p = inf)."""
+        """Return d with the tied entries of every sign part set to their mean (p = inf)."""
         if self._tied is None:
             return d
         signed = np.where(self._tied, np.where(self._negative, -d, d), 0.0)

@@ -1,17 +1,17 @@
-// Block descent on the quadratic model: one pass over its rows per feature, one block solve per
-// pass.
-#include "block.h"
-#include "model.h"
+// Block descent on the quadratic model: one pass over its rows and one block solve per feature.
+#include "block_solver.h"
+#include "dispatch.h"
+#include "quadratic_model.h"
 
 namespace DB_SPACE {
 
-// Blocks this easy get one full sweep and few segment sweeps.
+// Limits of easy blocks, which get one full sweep and few segment sweeps.
 constexpr int32_t kFewBins = 64, kFewLive = 10, kFewSweeps = 5;
 
 template <class Norm>
-class Descent {
+class BlockDescent {
  public:
-  Descent(const DbModel& model, int32_t widest, Pass& pass)
+  BlockDescent(const DbQuadraticModel& model, int32_t widest, ModelPass& pass)
       : model_(model),
         pass_(pass),
         k_(model.k),
@@ -29,14 +29,14 @@ class Descent {
     }
   }
 
-  // Visits every feature once; returns by how much the model fell.
+  // Visits every feature once; returns the decrease of the model.
   double run() {
     for (int32_t w = 0; w < model_.n_work; ++w) {
       if (jump_count(w) == 0) continue;
-      look(w);
+      pass_over_rows(w);
       solve(w);
     }
-    look(-1);
+    pass_over_rows(-1);
     return gained_;
   }
 
@@ -51,8 +51,8 @@ class Descent {
     return model_.nu[w] * jump_penalty<Norm>(jumps, jump_count(w), k_, model_.p);
   }
 
-  // One pass with the pending change, on to feature `next`: what is left of its gradient.
-  void look(int32_t next) {
+  // One pass applies the pending change and computes the remaining gradient of feature `next`.
+  void pass_over_rows(int32_t next) {
     if (pending_ < 0 && next < 0) return;
     double curvature = pass_.run(pending_, change_.get(), next, G_.get());
     if (pending_ >= 0) settle(curvature, next);
@@ -62,8 +62,8 @@ class Descent {
     for (size_t i = 0; i < table_size(next); ++i) G_[i] = G[i] - G_[i] - ridge[i] * moved[i];
   }
 
-  // The pass shows the curvature along the step of the pending feature. With the diagonal alone
-  // the step may be too long: along it the model is a parabola, so take its lowest point.
+  // The pass gives the curvature along the step of the pending feature. The step of the diagonal
+  // model may be too long: along it the model is a parabola, so move to its minimum.
   void settle(double curvature, int32_t next) {
     const int32_t w = pending_;
     pending_ = -1;
@@ -114,8 +114,8 @@ class Descent {
     return live;
   }
 
-  const DbModel& model_;
-  Pass& pass_;
+  const DbQuadraticModel& model_;
+  ModelPass& pass_;
   const int32_t k_;
   BlockSolver<Norm> solver_;
   Scratch<double> G_, change_, part_, old_, new_;
@@ -126,30 +126,34 @@ class Descent {
 
 }  // namespace DB_SPACE
 
-DB_EXPORT void DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
-                                    int32_t kind, int32_t k, const int8_t* signs, double nu, double p,
-                                    int32_t full_sweeps, int32_t segment_sweeps, double tolerance,
-                                    double* jumps, double* change) {
-  DB_SPACE::with_norm(p, [&](auto norm) {
-    DB_SPACE::BlockSolver<decltype(norm)> solver(n_bins, k);
-    solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), signs, nu, p, full_sweeps,
-                 segment_sweeps, tolerance, jumps, change);
+DB_EXPORT int32_t DB_NAME(solve_block)(const double* G, const double* D, int32_t n_bins,
+                                       int32_t kind, int32_t k, const int8_t* signs, double nu,
+                                       double p, int32_t full_sweeps, int32_t segment_sweeps,
+                                       double tolerance, double* jumps, double* change) {
+  using namespace DB_SPACE;
+  return status_of([&] {
+    with_norm(p, [&](auto norm) {
+      BlockSolver<decltype(norm)> solver(n_bins, k);
+      solver.solve(G, D, n_bins, static_cast<uint8_t>(kind), signs, nu, p, full_sweeps,
+                   segment_sweeps, tolerance, jumps, change);
+    });
   });
 }
 
-DB_EXPORT double DB_NAME(model_epoch)(DbTeam* team, const DbModel* model) {
+DB_EXPORT int32_t DB_NAME(model_epoch)(DbTeam* team, const DbQuadraticModel* model,
+                                       double* decrease) {
   using namespace DB_SPACE;
-  double gained = 0.0;
-  int32_t widest = 2;
-  for (int32_t w = 0; w < model->n_work; ++w)
-    widest = model->n_bins[w] > widest ? model->n_bins[w] : widest;
-  with_types(model->code_bytes, model->real_bytes, [&](auto* code, auto* real) {
-    using Code = std::remove_const_t<std::remove_pointer_t<decltype(code)>>;
-    using Real = std::remove_const_t<std::remove_pointer_t<decltype(real)>>;
-    ModelPass<Code, Real> pass(team, *model, widest);
-    with_norm(model->p, [&](auto norm) {
-      gained = Descent<decltype(norm)>(*model, widest, pass).run();
+  return status_of([&] {
+    int32_t widest = 2;
+    for (int32_t w = 0; w < model->n_work; ++w)
+      widest = model->n_bins[w] > widest ? model->n_bins[w] : widest;
+    with_types(model->code_bytes, model->real_bytes, [&](auto* code, auto* real) {
+      using Code = Pointee<decltype(code)>;
+      using Real = Pointee<decltype(real)>;
+      TypedModelPass<Code, Real> pass(team, *model, widest);
+      with_norm(model->p, [&](auto norm) {
+        *decrease = BlockDescent<decltype(norm)>(*model, widest, pass).run();
+      });
     });
   });
-  return gained;
 }

@@ -1,23 +1,24 @@
-// Row norms of the penalties with a metric: what the block solver needs of l1,p.
+// The l1,p penalties of jumps: norms, proximal operators, curvature, bounds of a step, dual norms.
 //
 // A jump v (k,) stands for the weights max(v, 0) of polarity + and max(-v, 0) of polarity -, so its
 // penalty is nu (||v_+||_p + ||v_-||_p). The prox minimises sum_r T_r / 2 (v_r - z_r)^2 plus that;
-// it keeps signs, so the two parts separate. Per part, with a_r = T_r |z_r|, the solution is zero
-// where ||a||_q <= nu. `quiet` and `prox` take k as a multiple of four: spare entries have z = 0.
+// it preserves signs, so the two parts are independent. Per part, with a_r = T_r |z_r|, the
+// solution is zero where ||a||_q <= nu. `is_zero` and `prox` require k to be a multiple of four:
+// spare entries have z = 0.
 #pragma once
 
 #include <cmath>
 
-#include "common.h"
+#include "scratch.h"
 
 namespace DB_SPACE {
 
-// A force that exceeds nu by less than this share is rounding: it must not give birth to a weight,
-// which a Newton step could then move at will.
+// An edge that exceeds nu by less than this share is rounding: it must not create a non-zero jump,
+// which a Newton step could then move freely.
 constexpr double kNoise = 1e-10;
 
 struct Norm1 {
-  static bool quiet(const double* e, int32_t k, double nu, double) {
+  static bool is_zero(const double* e, int32_t k, double nu, double) {
     double top = 0.0;
     for (int32_t r = 0; r < k; ++r) top = std::fabs(e[r]) > top ? std::fabs(e[r]) : top;
     return top <= nu;
@@ -37,7 +38,7 @@ struct Norm1 {
 };
 
 struct Norm2 {
-  static bool quiet(const double* __restrict e, int32_t k, double nu, double) {
+  static bool is_zero(const double* __restrict e, int32_t k, double nu, double) {
     double up[4] = {0, 0, 0, 0}, down[4] = {0, 0, 0, 0};
     for (int32_t r = 0; r < k; r += 4) {
       for (int j = 0; j < 4; ++j) {
@@ -55,8 +56,8 @@ struct Norm2 {
     return std::sqrt(sum);
   }
   // v_r = a_r eta / (T_r eta + nu) with eta = ||v||: sum (a_r / (T_r eta + nu))^2 = 1. Newton on
-  // the inverse root of the sum, a concave function nearly linear in eta; v comes in with the last
-  // answer, whose norm is a good start.
+  // the inverse root of the sum, a concave function nearly linear in eta. On entry v is the
+  // previous solution, whose norm is a good start.
   static void prox(const double* __restrict z, const double* __restrict T, int32_t k, double sign,
                    double nu, double, double* __restrict v) {
     double forces[4] = {0, 0, 0, 0}, sizes[4] = {0, 0, 0, 0};
@@ -69,7 +70,8 @@ struct Norm2 {
       }
     }
     double eta = 0.0;
-    if (lanes(forces) > (1.0 + kNoise) * nu * nu) eta = norm(z, T, k, sign, nu, std::sqrt(lanes(sizes)));
+    if (lanes(forces) > (1.0 + kNoise) * nu * nu)
+      eta = norm(z, T, k, sign, nu, std::sqrt(lanes(sizes)));
     for (int32_t r = 0; r < k; ++r) {
       const double x = T[r] * z[r] * eta / (T[r] * eta + nu);
       v[r] = sign * z[r] > 0.0 ? x : v[r];
@@ -98,7 +100,7 @@ struct Norm2 {
 };
 
 struct NormInf {
-  static bool quiet(const double* e, int32_t k, double nu, double) {
+  static bool is_zero(const double* e, int32_t k, double nu, double) {
     double up = 0.0, down = 0.0;
     for (int32_t r = 0; r < k; ++r) {
       up += e[r] > 0.0 ? e[r] : 0.0;
@@ -111,7 +113,7 @@ struct NormInf {
     for (int32_t r = 0; r < k; ++r) top = sign * v[r] > top ? sign * v[r] : top;
     return top;
   }
-  // v_r = min(z_r, t) with sum T_r (z_r - t)_+ = nu: Newton from t = 0 climbs to the root.
+  // v_r = min(z_r, t) with sum T_r (z_r - t)_+ = nu: Newton from t = 0 increases to the root.
   static void prox(const double* z, const double* T, int32_t k, double sign, double nu, double,
                    double* v) {
     double level = 0.0;
@@ -140,7 +142,7 @@ struct NormP {
       if (sign * v[r] > 0.0) sum += std::pow(sign * v[r] / top, p);
     return top * std::pow(sum, 1.0 / p);
   }
-  static bool quiet(const double* e, int32_t k, double nu, double p) {
+  static bool is_zero(const double* e, int32_t k, double nu, double p) {
     const double q = p / (p - 1.0);
     return power_norm(e, k, 1.0, q) <= nu && power_norm(e, k, -1.0, q) <= nu;
   }
@@ -197,7 +199,7 @@ struct NormP {
   }
 };
 
-// Calls f with the norm that fits p.
+// Calls f with the norm for p.
 template <class Function>
 inline void with_norm(double p, Function f) {
   if (p == 1.0) {
@@ -218,6 +220,162 @@ inline double jump_penalty(const double* jumps, size_t n, int32_t k, double p) {
   for (size_t j = 0; j < n; ++j)
     sum += Norm::part(jumps + j * k, k, 1.0, p) + Norm::part(jumps + j * k, k, -1.0, p);
   return sum;
+}
+
+// Dual norms of the positive part of the edges (total - 2 * prefix), for both polarities.
+struct DualNorms {
+  double plus, minus;
+};
+
+inline DualNorms dual_norms(const double* total, const double* prefix, int32_t k, int32_t q) {
+  double plus = 0.0, minus = 0.0;
+  if (q == 0) {
+    for (int32_t r = 0; r < k; ++r) {
+      const double e = total[r] - 2.0 * prefix[r];
+      plus = e > plus ? e : plus;
+      minus = -e > minus ? -e : minus;
+    }
+    return {plus, minus};
+  }
+  for (int32_t r = 0; r < k; ++r) {
+    const double e = total[r] - 2.0 * prefix[r];
+    const double up = e > 0.0 ? e : 0.0, down = e < 0.0 ? -e : 0.0;
+    plus += q == 1 ? up : up * up;
+    minus += q == 1 ? down : down * down;
+  }
+  if (q == 1) return {plus, minus};
+  return {std::sqrt(plus), std::sqrt(minus)};
+}
+
+constexpr double kTie = 1e-9;  // entries this close to the maximum of a sign part are tied with it
+
+// The penalty nu (||v_+||_p + ||v_-||_p) of jumps on their non-zero entries, to second order.
+// With u = |v| / ||v|| inside a sign part: slope nu sign(v) u^(p-1), second derivative
+// nu (p-1) / ||v|| (diag(u^(p-2)) - w w') with w = sign(v) u^(p-1). For p = infinity the entries at
+// the maximum are tied: they move together and share the slope, and the curvature is zero.
+class PenaltyCurvature {
+ public:
+  PenaltyCurvature(const double* V, const double* nu, size_t rows, int32_t k, double p)
+      : V_(V),
+        rows_(rows),
+        k_(k),
+        p_(p),
+        slope_(rows * k),
+        diagonal_(rows * k),
+        outer_(rows * k),
+        scale_(2 * rows),
+        tied_(std::isinf(p) ? rows * k : 0) {
+    for (size_t j = 0; j < rows; ++j)
+      for (int side = 0; side < 2; ++side) set(j, side, nu[j]);
+  }
+
+  double slope(size_t i) const { return slope_[i]; }
+  double diagonal(size_t i) const { return diagonal_[i]; }
+
+  // out += second derivative times d.
+  void add(const double* d, double* out) const {
+    if (p_ == 1.0 || std::isinf(p_)) return;
+    for (size_t j = 0; j < rows_; ++j) {
+      const size_t row = j * k_;
+      double along[2] = {0.0, 0.0};
+      for (int32_t r = 0; r < k_; ++r) along[V_[row + r] < 0.0] += outer_[row + r] * d[row + r];
+      for (int32_t r = 0; r < k_; ++r) {
+        const int side = V_[row + r] < 0.0;
+        out[row + r] += diagonal_[row + r] * d[row + r] -
+                        scale_[2 * j + side] * outer_[row + r] * along[side];
+      }
+    }
+  }
+
+  // Sets the tied entries of every sign part to their mean, signs apart.
+  void tie(double* d) const {
+    if (!std::isinf(p_)) return;
+    for (size_t j = 0; j < rows_; ++j) {
+      double sums[2] = {0.0, 0.0};
+      int32_t counts[2] = {0, 0};
+      for (size_t i = j * k_; i < (j + 1) * k_; ++i) {
+        if (!tied_[i]) continue;
+        sums[V_[i] < 0.0] += V_[i] < 0.0 ? -d[i] : d[i];
+        ++counts[V_[i] < 0.0];
+      }
+      for (size_t i = j * k_; i < (j + 1) * k_; ++i) {
+        const int side = V_[i] < 0.0;
+        if (tied_[i]) d[i] = (side ? -1.0 : 1.0) * sums[side] / counts[side];
+      }
+    }
+  }
+
+ private:
+  void set(size_t j, int side, double nu) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    const double* v = V_ + j * k_;
+    double top = 0.0, sum = 0.0;
+    for (int32_t r = 0; r < k_; ++r) top = sign * v[r] > top ? sign * v[r] : top;
+    if (top == 0.0) return;
+    if (std::isinf(p_)) return set_tied(j * k_, sign, top, nu);
+    for (int32_t r = 0; r < k_; ++r)
+      if (sign * v[r] > 0.0) sum += power(sign * v[r] / top, p_);
+    const double norm = top * (p_ == 2.0 ? std::sqrt(sum) : std::pow(sum, 1.0 / p_));
+    scale_[2 * j + side] = nu * (p_ - 1.0) / norm;
+    for (int32_t r = 0; r < k_; ++r) {
+      if (!(sign * v[r] > 0.0)) continue;
+      const size_t i = j * k_ + r;
+      const double u = sign * v[r] / norm;
+      outer_[i] = sign * power(u, p_ - 1.0);
+      slope_[i] = nu * outer_[i];
+      diagonal_[i] = p_ == 1.0 ? 0.0 : scale_[2 * j + side] * power(u, p_ - 2.0);
+    }
+  }
+
+  void set_tied(size_t row, double sign, double top, double nu) {
+    int32_t count = 0;
+    for (size_t i = row; i < row + k_; ++i) {
+      tied_[i] = tied_[i] || sign * V_[i] >= (1.0 - kTie) * top;
+      count += sign * V_[i] >= (1.0 - kTie) * top;
+    }
+    for (size_t i = row; i < row + k_; ++i)
+      if (sign * V_[i] >= (1.0 - kTie) * top) slope_[i] = sign * nu / count;
+  }
+
+  static double power(double x, double a) {
+    if (a == 0.0) return 1.0;
+    if (a == 1.0) return x;
+    return a == 2.0 ? x * x : std::pow(x, a);
+  }
+
+  const double* V_;
+  const size_t rows_;
+  const int32_t k_;
+  const double p_;
+  Scratch<double> slope_, diagonal_, outer_, scale_;
+  Scratch<uint8_t> tied_;
+};
+
+// Clips a step of one jump from V to its bounds: an entry that would change its sign becomes zero;
+// for p = infinity an entry that would outgrow the largest of its part is stopped there. Returns
+// whether a bound was met.
+inline bool stop_at_bounds(const double* V, double p, int32_t k, double* next) {
+  bool met = false;
+  for (int32_t r = 0; r < k; ++r) {
+    if (V[r] == 0.0 || next[r] * V[r] > 0.0) continue;
+    next[r] = 0.0;
+    met = true;
+  }
+  if (!std::isinf(p)) return met;
+  for (int side = 0; side < 2; ++side) {
+    const double sign = side == 0 ? 1.0 : -1.0;
+    double top = 0.0, most = 0.0;
+    for (int32_t r = 0; r < k; ++r) top = sign * V[r] > top ? sign * V[r] : top;
+    for (int32_t r = 0; r < k; ++r)
+      if (sign * V[r] > 0.0 && sign * V[r] >= (1.0 - kTie) * top)
+        most = sign * next[r] > most ? sign * next[r] : most;
+    for (int32_t r = 0; r < k; ++r) {
+      if (!(sign * V[r] > 0.0) || sign * next[r] <= most) continue;
+      next[r] = sign * most;
+      met = true;
+    }
+  }
+  return met;
 }
 
 }  // namespace DB_SPACE

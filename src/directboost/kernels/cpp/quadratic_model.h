@@ -2,8 +2,10 @@
 // that keeps H dF up to date while the tables of the features change.
 #pragma once
 
-#include "lanes.h"
-#include "team.h"
+#include "dispatch.h"
+#include "scratch.h"
+#include "simd.h"
+#include "threads.h"
 
 namespace DB_SPACE {
 
@@ -11,15 +13,15 @@ namespace DB_SPACE {
 enum Coupling : int32_t {
   kDiagonal = 0,  // one-vs-all: h_r d_r
   kPairs = 1,     // pairwise, one term per margin: h_r (d_r - d_y), class y gets minus the sum
-  kSimplex = 2    // w h_r (d_r - sum_l h_l d_l): soft maxima
+  kSimplex = 2    // multinomial: w h_r (d_r - sum_l h_l d_l)
 };
 
-// The second derivative of the model: one record per row.
+// The second derivative of the model, row by row.
 template <class Real>
 class RowCurvature {
  public:
-  explicit RowCurvature(const DbModel& model)
-      : vectors_(padded(model.k) / kLanes),
+  explicit RowCurvature(const DbQuadraticModel& model)
+      : vectors_(padded(model.k) / kRowLanes),
         width_(padded(model.k)),
         coupling_(model.coupling),
         labels_(model.labels),
@@ -34,39 +36,40 @@ class RowCurvature {
   // out = H_i d, and sizes += the terms of d' H_i d, in vectors. `out` may be `d`.
   template <int N, int kCoupling>
   DB_INLINE void apply(int64_t i, const Real* d, Real* out, Real* sizes) const {
-    using V = Lanes<Real>;
+    using V = RowVector<Real>;
     const int32_t n = N > 0 ? N : vectors_;
     const Real* h = h_ + i * width_;
     if constexpr (kCoupling == kDiagonal) {
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes), t = V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
-        t.store(out + v * kLanes);
+        const V x = V::load(d + v * kRowLanes), t = V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
+        t.store(out + v * kRowLanes);
       }
     } else if constexpr (kCoupling == kPairs) {
       const int32_t own = labels_[i];
       const V base = V::all(d[own]);
       V total = V::all(0);
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes) - base, t = V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
+        const V x = V::load(d + v * kRowLanes) - base, t = V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
         total = total + t;
-        t.store(out + v * kLanes);
+        t.store(out + v * kRowLanes);
       }
       const V sum = V::all(total.sum());
-      // The row of a unit matrix: a scalar store here would stall the vector loads after it.
+      // A row of a unit matrix, since a scalar store would stall the following vector loads.
       const Real* unit = unit_.get() + static_cast<size_t>(own) * width_;
       for (int32_t v = 0; v < n; ++v)
-        (V::load(out + v * kLanes) - sum * V::load(unit + v * kLanes)).store(out + v * kLanes);
+        (V::load(out + v * kRowLanes) - sum * V::load(unit + v * kRowLanes))
+            .store(out + v * kRowLanes);
     } else {
       V total = V::all(0);
       for (int32_t v = 0; v < n; ++v)
-        total = total + V::load(h + v * kLanes) * V::load(d + v * kLanes);
+        total = total + V::load(h + v * kRowLanes) * V::load(d + v * kRowLanes);
       const V mean = V::all(total.sum()), w = V::all(weight_[i]);
       for (int32_t v = 0; v < n; ++v) {
-        const V x = V::load(d + v * kLanes) - mean, t = w * V::load(h + v * kLanes) * x;
-        (V::load(sizes + v * kLanes) + t * x).store(sizes + v * kLanes);
-        t.store(out + v * kLanes);
+        const V x = V::load(d + v * kRowLanes) - mean, t = w * V::load(h + v * kRowLanes) * x;
+        (V::load(sizes + v * kRowLanes) + t * x).store(sizes + v * kRowLanes);
+        t.store(out + v * kRowLanes);
       }
     }
   }
@@ -88,11 +91,11 @@ inline void with_coupling(int32_t coupling, Function f) {
   }
 }
 
-// Pieces of the rows: enough of them for threads to share evenly, each large enough to pay for its
-// own sums over all segments, and not too many, since these take memory.
+// Pieces of the rows: enough of them for an even share per thread, each large enough to pay for its
+// own sums over all segments, and not too many, since the sums take memory.
 constexpr int64_t kLeastRows = 256, kModelRows = 1024, kEnoughPieces = 8, kMostPieces = 64;
 
-// Rows per piece: they depend on the rows only, not on the threads.
+// Rows per piece; the number does not depend on the threads.
 inline int64_t model_piece(int64_t n) {
   const int64_t few = (n + kEnoughPieces - 1) / kEnoughPieces;
   const int64_t rows = few < kLeastRows ? kLeastRows : (few < kModelRows ? few : kModelRows);
@@ -104,10 +107,10 @@ inline int32_t model_pieces(int64_t n) {
   return static_cast<int32_t>((n + model_piece(n) - 1) / model_piece(n));
 }
 
-// What the descent sees of a pass; it does not depend on the types of the data.
-class Pass {
+// A pass over the rows of the model; the interface does not depend on the types of the data.
+class ModelPass {
  public:
-  virtual ~Pass() = default;
+  virtual ~ModelPass() = default;
 
   // Adds H dF of the change (n_bins, k) of feature `previous` to Q (previous < 0: nothing), and
   // writes the sums of Q by the codes of feature `next` (next < 0: none). Features are positions
@@ -116,9 +119,9 @@ class Pass {
 };
 
 template <class Code, class Real>
-class ModelPass final : public Pass {
+class TypedModelPass final : public ModelPass {
  public:
-  ModelPass(DbTeam* team, const DbModel& model, int32_t widest)
+  TypedModelPass(DbTeam* team, const DbQuadraticModel& model, int32_t widest)
       : team_(team),
         model_(model),
         curvature_(model),
@@ -132,7 +135,7 @@ class ModelPass final : public Pass {
 
   double run(int32_t previous, const double* change, int32_t next, double* sums) override {
     if (previous >= 0) set_step(change, model_.n_bins[previous]);
-    with_vectors(k_, [&](auto vectors) {
+    with_row_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
           over_rows<decltype(vectors)::value, decltype(coupling)::value>(piece, codes(previous),
@@ -150,7 +153,8 @@ class ModelPass final : public Pass {
  private:
   const Code* codes(int32_t w) const {
     if (w < 0) return nullptr;
-    return static_cast<const Code*>(model_.codes) + static_cast<size_t>(model_.rows[w]) * model_.n;
+    const size_t row = static_cast<size_t>(model_.features[w]);
+    return static_cast<const Code*>(model_.codes) + row * model_.n;
   }
 
   void set_step(const double* change, int32_t bins) {
@@ -162,8 +166,8 @@ class ModelPass final : public Pass {
 
   template <int N, int kCoupling>
   void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
-    const size_t width = N > 0 ? N * kLanes : width_;
-    const int32_t n = static_cast<int32_t>(width / kLanes);
+    const size_t width = N > 0 ? N * kRowLanes : width_;
+    const int32_t n = static_cast<int32_t>(width / kRowLanes);
     const int64_t rows = model_piece(model_.n), begin = piece * rows;
     const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
     Real *Q = static_cast<Real*>(model_.Q), *hist = hist_.get() + piece * table_;
@@ -175,7 +179,7 @@ class ModelPass final : public Pass {
       return;
     }
     Scratch<Real> space(N > 0 ? 0 : 2 * width);
-    Real local[N > 0 ? 2 * N * kLanes : 1] = {};
+    Real local[N > 0 ? 2 * N * kRowLanes : 1] = {};
     Real *image = N > 0 ? local : space.get(), *sizes = image + width;
     for (int64_t i = begin; i < end; ++i) {
       curvature_.template apply<N, kCoupling>(i, step_.get() + previous[i] * width, image, sizes);
@@ -197,7 +201,7 @@ class ModelPass final : public Pass {
   }
 
   DbTeam* team_;
-  const DbModel& model_;
+  const DbQuadraticModel& model_;
   const RowCurvature<Real> curvature_;
   const int32_t k_, width_, pieces_;
   const size_t table_;

@@ -1,20 +1,21 @@
-// The jumps of a model that are not zero, and the segments of bins between them.
+// The active set: the non-zero (live) jumps of a model, and the segments of bins between them.
 //
 // The bins of a feature between two live jumps always move together: they are one segment. A
-// missing code is a segment of its own, the last of its feature. Of a category every live level is a
-// segment, and all others together are the last one.
+// missing code is a segment of its own, the last one of its feature. Of a categorical feature every
+// live level is a segment, and all others together are the last one.
 #pragma once
 
-#include "common.h"
+#include "jumps.h"
+#include "scratch.h"
 
 namespace DB_SPACE {
 
-struct LiveCount {
+struct ActiveCount {
   int32_t features;
   size_t jumps;
 };
 
-inline size_t jumps_of(const DbModel& model, int32_t w) {
+inline size_t jumps_of(const DbQuadraticModel& model, int32_t w) {
   return static_cast<size_t>(count_jumps(model.n_bins[w], model.kinds[w]));
 }
 
@@ -26,15 +27,15 @@ inline bool is_live(const double* jump, int32_t k) {
 
 // Calls visit(w, j, jump) for every live jump j of every feature w of the working set.
 template <class Visit>
-inline void each_live_jump(const DbModel& model, Visit visit) {
+inline void each_live_jump(const DbQuadraticModel& model, Visit visit) {
   double* jump = model.jumps;
   for (int32_t w = 0; w < model.n_work; ++w)
     for (size_t j = 0; j < jumps_of(model, w); ++j, jump += model.k)
       if (is_live(jump, model.k)) visit(w, static_cast<int32_t>(j), jump);
 }
 
-inline LiveCount count_live(const DbModel& model) {
-  LiveCount count{0, 0};
+inline ActiveCount count_active(const DbQuadraticModel& model) {
+  ActiveCount count{0, 0};
   int32_t last = -1;
   each_live_jump(model, [&](int32_t w, int32_t, double*) {
     count.features += w != last;
@@ -44,28 +45,27 @@ inline LiveCount count_live(const DbModel& model) {
   return count;
 }
 
-class Live {
+class ActiveSet {
  public:
-  explicit Live(const DbModel& model) : Live(model, count_live(model)) {}
+  explicit ActiveSet(const DbQuadraticModel& model) : ActiveSet(model, count_active(model)) {}
 
   int32_t features() const { return features_; }
   size_t jumps() const { return jumps_; }
   size_t segments() const { return first_segment_[features_]; }
 
-  // Of feature v of those with live jumps: its place in the working set, its first segment, and its
-  // first jump.
+  // Feature v of those with live jumps: its place in the working set, first segment and first jump.
   int32_t work(int32_t v) const { return work_[v]; }
   size_t first_segment(int32_t v) const { return first_segment_[v]; }
   size_t first_jump(int32_t v) const { return first_jump_[v]; }
   int32_t segments_of(int32_t v) const {
     return static_cast<int32_t>(first_segment_[v + 1] - first_segment_[v]);
   }
-  bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_GAPS; }
-  bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_LEVELS; }
+  bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_WITH_MISSING; }
+  bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_CATEGORICAL; }
   double nu(int32_t v) const { return model_.nu[work_[v]]; }
 
-  // Of a jump: the weights in the model, the segment of its feature it lies after (the one of its
-  // level), and whether it sends missing values to the left.
+  // A jump: its entries in the model, the segment of its feature before it (categorical: the
+  // segment of its level), and whether it sends missing values to the left.
   double* weights(size_t j) const { return weights_[j]; }
   int32_t position(size_t j) const { return position_[j]; }
   bool left(size_t j) const { return left_[j] != 0; }
@@ -73,7 +73,7 @@ class Live {
   // The segment, among all, of every bin of feature v.
   const uint32_t* segment_of(int32_t v) const { return segment_.get() + bin_offset_[v]; }
 
-  // Sums an array (all bins, k) over the segments; `value` says what a place of it holds.
+  // Sums an array (all bins, k) over the segments; `value` returns an entry of it.
   template <class Value>
   void sum(Value value, double* out) const {
     const int32_t k = model_.k;
@@ -95,7 +95,7 @@ class Live {
   }
 
  private:
-  Live(const DbModel& model, LiveCount count)
+  ActiveSet(const DbQuadraticModel& model, ActiveCount count)
       : model_(model),
         features_(count.features),
         jumps_(count.jumps),
@@ -116,7 +116,7 @@ class Live {
     }
   }
 
-  // Lists the jumps and their features; returns how many bins these have.
+  // Lists the jumps and their features; returns the number of bins of these features.
   size_t list_jumps() {
     int32_t v = -1;
     size_t j = 0;
@@ -126,8 +126,8 @@ class Live {
         first_jump_[v] = j;
       }
       const int32_t last = model_.n_bins[w] - 1;
-      left_[j] = model_.kinds[w] == DB_GAPS && jump >= last;
-      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the bins are cut
+      left_[j] = model_.kinds[w] == DB_WITH_MISSING && jump >= last;
+      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the segments are known
       weights_[j++] = weights;
     });
     first_jump_[features_] = j;
@@ -156,7 +156,7 @@ class Live {
       position_[j] = static_cast<int32_t>(segment[position_[j]] - segment[0]);
   }
 
-  // Parts the live levels of a category from the others.
+  // Separates the live levels of a categorical feature from the others.
   void part(int32_t v) {
     uint32_t* segment = segment_.get() + bin_offset_[v];
     const uint32_t first = static_cast<uint32_t>(first_segment_[v]);
@@ -170,7 +170,7 @@ class Live {
     first_segment_[v + 1] = first_segment_[v] + live + 1;
   }
 
-  const DbModel& model_;
+  const DbQuadraticModel& model_;
   const int32_t features_;
   const size_t jumps_;
   Scratch<int32_t> work_, position_;
@@ -180,8 +180,9 @@ class Live {
   Scratch<uint32_t> segment_;
 };
 
-// The table of a category: the sum of its jumps, less twice its own for every live level.
-inline void level_table(const Live& live, int32_t v, const double* jumps, int32_t k,
+// The table of a categorical feature: the sum of its jumps minus twice the own jump of a live
+// level.
+inline void level_table(const ActiveSet& live, int32_t v, const double* jumps, int32_t k,
                         double* table) {
   const int32_t n = live.segments_of(v);
   double* rest = table + static_cast<size_t>(n - 1) * k;
@@ -191,7 +192,7 @@ inline void level_table(const Live& live, int32_t v, const double* jumps, int32_
 }
 
 // Tables over the segments, (segments, k), of jumps (jumps, k).
-inline void tables_of(const Live& live, const double* jumps, int32_t k, double* tables) {
+inline void tables_of(const ActiveSet& live, const double* jumps, int32_t k, double* tables) {
   std::memset(tables, 0, live.segments() * k * sizeof(double));
   for (int32_t v = 0; v < live.features(); ++v) {
     if (live.levels(v)) {
@@ -215,8 +216,8 @@ inline void tables_of(const Live& live, const double* jumps, int32_t k, double* 
 }
 
 // Edges of the live jumps, (jumps, k), from sums over the segments: the total minus twice the sum
-// over the segments a jump answers -1. `prefix` has room for one segment more than there are.
-inline void edges_of(const Live& live, const double* all_sums, int32_t k, double* prefix,
+// over the segments where a jump is -1. `prefix` holds one segment more than there are.
+inline void edges_of(const ActiveSet& live, const double* all_sums, int32_t k, double* prefix,
                      double* edges) {
   for (int32_t v = 0; v < live.features(); ++v) {
     const int32_t n = live.segments_of(v);

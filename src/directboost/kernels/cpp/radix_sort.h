@@ -1,7 +1,7 @@
-// Cuts of a column by sorting it.
+// Radix sort of numbers.
 #pragma once
 
-#include "cuts.h"
+#include "scratch.h"
 
 namespace DB_SPACE {
 
@@ -19,11 +19,11 @@ inline double value_of(uint64_t key) {
   return x;
 }
 
-// Stable radix sort of keys, with the rows they come from where these are asked for. Digits that
-// all keys share are passed over, which is most of them for single precision.
-class Sorter {
+// Stable radix sort of keys and, if requested, of their rows. Digits that all keys share are
+// skipped, which is most of them for single precision.
+class RadixSorter {
  public:
-  Sorter(int64_t n, bool with_rows)
+  RadixSorter(int64_t n, bool with_rows)
       : keys_(n), spare_(n), rows_(with_rows ? n : 0), spare_rows_(with_rows ? n : 0),
         counts_(kDigits << kBits), a_(keys_.get()), b_(spare_.get()),
         rows_a_(with_rows ? rows_.get() : nullptr), rows_b_(spare_rows_.get()) {}
@@ -46,23 +46,10 @@ class Sorter {
       rows_a_ == nullptr ? scatter<false>(n, digit, count) : scatter<true>(n, digit, count);
     }
   }
-  // Cuts between the sorted values; they and their masses take the place of the keys.
-  void cut(int64_t n, const double* weight, int32_t f, const Cuts& out) {
-    double *values = reinterpret_cast<double*>(a_), *mass = reinterpret_cast<double*>(b_);
-    int64_t distinct = 0;
-    double sum = 0.0;
-    for (int64_t i = 0; i < n;) {
-      const uint64_t key = a_[i];
-      double own = 0.0;
-      for (; i < n && a_[i] == key; ++i) own += rows_a_ == nullptr ? 1.0 : weight[rows_a_[i]];
-      sum += own;
-      const double value = value_of(key);
-      std::memcpy(values + distinct, &value, sizeof value);
-      std::memcpy(mass + distinct, &sum, sizeof sum);
-      ++distinct;
-    }
-    choose_cuts(values, mass, distinct, f, out);
-  }
+  // The sorted keys, memory of the same size, and the rows of the keys (null: not requested).
+  uint64_t* keys() { return a_; }
+  uint64_t* spare() { return b_; }
+  const uint32_t* rows() const { return rows_a_; }
 
  private:
   static constexpr int32_t kBits = 11, kDigits = 6;

@@ -1,33 +1,34 @@
 // The block solver: all jumps of one feature at once, on the quadratic model of one histogram.
 //
-// Model. G (n, k) sums A = -dL/dF and D (n, k) the curvature over the rows of a bin; if the table
-// changes by g, bin t has the gradient G_t - D_t g_t left. A jump at position j of an order of the
-// bins adds +d to the bins after it and -d to the bins up to it, so its edges are
-// e_j = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1.
-// One sweep visits the jumps left to right with running sums, O(k) each. The jump of a level adds -d
-// to its own bin and +d to all others: prefix_j is the gradient of that bin.
+// G (n, k) are sums of A = -dL/dF and D (n, k) of the curvature over the rows of a bin; if the
+// table changes by g, the remaining gradient of bin t is G_t - D_t g_t. A jump at position j of an
+// order of the bins adds +d to the bins after it and -d to the bins up to it, so its edges are e_j
+// = total - 2 prefix_j, and every jump has the same curvature T = sum_t D_t, since h^2 = 1. One
+// sweep visits the jumps from left to right with running sums, O(k) each. The jump of a category
+// adds -d to its own bin and +d to all others: prefix_j is the gradient of that bin.
 #pragma once
 
-#include "prox.h"
+#include "jumps.h"
+#include "penalties.h"
 
 namespace DB_SPACE {
 
-// Bins (or merged bins) with what is left of their gradient, and the change of the table so far.
-struct Level {
+// Bins (or merged bins) with their remaining gradient and the change of the table so far.
+struct BlockBins {
   int32_t n;
   double* G;
   double* D;
   double* change;
 };
 
-// An order of the bins, and which row of the jumps stands after each position (-1: none). A
-// feature with a missing code has two: missing last and missing first.
-struct View {
+// An order of the bins, and the jump after each position (-1: none). A feature with a missing code
+// has two orders: missing last and missing first.
+struct BinOrder {
   int32_t* bin;
   int32_t* row;
 };
 
-struct Work {
+struct BlockScratch {
   double *T, *total, *prefix, *curve, *run, *edge, *target, *runs;
 };
 
@@ -40,14 +41,14 @@ class BlockSolver {
         small_(7 * static_cast<size_t>(k_)),
         runs_(static_cast<size_t>(widest) * k_),
         merged_(3 * static_cast<size_t>(widest) * k_),
-        order_(8 * static_cast<size_t>(widest)),
+        order_space_(8 * static_cast<size_t>(widest)),
         left_(3 * static_cast<size_t>(widest) * k_),
         jumps_(2 * static_cast<size_t>(widest) * k_),
         live_(2 * static_cast<size_t>(widest)),
         kept_(widest) {
     double* s = small_.get();
     const int32_t k = k_;
-    work_ = {s, s + k, s + 2 * k, s + 3 * k, s + 4 * k, s + 5 * k, s + 6 * k, runs_.get()};
+    scratch_ = {s, s + k, s + 2 * k, s + 3 * k, s + 4 * k, s + 5 * k, s + 6 * k, runs_.get()};
     widest_ = widest;
   }
 
@@ -61,7 +62,7 @@ class BlockSolver {
     nu_ = nu;
     p_ = p;
     const size_t size = static_cast<size_t>(n) * k_;
-    Level all{n, left_.get(), left_.get() + size, left_.get() + 2 * size};
+    BlockBins all{n, left_.get(), left_.get() + size, left_.get() + 2 * size};
     widen(G, n, all.G);
     widen(D, n, all.D);
     widen(jumps, n_jumps(), jumps_.get());
@@ -74,25 +75,26 @@ class BlockSolver {
   }
 
  private:
-  void run(const Level& all, int32_t full_sweeps, int32_t segment_sweeps, double tolerance) {
-    const bool levels = kind_ == DB_LEVELS;
-    const int32_t views = full_views();
+  void run(const BlockBins& all, int32_t full_sweeps, int32_t segment_sweeps, double tolerance) {
+    const bool categorical = kind_ == DB_CATEGORICAL;
+    const int32_t orders = set_orders();
     double first = 0.0;
     for (int32_t round = 0; round < full_sweeps; ++round) {
       double moved = 0.0;
-      if (levels) moved = sweep_levels(all, false);
-      for (int32_t v = 0; v < views && !levels; ++v) moved += sweep(all, view_[v], jumps_.get());
+      if (categorical) moved = sweep_levels(all, false);
+      for (int32_t v = 0; v < orders && !categorical; ++v)
+        moved += sweep(all, orders_[v], jumps_.get());
       if (moved == 0.0) break;
       if (round == 0) first = moved;
       if (round > 0 && moved <= tolerance * tolerance * first) break;
-      if (levels)
+      if (categorical)
         sweep_live_levels(all, segment_sweeps, tolerance);
       else
         sweep_segments(all, segment_sweeps, tolerance, jumps_.get());
     }
   }
 
-  void sweep_live_levels(const Level& all, int32_t sweeps, double tolerance) {
+  void sweep_live_levels(const BlockBins& all, int32_t sweeps, double tolerance) {
     for (int32_t t = 0; t < n_; ++t) kept_[t] = live_[t];
     double first = 0.0;
     for (int32_t s = 0; s < sweeps && live_count_ > 0; ++s) {
@@ -102,7 +104,7 @@ class BlockSolver {
     }
   }
 
-  // Rows of `classes` numbers to rows of k_, a multiple of four: vectors without remainders.
+  // Rows of `classes` numbers to rows of k_ numbers, a multiple of four: no remainders of vectors.
   void widen(const double* from, int32_t rows, double* to) const {
     for (int32_t i = 0; i < rows; ++i) {
       for (int32_t r = 0; r < classes_; ++r) to[r] = from[r];
@@ -122,12 +124,12 @@ class BlockSolver {
 
   void set_curvature(const double* D) {
     double top = 0.0;
-    for (int32_t r = 0; r < k_; ++r) work_.T[r] = 0.0;
+    for (int32_t r = 0; r < k_; ++r) scratch_.T[r] = 0.0;
     for (int32_t t = 0; t < n_; ++t)
-      for (int32_t r = 0; r < k_; ++r) work_.T[r] += D[static_cast<size_t>(t) * k_ + r];
-    for (int32_t r = 0; r < k_; ++r) top = work_.T[r] > top ? work_.T[r] : top;
+      for (int32_t r = 0; r < k_; ++r) scratch_.T[r] += D[static_cast<size_t>(t) * k_ + r];
+    for (int32_t r = 0; r < k_; ++r) top = scratch_.T[r] > top ? scratch_.T[r] : top;
     const double floor = top > 0.0 ? 1e-10 * top : 1e-300;
-    for (int32_t r = 0; r < k_; ++r) work_.T[r] = work_.T[r] > floor ? work_.T[r] : floor;
+    for (int32_t r = 0; r < k_; ++r) scratch_.T[r] = scratch_.T[r] > floor ? scratch_.T[r] : floor;
   }
 
   int32_t n_jumps() const { return count_jumps(n_, kind_); }
@@ -142,62 +144,64 @@ class BlockSolver {
     }
   }
 
-  // Views over all bins: 0..n-1, and with a missing code also n-1, 0, .., n-2.
-  int32_t full_views() {
+  // Orders of all bins: 0..n-1, and with a missing code also n-1, 0, .., n-2.
+  int32_t set_orders() {
     for (int32_t v = 0; v < 2; ++v) {
-      view_[v] = {order_.get() + 2 * v * widest_, order_.get() + (2 * v + 1) * widest_};
+      int32_t* begin = order_space_.get() + 2 * v * widest_;
+      orders_[v] = {begin, begin + widest_};
     }
     for (int32_t i = 0; i < n_; ++i) {
-      view_[0].bin[i] = i;
-      view_[0].row[i] = i;
-      view_[1].bin[i] = i == 0 ? n_ - 1 : i - 1;
-      view_[1].row[i] = i == 0 ? -1 : n_ - 2 + i;
+      orders_[0].bin[i] = i;
+      orders_[0].row[i] = i;
+      orders_[1].bin[i] = i == 0 ? n_ - 1 : i - 1;
+      orders_[1].row[i] = i == 0 ? -1 : n_ - 2 + i;
     }
-    return kind_ == DB_GAPS && n_ > 2 ? 2 : 1;
+    return kind_ == DB_WITH_MISSING && n_ > 2 ? 2 : 1;
   }
 
-  // One sweep over a view; returns sum T d^2, the size of what it changed.
-  double sweep(const Level& level, const View& view, double* jumps) {
+  // One sweep in one order; returns sum T d^2, the size of the change.
+  double sweep(const BlockBins& bins, const BinOrder& order, double* jumps) {
     const size_t k = 4 * static_cast<size_t>(k_ / 4);
-    double *__restrict prefix = work_.prefix, *__restrict curve = work_.curve,
-           *__restrict run = work_.run;
-    clear(level);
+    double *__restrict prefix = scratch_.prefix, *__restrict curve = scratch_.curve,
+           *__restrict run = scratch_.run;
+    clear(bins);
     double moved = 0.0;
-    for (int32_t i = 0; i + 1 < level.n; ++i) {
-      const double *__restrict G = level.G + view.bin[i] * k, *__restrict D = level.D + view.bin[i] * k;
-      double* __restrict runs = work_.runs + i * k;
+    for (int32_t i = 0; i + 1 < bins.n; ++i) {
+      const double *__restrict G = bins.G + order.bin[i] * k,
+                   *__restrict D = bins.D + order.bin[i] * k;
+      double* __restrict runs = scratch_.runs + i * k;
       for (size_t r = 0; r < k; ++r) {
         runs[r] = run[r];
         prefix[r] += G[r] - D[r] * run[r];
         curve[r] += D[r];
       }
-      if (view.row[i] >= 0) moved += visit(view.row[i], jumps);
+      if (order.row[i] >= 0) moved += visit(order.row[i], jumps);
     }
-    if (moved > 0.0) settle(level, view);
+    if (moved > 0.0) settle(bins, order);
     return moved;
   }
 
-  // Sets the running sums to the begin of a sweep.
-  void clear(const Level& level) {
+  // Initialises the running sums of a sweep.
+  void clear(const BlockBins& bins) {
     const size_t k = static_cast<size_t>(k_);
     for (size_t r = 0; r < k; ++r)
-      work_.total[r] = work_.prefix[r] = work_.curve[r] = work_.run[r] = 0.0;
-    for (int32_t t = 0; t < level.n; ++t)
-      for (size_t r = 0; r < k; ++r) work_.total[r] += level.G[t * k + r];
+      scratch_.total[r] = scratch_.prefix[r] = scratch_.curve[r] = scratch_.run[r] = 0.0;
+    for (int32_t t = 0; t < bins.n; ++t)
+      for (size_t r = 0; r < k; ++r) scratch_.total[r] += bins.G[t * k + r];
   }
 
-  // One sweep over the levels of a category, or over the kept ones; returns sum T d^2.
-  double sweep_levels(const Level& all, bool some) {
+  // One sweep over the levels of a categorical feature, or over the kept ones; returns sum T d^2.
+  double sweep_levels(const BlockBins& all, bool some) {
     const size_t k = static_cast<size_t>(k_);
     clear(all);
     double moved = 0.0;
     for (int32_t t = 0; t < n_; ++t) {
       const double *G = all.G + t * k, *D = all.D + t * k;
-      std::memcpy(work_.runs + t * k, work_.run, k * sizeof(double));
+      std::memcpy(scratch_.runs + t * k, scratch_.run, k * sizeof(double));
       if (some && !kept_[t]) continue;
       for (size_t r = 0; r < k; ++r) {
-        work_.prefix[r] = G[r] - D[r] * work_.run[r];
-        work_.curve[r] = D[r];
+        scratch_.prefix[r] = G[r] - D[r] * scratch_.run[r];
+        scratch_.curve[r] = D[r];
       }
       moved += visit(t, jumps_.get());
     }
@@ -205,13 +209,13 @@ class BlockSolver {
     return moved;
   }
 
-  // Writes the changes of a sweep into the bins: all move by run, the own one by -2 d besides.
-  void settle_levels(const Level& all) {
+  // Writes the changes of a sweep into the bins: all move by run, and the own bin by -2 d more.
+  void settle_levels(const BlockBins& all) {
     const size_t k = static_cast<size_t>(k_);
     for (int32_t t = 0; t < n_; ++t) {
-      const double *before = work_.runs + t * k, *after = t + 1 < n_ ? before + k : work_.run;
+      const double *before = scratch_.runs + t * k, *after = t + 1 < n_ ? before + k : scratch_.run;
       for (size_t r = 0; r < k; ++r) {
-        const double d = work_.run[r] - 2.0 * (after[r] - before[r]);
+        const double d = scratch_.run[r] - 2.0 * (after[r] - before[r]);
         all.change[t * k + r] += d;
         all.G[t * k + r] -= all.D[t * k + r] * d;
       }
@@ -221,16 +225,17 @@ class BlockSolver {
   // Moves one jump to its best value; returns sum T d^2.
   double visit(int32_t row, double* jumps) {
     const int32_t k = 4 * (k_ / 4);
-    double *__restrict total = work_.total, *__restrict prefix = work_.prefix,
-           *__restrict edge = work_.edge;
+    double *__restrict total = scratch_.total, *__restrict prefix = scratch_.prefix,
+           *__restrict edge = scratch_.edge;
     for (int32_t r = 0; r < k; ++r) edge[r] = total[r] - 2.0 * prefix[r];
     if (!live_[row]) {
       keep_signs(edge);
-      if (Norm::quiet(edge, k, nu_, p_)) return 0.0;
+      if (Norm::is_zero(edge, k, nu_, p_)) return 0.0;
     }
-    double *__restrict v = jumps + static_cast<size_t>(row) * k, *__restrict target = work_.target;
-    const double *__restrict T = work_.T, *__restrict curve = work_.curve;
-    double* __restrict run = work_.run;
+    double *__restrict v = jumps + static_cast<size_t>(row) * k,
+           *__restrict target = scratch_.target;
+    const double *__restrict T = scratch_.T, *__restrict curve = scratch_.curve;
+    double* __restrict run = scratch_.run;
     for (int32_t r = 0; r < k; ++r) {
       edge[r] = v[r] + edge[r] / T[r];
       target[r] = edge[r] * v[r] > 0.0 ? v[r] : 0.0;
@@ -256,7 +261,7 @@ class BlockSolver {
     return (sizes[0] + sizes[2]) + (sizes[1] + sizes[3]);
   }
 
-  // Takes away what would lead to a jump of a sign that its class must not have.
+  // Sets entries to zero that would give a jump a sign that its class must not have.
   void keep_signs(double* x) const {
     if (signs_ == nullptr) return;
     for (int32_t r = 0; r < classes_; ++r)
@@ -264,38 +269,38 @@ class BlockSolver {
   }
 
   // Writes the changes of a sweep into the bins: position i moves by 2 runs_i - run.
-  void settle(const Level& level, const View& view) {
+  void settle(const BlockBins& bins, const BinOrder& order) {
     const size_t k = static_cast<size_t>(k_);
-    for (int32_t i = 0; i < level.n; ++i) {
-      const size_t bin = view.bin[i] * k;
-      const double* before = i + 1 < level.n ? work_.runs + i * k : work_.run;
+    for (int32_t i = 0; i < bins.n; ++i) {
+      const size_t bin = order.bin[i] * k;
+      const double* before = i + 1 < bins.n ? scratch_.runs + i * k : scratch_.run;
       for (size_t r = 0; r < k; ++r) {
-        const double d = 2.0 * before[r] - work_.run[r];
-        level.change[bin + r] += d;
-        level.G[bin + r] -= level.D[bin + r] * d;
+        const double d = 2.0 * before[r] - scratch_.run[r];
+        bins.change[bin + r] += d;
+        bins.G[bin + r] -= bins.D[bin + r] * d;
       }
     }
   }
 
-  // Merges the bins between live jumps and sweeps over the live jumps only.
-  void sweep_segments(const Level& all, int32_t sweeps, double tolerance, double* jumps) {
+  // Merges the bins between non-zero jumps and sweeps over the non-zero jumps only.
+  void sweep_segments(const BlockBins& all, int32_t sweeps, double tolerance, double* jumps) {
     if (live_count_ == 0 || sweeps == 0) return;
     const size_t k = static_cast<size_t>(k_);
     const size_t size = static_cast<size_t>(widest_) * k;
-    Level level{0, merged_.get(), merged_.get() + size, merged_.get() + 2 * size};
-    int32_t* segment = order_.get() + 4 * widest_;
-    merge(all, &level, segment);
-    const int32_t views = segment_views(level.n, segment);
+    BlockBins bins{0, merged_.get(), merged_.get() + size, merged_.get() + 2 * size};
+    int32_t* segment = order_space_.get() + 4 * widest_;
+    merge(all, &bins, segment);
+    const int32_t orders = set_segment_orders(bins.n, segment);
     double first = 0.0;
     for (int32_t s = 0; s < sweeps; ++s) {
       double moved = 0.0;
-      for (int32_t v = 0; v < views; ++v) moved += sweep(level, segment_view_[v], jumps);
+      for (int32_t v = 0; v < orders; ++v) moved += sweep(bins, segment_orders_[v], jumps);
       if (s == 0) first = moved;
       if (moved <= tolerance * tolerance * first) break;
     }
     for (int32_t t = 0; t < n_; ++t) {
       for (size_t r = 0; r < k; ++r) {
-        const double d = level.change[segment[t] * k + r];
+        const double d = bins.change[segment[t] * k + r];
         all.change[t * k + r] += d;
         all.G[t * k + r] -= all.D[t * k + r] * d;
       }
@@ -304,43 +309,43 @@ class BlockSolver {
 
   bool boundary_after(int32_t bin) const {
     if (live_[bin]) return true;
-    if (kind_ != DB_GAPS) return false;
+    if (kind_ != DB_WITH_MISSING) return false;
     return bin == n_ - 2 || live_[n_ - 1 + bin];
   }
 
-  void merge(const Level& all, Level* level, int32_t* segment) {
+  void merge(const BlockBins& all, BlockBins* bins, int32_t* segment) {
     const size_t k = static_cast<size_t>(k_);
     int32_t s = -1;
     for (int32_t t = 0; t < n_; ++t) {
       if (t == 0 || boundary_after(t - 1)) {
         ++s;
         for (size_t r = 0; r < k; ++r)
-          level->G[s * k + r] = level->D[s * k + r] = level->change[s * k + r] = 0.0;
+          bins->G[s * k + r] = bins->D[s * k + r] = bins->change[s * k + r] = 0.0;
       }
       segment[t] = s;
       for (size_t r = 0; r < k; ++r) {
-        level->G[s * k + r] += all.G[t * k + r];
-        level->D[s * k + r] += all.D[t * k + r];
+        bins->G[s * k + r] += all.G[t * k + r];
+        bins->D[s * k + r] += all.D[t * k + r];
       }
     }
-    level->n = s + 1;
+    bins->n = s + 1;
   }
 
-  int32_t segment_views(int32_t n, const int32_t* segment) {
-    int32_t* base = order_.get() + 5 * widest_;
-    segment_view_[0] = {view_[0].bin, base};
-    segment_view_[1] = {base + widest_, base + 2 * widest_};
+  int32_t set_segment_orders(int32_t n, const int32_t* segment) {
+    int32_t* base = order_space_.get() + 5 * widest_;
+    segment_orders_[0] = {orders_[0].bin, base};
+    segment_orders_[1] = {base + widest_, base + 2 * widest_};
     for (int32_t i = 0; i < n; ++i) {
-      segment_view_[0].row[i] = segment_view_[1].row[i] = -1;
-      segment_view_[1].bin[i] = i == 0 ? n - 1 : i - 1;
+      segment_orders_[0].row[i] = segment_orders_[1].row[i] = -1;
+      segment_orders_[1].bin[i] = i == 0 ? n - 1 : i - 1;
     }
     for (int32_t t = 0; t + 1 < n_; ++t) {
       if (segment[t] == segment[t + 1]) continue;
-      if (live_[t]) segment_view_[0].row[segment[t]] = t;
-      if (kind_ == DB_GAPS && t + 2 < n_ && live_[n_ - 1 + t])
-        segment_view_[1].row[segment[t] + 1] = n_ - 1 + t;
+      if (live_[t]) segment_orders_[0].row[segment[t]] = t;
+      if (kind_ == DB_WITH_MISSING && t + 2 < n_ && live_[n_ - 1 + t])
+        segment_orders_[1].row[segment[t] + 1] = n_ - 1 + t;
     }
-    return kind_ == DB_GAPS && n_ > 2 ? 2 : 1;
+    return kind_ == DB_WITH_MISSING && n_ > 2 ? 2 : 1;
   }
 
   const int32_t classes_, k_;
@@ -349,11 +354,11 @@ class BlockSolver {
   const int8_t* signs_ = nullptr;
   double nu_ = 0.0, p_ = 1.0;
   Scratch<double> small_, runs_, merged_;
-  Scratch<int32_t> order_;
+  Scratch<int32_t> order_space_;
   Scratch<double> left_, jumps_;
   Scratch<uint8_t> live_, kept_;
-  Work work_{};
-  View view_[2]{}, segment_view_[2]{};
+  BlockScratch scratch_{};
+  BinOrder orders_[2]{}, segment_orders_[2]{};
 };
 
 }  // namespace DB_SPACE

@@ -1,64 +1,64 @@
 // The second derivative of the quadratic model in the tables of the live jumps, times a direction.
 //
-// Tables over the segments become scores, the model bends them, and sums over the segments lead
-// back: one pass over the rows. The commonest segment of a feature is left out of the pass: its row
-// of the table counts as zero, with a constant score in its stead, and its sum is what the others
-// leave of the total.
+// One pass over the rows: tables over the segments give scores, the Hessian of a row is applied to
+// them, and the result is summed over the segments. The most common segment of a feature is left
+// out of the pass: its row of the table is replaced by zero and a constant score, and its sum is
+// the total minus the other sums.
 #pragma once
 
-#include "live.h"
-#include "model.h"
+#include "active_set.h"
+#include "dispatch.h"
+#include "quadratic_model.h"
 
 namespace DB_SPACE {
 
-// For every row the segments it falls into, but the commonest ones.
-class Places {
+// For every row its segments, except the most common ones.
+class RowSegments {
  public:
-  Places(DbTeam* team, const DbModel& model, const Live& live)
+  RowSegments(DbTeam* team, const DbQuadraticModel& model, const ActiveSet& live)
       : stride_(live.features()),
-        commonest_(live.features()),
+        most_common_(live.features()),
         counts_(static_cast<size_t>(model.n)),
-        places_(static_cast<uint32_t*>(
-            std::malloc(sizeof(uint32_t) * (static_cast<size_t>(model.n) * stride_ + 1)))) {
+        places_(static_cast<size_t>(model.n) * stride_ + 1, Uninitialised()) {
     with_codes(model.code_bytes, [&](auto* code) {
       auto codes = static_cast<decltype(code)>(model.codes);
-      share(team, stride_, [&](int32_t v) { find_commonest(model, live, v, codes); });
+      share(team, stride_, [&](int32_t v) { find_most_common(model, live, v, codes); });
       share(team, model_pieces(model.n), [&](int32_t piece) { fill(model, live, piece, codes); });
     });
   }
-  ~Places() { std::free(places_); }
-  Places(const Places&) = delete;
-  Places& operator=(const Places&) = delete;
 
-  uint32_t commonest(int32_t v) const { return commonest_[v]; }
-  const uint32_t* begin(int64_t i) const { return places_ + static_cast<size_t>(i) * stride_; }
+  uint32_t most_common(int32_t v) const { return most_common_[v]; }
+  const uint32_t* begin(int64_t i) const {
+    return places_.get() + static_cast<size_t>(i) * stride_;
+  }
   uint32_t count(int64_t i) const { return counts_[i]; }
 
  private:
-  static constexpr int64_t kApart = 16;     // rows are counted at this distance: a guess will do
-  static constexpr int64_t kTogether = 64;  // rows coded together, so that they stay in the cache
+  static constexpr int64_t kApart = 16;     // every 16th row is counted: an estimate is enough
+  static constexpr int64_t kTogether = 64;  // rows processed together; they stay in the cache
 
   template <class Code>
-  void find_commonest(const DbModel& model, const Live& live, int32_t v, const Code* all) {
+  void find_most_common(const DbQuadraticModel& model, const ActiveSet& live, int32_t v,
+                        const Code* all) {
     const uint32_t* segment = live.segment_of(v);
     const uint32_t first = static_cast<uint32_t>(live.first_segment(v));
     Scratch<uint32_t> rows(live.segments_of(v));
-    const Code* codes = all + static_cast<size_t>(model.rows[live.work(v)]) * model.n;
+    const Code* codes = all + static_cast<size_t>(model.features[live.work(v)]) * model.n;
     for (int64_t i = 0; i < model.n; i += kApart) ++rows[segment[codes[i]] - first];
     uint32_t best = 0;
     for (int32_t s = 1; s < live.segments_of(v); ++s) best = rows[s] > rows[best] ? s : best;
-    commonest_[v] = first + best;
+    most_common_[v] = first + best;
   }
 
   template <class Code>
-  void fill(const DbModel& model, const Live& live, int32_t piece, const Code* all) {
+  void fill(const DbQuadraticModel& model, const ActiveSet& live, int32_t piece, const Code* all) {
     const int64_t rows = model_piece(model.n), begin = piece * rows;
     const int64_t end = begin + rows < model.n ? begin + rows : model.n;
     for (int64_t first = begin; first < end; first += kTogether) {
       const int64_t last = first + kTogether < end ? first + kTogether : end;
       for (int32_t v = 0; v < stride_; ++v) {
-        const uint32_t *segment = live.segment_of(v), common = commonest_[v];
-        const Code* codes = all + static_cast<size_t>(model.rows[live.work(v)]) * model.n;
+        const uint32_t *segment = live.segment_of(v), common = most_common_[v];
+        const Code* codes = all + static_cast<size_t>(model.features[live.work(v)]) * model.n;
         for (int64_t i = first; i < last; ++i) {
           const uint32_t place = segment[codes[i]];
           places_[static_cast<size_t>(i) * stride_ + counts_[i]] = place;
@@ -69,14 +69,14 @@ class Places {
   }
 
   const int32_t stride_;
-  Scratch<uint32_t> commonest_, counts_;
-  uint32_t* places_;
+  Scratch<uint32_t> most_common_, counts_;
+  Scratch<uint32_t> places_;
 };
 
 template <class Real>
-class Product {
+class HessianProduct {
  public:
-  Product(DbTeam* team, const DbModel& model, const Live& live)
+  HessianProduct(DbTeam* team, const DbQuadraticModel& model, const ActiveSet& live)
       : team_(team),
         model_(model),
         live_(live),
@@ -90,8 +90,8 @@ class Product {
         hist_(size_ * pieces_),
         seen_(pieces_) {}
 
-  // sums += what the model bends the scores of the tables to; both (segments, k).
-  void bend(const double* tables, double* sums) {
+  // sums += Hessian times the scores of the tables, summed over the segments; both (segments, k).
+  void apply(const double* tables, double* sums) {
     set_tables(tables);
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
     each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real* hist) {
@@ -110,7 +110,7 @@ class Product {
       constexpr int N = decltype(vectors)::value;
       forward<N>(i, work);
       curvature_.template apply<N, decltype(coupling)::value>(i, work, work, work + width_);
-      add_vectors<N>(static_cast<Real*>(model_.Q) + i * width_, work, width_ / kLanes);
+      add_vectors<N>(static_cast<Real*>(model_.Q) + i * width_, work, width_ / kRowLanes);
     });
     double curvature = 0.0;
     for (int32_t piece = 0; piece < pieces_; ++piece) curvature += seen_[piece];
@@ -118,7 +118,7 @@ class Product {
   }
 
   // sums -= Q, summed over the segments.
-  void take_off(double* sums) {
+  void subtract_gradient(double* sums) {
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
     each_row([&](auto vectors, auto, int64_t i, Real*, Real* hist) {
       const Real* Q = static_cast<const Real*>(model_.Q) + i * width_;
@@ -128,27 +128,27 @@ class Product {
   }
 
  private:
-  // The last row of the tables is the score of a row that falls into all commonest segments.
+  // The last row of the tables is the score of a row in the most common segments of all features.
   void set_tables(const double* tables) {
     Real* base = tables_.get() + live_.segments() * width_;
     for (int32_t r = 0; r < k_; ++r) {
       double sum = 0.0;
       for (int32_t v = 0; v < live_.features(); ++v)
-        sum += tables[static_cast<size_t>(places_.commonest(v)) * k_ + r];
+        sum += tables[static_cast<size_t>(places_.most_common(v)) * k_ + r];
       base[r] = static_cast<Real>(sum);
     }
     for (int32_t v = 0; v < live_.features(); ++v) {
-      const double* zero = tables + static_cast<size_t>(places_.commonest(v)) * k_;
+      const double* zero = tables + static_cast<size_t>(places_.most_common(v)) * k_;
       for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s)
         for (int32_t r = 0; r < k_; ++r)
           tables_[s * width_ + r] = static_cast<Real>(tables[s * k_ + r] - zero[r]);
     }
   }
 
-  // Calls f for every row with room for its scores and the sizes of its piece.
+  // Calls f for every row with scratch memory for its scores and the sizes of its piece.
   template <class Function>
   void each_row(Function f) {
-    with_vectors(k_, [&](auto vectors) {
+    with_row_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
           const int64_t rows = model_piece(model_.n), begin = piece * rows;
@@ -163,55 +163,56 @@ class Product {
     });
   }
 
-  // Two running sums: one alone would wait for its own additions.
+  // Two running sums, since a single one would wait for its own additions.
   template <int N>
   DB_INLINE void forward(int64_t i, Real* scores) const {
-    using V = Lanes<Real>;
+    using V = RowVector<Real>;
     const uint32_t *place = places_.begin(i), count = places_.count(i);
     const Real *tables = tables_.get(), *base = tables + live_.segments() * width_;
     if constexpr (N > 0) {
       V sum[N], other[N];
       for (int v = 0; v < N; ++v) {
-        sum[v] = V::load(base + v * kLanes);
+        sum[v] = V::load(base + v * kRowLanes);
         other[v] = V::all(0);
       }
       uint32_t c = 0;
       for (; c + 2 <= count; c += 2) {
-        const Real *row = tables + static_cast<size_t>(place[c]) * (N * kLanes),
-                   *next = tables + static_cast<size_t>(place[c + 1]) * (N * kLanes);
-        for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kLanes);
-        for (int v = 0; v < N; ++v) other[v] = other[v] + V::load(next + v * kLanes);
+        const Real *row = tables + static_cast<size_t>(place[c]) * (N * kRowLanes),
+                   *next = tables + static_cast<size_t>(place[c + 1]) * (N * kRowLanes);
+        for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kRowLanes);
+        for (int v = 0; v < N; ++v) other[v] = other[v] + V::load(next + v * kRowLanes);
       }
       if (c < count) {
-        const Real* row = tables + static_cast<size_t>(place[c]) * (N * kLanes);
-        for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kLanes);
+        const Real* row = tables + static_cast<size_t>(place[c]) * (N * kRowLanes);
+        for (int v = 0; v < N; ++v) sum[v] = sum[v] + V::load(row + v * kRowLanes);
       }
-      for (int v = 0; v < N; ++v) (sum[v] + other[v]).store(scores + v * kLanes);
+      for (int v = 0; v < N; ++v) (sum[v] + other[v]).store(scores + v * kRowLanes);
     } else {
       std::memcpy(scores, base, sizeof(Real) * width_);
       for (uint32_t c = 0; c < count; ++c)
-        add_vectors<0>(scores, tables + static_cast<size_t>(place[c]) * width_, width_ / kLanes);
+        add_vectors<0>(scores, tables + static_cast<size_t>(place[c]) * width_, width_ / kRowLanes);
     }
   }
 
   // The last row of the sums is the total.
   template <int N>
   DB_INLINE void backward(int64_t i, const Real* image, Real* hist) const {
-    using V = Lanes<Real>;
+    using V = RowVector<Real>;
     const uint32_t *place = places_.begin(i), count = places_.count(i);
     Real* total = hist + live_.segments() * width_;
     if constexpr (N > 0) {
       V row[N];
-      for (int v = 0; v < N; ++v) row[v] = V::load(image + v * kLanes);
+      for (int v = 0; v < N; ++v) row[v] = V::load(image + v * kRowLanes);
       for (uint32_t c = 0; c < count; ++c) {
-        Real* into = hist + static_cast<size_t>(place[c]) * (N * kLanes);
-        for (int v = 0; v < N; ++v) (V::load(into + v * kLanes) + row[v]).store(into + v * kLanes);
+        Real* into = hist + static_cast<size_t>(place[c]) * (N * kRowLanes);
+        for (int v = 0; v < N; ++v)
+          (V::load(into + v * kRowLanes) + row[v]).store(into + v * kRowLanes);
       }
     } else {
       for (uint32_t c = 0; c < count; ++c)
-        add_vectors<0>(hist + static_cast<size_t>(place[c]) * width_, image, width_ / kLanes);
+        add_vectors<0>(hist + static_cast<size_t>(place[c]) * width_, image, width_ / kRowLanes);
     }
-    add_vectors<N>(total, image, width_ / kLanes);
+    add_vectors<N>(total, image, width_ / kRowLanes);
   }
 
   void add_pieces(double sign, double* sums) {
@@ -219,7 +220,7 @@ class Product {
   }
 
   void add_feature(int32_t v, double sign, double* sums) const {
-    const size_t common = places_.commonest(v);
+    const size_t common = places_.most_common(v);
     for (int32_t piece = 0; piece < pieces_; ++piece) {
       const Real *hist = hist_.get() + piece * size_, *total = hist + live_.segments() * width_;
       double* rest = sums + common * k_;
@@ -236,10 +237,10 @@ class Product {
   }
 
   DbTeam* team_;
-  const DbModel& model_;
-  const Live& live_;
+  const DbQuadraticModel& model_;
+  const ActiveSet& live_;
   const RowCurvature<Real> curvature_;
-  const Places places_;
+  const RowSegments places_;
   const int32_t k_, width_, pieces_;
   const size_t size_;
   Scratch<Real> tables_, hist_;

@@ -1,16 +1,16 @@
 // Conjugate gradients for the Newton equations of the live jumps.
 #pragma once
 
-#include "factors.h"
-#include "product.h"
+#include "hessian_product.h"
+#include "preconditioner.h"
 
 namespace DB_SPACE {
 
 // The second derivative of the model, the ridge included, in the live jumps.
 template <class Real>
-class Curvature {
+class JumpHessian {
  public:
-  Curvature(const Live& live, const double* ridge, int32_t k, Product<Real>& product)
+  JumpHessian(const ActiveSet& live, const double* ridge, int32_t k, HessianProduct<Real>& product)
       : live_(live),
         ridge_(ridge),
         k_(k),
@@ -23,40 +23,40 @@ class Curvature {
   void apply(const double* direction, double* image) {
     tables_of(live_, direction, k_, tables_.get());
     for (size_t i = 0; i < live_.segments() * k_; ++i) sums_[i] = ridge_[i] * tables_[i];
-    product_.bend(tables_.get(), sums_.get());
+    product_.apply(tables_.get(), sums_.get());
     edges_of(live_, sums_.get(), k_, prefix_.get(), image);
   }
 
  private:
-  const Live& live_;
+  const ActiveSet& live_;
   const double* ridge_;
   const int32_t k_;
-  Product<Real>& product_;
+  HessianProduct<Real>& product_;
   Scratch<double> tables_, sums_, prefix_;
 };
 
 // Unknowns are the non-zero entries of V (jumps, k); the others stay zero.
 template <class Real>
-class Gradients {
+class ConjugateGradient {
  public:
-  Gradients(Factors& factors, const double* V, size_t size, const Bend& bend,
-            Curvature<Real>& curvature)
+  ConjugateGradient(Preconditioner& preconditioner, const double* V, size_t size,
+                    const PenaltyCurvature& penalty, JumpHessian<Real>& curvature)
       : V_(V),
         size_(size),
-        bend_(bend),
+        penalty_(penalty),
         curvature_(curvature),
-        factors_(factors),
+        preconditioner_(preconditioner),
         vectors_(4 * size_) {}
 
-  // Writes the direction x (jumps, k) for the edges `left` at what is left of the gradient.
+  // Writes the direction x (jumps, k) for the edges `left` of the remaining gradient.
   void solve(const double* left, int32_t most, double tolerance, double* x) {
     double *residual = vectors_.get(), *scaled = residual + size_, *direction = scaled + size_,
            *image = direction + size_;
     for (size_t i = 0; i < size_; ++i) {
       x[i] = 0.0;
-      residual[i] = V_[i] != 0.0 ? left[i] - bend_.slope(i) : 0.0;
+      residual[i] = V_[i] != 0.0 ? left[i] - penalty_.slope(i) : 0.0;
     }
-    bend_.tie(residual);
+    penalty_.tie(residual);
     precondition(residual, scaled);
     for (size_t i = 0; i < size_; ++i) direction[i] = scaled[i];
     double size = dot(residual, scaled);
@@ -86,24 +86,24 @@ class Gradients {
   }
 
   void precondition(const double* residual, double* scaled) {
-    factors_.apply(residual, scaled);
-    bend_.tie(scaled);
+    preconditioner_.apply(residual, scaled);
+    penalty_.tie(scaled);
   }
 
   void multiply(const double* direction, double* image) {
     curvature_.apply(direction, image);
-    bend_.add(direction, image);
-    const double* diagonal = factors_.diagonal();
+    penalty_.add(direction, image);
+    const double* diagonal = preconditioner_.diagonal();
     for (size_t i = 0; i < size_; ++i)
       image[i] = V_[i] != 0.0 ? image[i] + kRidge * diagonal[i] * direction[i] : 0.0;
-    bend_.tie(image);
+    penalty_.tie(image);
   }
 
   const double* V_;
   const size_t size_;
-  const Bend& bend_;
-  Curvature<Real>& curvature_;
-  Factors& factors_;
+  const PenaltyCurvature& penalty_;
+  JumpHessian<Real>& curvature_;
+  Preconditioner& preconditioner_;
   Scratch<double> vectors_;
 };
 

@@ -1,24 +1,20 @@
 // Threads that share the pieces of a kernel; compiled once, for every processor.
 //
-// One 64-bit word says what there is to do: a generation, the number of pieces, the next one. A
-// thread claims a piece by adding one to the word it read: the claim fails if the word changed.
-#include "team.h"
+// One 64-bit word describes the work: a generation, the number of pieces, the next piece. A thread
+// claims a piece by adding one to the word it read; the claim fails if the word has changed.
+#include "threads.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
-
-#if defined(_WIN32)
-#define DB_TEAM_EXPORT extern "C" __declspec(dllexport)
-#else
-#define DB_TEAM_EXPORT extern "C" __attribute__((visibility("default")))
-#endif
 
 struct DbTeam {
   std::atomic<uint64_t> word{0};
   std::atomic<int32_t> done{0};
   std::atomic<int32_t> asleep{0};
+  std::atomic<bool> failed{false};
   std::atomic<bool> dismissed{false};
   void (*task)(void*, int32_t) = nullptr;
   void* context = nullptr;
@@ -28,7 +24,7 @@ struct DbTeam {
 
 namespace {
 
-constexpr int kBits = 20;  // of the word for the next piece, and as many for their number
+constexpr int kBits = 20;  // bits of the word for the next piece, and for the number of pieces
 constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
 constexpr int kSpins = 2000, kYields = 50;  // before a thread without work goes to sleep
 
@@ -44,13 +40,22 @@ void breathe() {
 #endif
 }
 
+// Runs one piece of the current task. An exception must not leave a thread of the team.
+void run_piece(DbTeam* team, int32_t piece) {
+  try {
+    team->task(team->context, piece);
+  } catch (const std::bad_alloc&) {
+    team->failed.store(true, std::memory_order_relaxed);
+  }
+  team->done.fetch_add(1, std::memory_order_release);
+}
+
 // Claims and runs pieces until there are none left.
 void work(DbTeam* team) {
   uint64_t word = team->word.load(std::memory_order_acquire);
   while (has_work(word)) {
     if (!team->word.compare_exchange_weak(word, word + 1, std::memory_order_acq_rel)) continue;
-    team->task(team->context, static_cast<int32_t>(next_of(word)));
-    team->done.fetch_add(1, std::memory_order_release);
+    run_piece(team, static_cast<int32_t>(next_of(word)));
     word = team->word.load(std::memory_order_acquire);
   }
 }
@@ -85,6 +90,7 @@ void db_share(DbTeam* team, int32_t pieces, void (*task)(void*, int32_t), void* 
   team->task = task;
   team->context = context;
   team->done.store(0, std::memory_order_relaxed);
+  team->failed.store(false, std::memory_order_relaxed);
   const uint64_t generation = (team->word.load() >> (2 * kBits)) + 1;
   team->word.store((generation << (2 * kBits)) | (static_cast<uint64_t>(pieces) << kBits));
   if (team->asleep.load() > 0) wake_all(team);
@@ -96,22 +102,21 @@ void db_share(DbTeam* team, int32_t pieces, void (*task)(void*, int32_t), void* 
       std::this_thread::yield();
     }
   }
+  if (team->failed.load(std::memory_order_relaxed)) throw std::bad_alloc();
 }
 
-DB_TEAM_EXPORT DbTeam* db_team_new() { return new DbTeam; }
+DB_EXPORT DbTeam* db_team_new() { return new (std::nothrow) DbTeam; }
 
-// Serves the team until it is dismissed: the body of every thread but the caller's.
-DB_TEAM_EXPORT void db_team_serve(DbTeam* team) {
+DB_EXPORT void db_team_serve(DbTeam* team) {
   while (!team->dismissed.load()) {
     wait_for_work(team);
     work(team);
   }
 }
 
-DB_TEAM_EXPORT void db_team_dismiss(DbTeam* team) {
+DB_EXPORT void db_team_dismiss(DbTeam* team) {
   team->dismissed.store(true);
   wake_all(team);
 }
 
-// Frees the team; every thread must have left `db_team_serve`.
-DB_TEAM_EXPORT void db_team_delete(DbTeam* team) { delete team; }
+DB_EXPORT void db_team_delete(DbTeam* team) { delete team; }

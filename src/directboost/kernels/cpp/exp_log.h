@@ -1,12 +1,12 @@
-// Exponential and logarithm as straight lines of arithmetic: loops over them are vectorised. Series
-// are summed in two chains, so that an operation waits for the last one half as often.
+// Exponential and logarithm as branch-free arithmetic, so that loops over them are vectorised.
+// Series are summed in two chains, so that an operation waits for the previous one half as often.
 #pragma once
 
-#include "common.h"
+#include "simd.h"
 
 namespace DB_SPACE {
 
-// How a number is stored: the bits of its fraction, and what is added to its exponent.
+// The format of a number: the bits of its fraction, and the bias of its exponent.
 template <class Real>
 struct Layout;
 template <>
@@ -73,8 +73,8 @@ DB_INLINE float exp_of(float x) {
   return scale + scale * y;
 }
 
-// sum q^i / (2 j + 1) for j = J, J + 2, ... up to Last; i counts the terms. As a recursion: the
-// vectoriser sees no inner loop.
+// sum q^i / (2 j + 1) for j = J, J + 2, ... up to Last; i counts the terms. A recursion, so that
+// the vectoriser sees no inner loop.
 template <int J, int Last, class Real>
 DB_INLINE Real every_second(Real q) {
   constexpr Real term = static_cast<Real>(1.0 / (2 * J + 1));
