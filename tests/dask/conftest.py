@@ -1,4 +1,4 @@
-"""A small real cluster, started when a test first asks for it; shards of a few rows."""
+"""A small real cluster, started on first use; shards of a few rows."""
 
 from collections.abc import Iterator
 
@@ -27,4 +27,4 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a shard of every partition, as if it had many rows."""
-    monkeypatch.setattr(loading, "_SMALL", 1)
+    monkeypatch.setattr(loading, "_SHARD_ROWS", 1)

@@ -1,4 +1,4 @@
-"""Rows in memory and, cut into partitions, of Dask; the plain fit and the one on Dask."""
+"""Rows in memory and as Dask collections; local fits and fits on Dask."""
 
 from itertools import pairwise
 
@@ -33,7 +33,7 @@ FRAME = pd.DataFrame(
 
 
 def in_parts(rows, ends=ENDS):
-    """Return an array of Dask whose blocks end like that."""
+    """Return a Dask array whose blocks have those ends."""
     chunks = tuple(int(j - i) for i, j in pairwise(ends))
     return da.concatenate([da.from_array(rows[i:j], chunks=-1) for i, j in pairwise(ends)]).rechunk(
         (chunks, *((n,) for n in rows.shape[1:]))
@@ -41,24 +41,24 @@ def in_parts(rows, ends=ENDS):
 
 
 def frame_parts(rows, ends=ENDS):
-    """Return a frame or series of Dask whose partitions end like that."""
+    """Return a Dask frame or series whose partitions have those ends."""
     return dd.from_map(lambda ij: rows.iloc[slice(*ij)], list(pairwise(ends)), meta=rows.iloc[:0])
 
 
-def fit_far(X, y, weight=None, *, client=None, ends=ENDS, **choices):
-    """Fit on Dask to rows in memory, cut into partitions."""
+def fit_dask(X, y, weight=None, *, client=None, ends=ENDS, **choices):
+    """Fit on Dask to partitions of rows in memory."""
     weight = None if weight is None else in_parts(weight, ends)
     model = DaskDirectBoostClassifier(client=client, **{"nu": 0.03, **choices})
     return model.fit(in_parts(X, ends), in_parts(y, ends), weight)
 
 
-def fit_near(X, y, weight=None, **choices):
-    """Fit the plain estimator."""
+def fit_local(X, y, weight=None, **choices):
+    """Fit the local estimator."""
     return DirectBoostClassifier(**{"nu": 0.03, **choices}).fit(X, y, weight)
 
 
 def assert_same_optimum(far, near):
-    """Check that two models fitted to a tolerance of 1e-8 are equally good, and say so."""
+    """Check that two models fitted to a tolerance of 1e-8 have the same optimum."""
     ours, theirs = far.certificate_, near.certificate_
     assert ours.relative_gap <= 1e-6  # block descent alone may not get quite as far as 1e-8
     assert abs(ours.primal - theirs.primal) <= 1e-7
@@ -69,14 +69,14 @@ def assert_same_optimum(far, near):
 
 
 def assert_overlap(far, near):
-    """Check that both intervals [dual, primal] can hold the same optimum."""
+    """Check that both intervals [dual, primal] can contain the same optimum."""
     ours, theirs = far.certificate_, near.certificate_
     assert ours.dual <= theirs.primal
     assert theirs.dual <= ours.primal
 
 
 def assert_same_bits(one, other):
-    """Check that two fits gave the same model and proof, to the bit."""
+    """Check that two fits have the same model and certificate, to the bit."""
     assert one.learners_ == other.learners_
     np.testing.assert_array_equal(one.coef_, other.coef_)
     assert one.certificate_ == other.certificate_

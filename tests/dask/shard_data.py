@@ -26,7 +26,7 @@ KINDS += [("smooth", "pairwise"), ("smooth", "one-vs-all")]
 
 @dataclass
 class Sharded:
-    """The same rows on one shard, `whole`, and on several, whose sums are asked for by `crew`."""
+    """The same rows on one shard, `whole`, and on several shards with an `executor`."""
 
     X: np.ndarray
     labels: np.ndarray
@@ -35,7 +35,7 @@ class Sharded:
     shards: list[Shard]
 
     @property
-    def crew(self) -> LocalExecutor:
+    def executor(self) -> LocalExecutor:
         """The shards in this process."""
         return LocalExecutor(self.shards)
 
@@ -51,15 +51,15 @@ class Sharded:
             margin, loss, L1(), nu, SampleWeights.weighted(self.weight, K, margin.true_class)
         )
 
-    def field(self, loss: Loss, signs: np.ndarray | None = None) -> ShardedStatistics:
-        """Return the field of the shards, with costs that are not all the same."""
+    def statistics(self, loss: Loss, signs: np.ndarray | None = None) -> ShardedStatistics:
+        """Return the statistics of the shards, with costs that differ."""
         return ShardedStatistics(
-            self.crew, loss, self.whole.binned, self.costs, signs, K, self.counts
+            self.executor, loss, self.whole.binned, self.costs, signs, K, self.counts
         )
 
     @property
     def counts(self) -> np.ndarray:
-        """How many rows of every class each shard has, (shards, k)."""
+        """Number of rows of every class on each shard, (shards, k)."""
         return np.stack([np.bincount(shard.labels, minlength=K) for shard in self.shards])
 
     @property
@@ -77,7 +77,7 @@ class Sharded:
         return np.concatenate(parts)
 
     def scores(self, weights: SparseCoefficients) -> np.ndarray:
-        """Add up the answers of all stumps with weight, row by row."""
+        """Add up the responses of all stumps with non-zero coefficients, row by row."""
         F, owner = np.zeros((M, K)), np.repeat(weights.features, weights.counts)
         for f, jump, row in zip(owner, weights.jumps, weights.rows, strict=True):
             F += np.outer(self.whole.binned.response(int(f), int(jump), 1), row)
@@ -95,8 +95,8 @@ def draw_shards(margin: str, seed: int = 0) -> Sharded:
     labels, weight = rng.integers(0, K, M).astype(np.int32), rng.uniform(0.1, 1.0, M)
     bins = bin_features(X, weight, 16, None, np.array([False, False, True, False]))
     plan = ShardPlan(bins, MARGINS[margin], K, float(weight.sum()))
-    shards = [plan.shard(X[i:j], labels[i:j], weight[i:j]) for i, j in pairwise(CUTS)]
-    return Sharded(X, labels, weight, plan.shard(X, labels, weight), shards)
+    shards = [plan.make_shard(X[i:j], labels[i:j], weight[i:j]) for i, j in pairwise(CUTS)]
+    return Sharded(X, labels, weight, plan.make_shard(X, labels, weight), shards)
 
 
 def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> SparseCoefficients:
@@ -107,11 +107,11 @@ def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> 
         jumps[rng.random(len(jumps)) < 0.5] = 0.0
         jumps[0, 0] = 0.25
         W.append(jumps)
-    return SparseCoefficients.of(features, W, K)
+    return SparseCoefficients.from_features(features, W, K)
 
 
-def draw_place(data: Sharded, rng: np.random.Generator, dtype: type = np.float64) -> RemoteScores:
-    """Draw a place that has weights on features of all kinds."""
+def draw_point(data: Sharded, rng: np.random.Generator, dtype: type = np.float64) -> RemoteScores:
+    """Draw a point with coefficients of features of all kinds."""
     return RemoteScores(draw_jumps(data, rng, [0, 1, 2, 4]), np.dtype(dtype))
 
 

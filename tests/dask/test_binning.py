@@ -1,4 +1,4 @@
-"""Bins from summaries of parts are those of all rows together."""
+"""Bins from sketches of parts equal those of all rows."""
 
 from bisect import bisect_left
 
@@ -39,7 +39,7 @@ def parts_of(X, weight, n):
 
 
 def bins_from(parts, max_bins, levels, most):
-    """Return the bins that the parts have together."""
+    """Return the bins of all parts."""
     sketches = [sketch(X, weight, most) for X, weight in parts]
     return make_bins(merge_sketches(sketches, most), max_bins, levels)
 
@@ -84,7 +84,7 @@ def test_without_levels_all_features_are_numbers():
 
 @pytest.mark.parametrize("threads", [None, 2])
 def test_lists_of_a_part(threads):
-    """The lists speak of the rows of the part alone."""
+    """The lists contain only rows of the part."""
     X, weight = draw_rows(700, np.float64)
     bins = bins_from([(X, weight)], 255, LEVELS, 2048)
     part = X[100:650]

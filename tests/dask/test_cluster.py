@@ -1,4 +1,4 @@
-"""Answers come from the workers themselves where they can be reached, else by the scheduler."""
+"""Results are fetched from the workers if they can be reached, otherwise through the scheduler."""
 
 import asyncio
 
@@ -8,22 +8,22 @@ from distributed import client as distributed_client
 
 from directboost.dask import cluster as clusters
 from directboost.dask.cluster import Cluster
-from tests.dask.dask_data import GAPS, WORDS, assert_same_bits, fit_far
+from tests.dask.dask_data import GAPS, WORDS, assert_same_bits, fit_dask
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]
 
 
-async def refuse(client, workers):
-    raise OSError(f"no way to {workers}")
+async def fail_to_connect(client, workers):
+    raise OSError(f"cannot reach {workers}")
 
 
-async def wait_for_ever(client, workers):
+async def wait_forever(client, workers):
     await asyncio.Event().wait()
 
 
 @pytest.fixture
-def ways(client, monkeypatch):
-    """Return a list that gets True for every answer that came without the scheduler."""
+def direct(client, monkeypatch):
+    """Return a list with True for every result that was fetched without the scheduler."""
     found, gather = [], client.gather
 
     def noted(futures, **how):
@@ -34,52 +34,52 @@ def ways(client, monkeypatch):
     return found
 
 
-def test_answers_come_from_workers(client, ways):
-    assert_same_bits(fit_far(GAPS, WORDS, client=client), fit_far(GAPS, WORDS))
-    assert ways.count(True) > ways.count(False)
+def test_results_are_fetched_from_the_workers(client, direct):
+    assert_same_bits(fit_dask(GAPS, WORDS, client=client), fit_dask(GAPS, WORDS))
+    assert direct.count(True) > direct.count(False)
 
 
-def test_workers_out_of_reach_answer_by_the_scheduler(client, ways, monkeypatch):
-    monkeypatch.setattr(clusters, "_greet", refuse)
-    assert_same_bits(fit_far(GAPS, WORDS, client=client), fit_far(GAPS, WORDS))
-    assert ways
-    assert not any(ways)
+def test_unreachable_workers_send_through_the_scheduler(client, direct, monkeypatch):
+    monkeypatch.setattr(clusters, "_connect", fail_to_connect)
+    assert_same_bits(fit_dask(GAPS, WORDS, client=client), fit_dask(GAPS, WORDS))
+    assert direct
+    assert not any(direct)
 
 
-def test_a_worker_that_keeps_silent_is_out_of_reach(client, monkeypatch):
-    """The greeting ends after its time, though neither an answer nor an error ever comes."""
-    monkeypatch.setattr(clusters, "_GREETING", 0.5)
-    monkeypatch.setattr(clusters, "_greet", wait_for_ever)
-    assert not Cluster(client, 60.0, 30.0)._reaches(["tcp://127.0.0.1:9"])
+def test_a_silent_worker_is_unreachable(client, monkeypatch):
+    """The connection times out, although neither a reply nor an error arrives."""
+    monkeypatch.setattr(clusters, "_CONNECT_TIMEOUT", 0.5)
+    monkeypatch.setattr(clusters, "_connect", wait_forever)
+    assert not Cluster(client, 60.0, 30.0)._can_connect(["tcp://127.0.0.1:9"])
 
 
-def test_a_way_that_failed_is_not_taken_again(client, ways, monkeypatch):
+def test_a_failed_connection_is_not_used_again(client, direct, monkeypatch):
     cluster = Cluster(client, 60.0, 30.0)
     futures = cluster.compute([delayed(sum)([1, 2])])
     cluster.holders(futures)
 
     def broken(*arguments, **how):
-        raise OSError("lost on the way")
+        raise OSError("connection lost")
 
     with monkeypatch.context() as patch:
         patch.setattr(client, "gather", broken)
         with pytest.raises(clusters.ResultLostError):
-            cluster.finish(futures, futures)
-    assert cluster.finish(futures, futures) == [3]
-    assert ways == [False]
+            cluster.gather(futures, futures)
+    assert cluster.gather(futures, futures) == [3]
+    assert direct == [False]
 
 
-def test_a_way_that_has_become_slow_is_not_taken_again(client, ways, monkeypatch):
-    """Workers that do not answer this process are asked by the scheduler in the end."""
+def test_a_slow_connection_is_not_used_again(client, direct, monkeypatch):
+    """Dask itself falls back to the scheduler when workers do not reply."""
     cluster = Cluster(client, 60.0, 30.0)
     futures = cluster.compute([delayed(sum)([1, 2])])
     cluster.holders(futures)
-    monkeypatch.setattr(clusters, "_GREETING", 0.0)
-    assert [cluster.finish(futures, futures) for _ in range(2)] == [[3], [3]]
-    assert ways == [True, False]
+    monkeypatch.setattr(clusters, "_CONNECT_TIMEOUT", 0.0)
+    assert [cluster.gather(futures, futures) for _ in range(2)] == [[3], [3]]
+    assert direct == [True, False]
 
 
-def test_a_way_without_an_end_is_left_for_the_other(client, ways, monkeypatch):
+def test_a_hanging_connection_times_out(client, direct, monkeypatch):
     cluster = Cluster(client, 60.0, 1.0)
     futures = cluster.compute([delayed(sum)([1, 2])])
     cluster.holders(futures)
@@ -88,5 +88,5 @@ def test_a_way_without_an_end_is_left_for_the_other(client, ways, monkeypatch):
         await asyncio.sleep(60.0)
 
     monkeypatch.setattr(distributed_client, "gather_from_workers", silent)
-    assert cluster.finish(futures, futures) == [3]
-    assert ways == [True, False]
+    assert cluster.gather(futures, futures) == [3]
+    assert direct == [True, False]

@@ -1,4 +1,4 @@
-"""Consensus ADMM with a block for every shard: the same problem, the same certificate."""
+"""Consensus ADMM with one block per shard: the same problem and certificate."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from tests.dask.dask_data import (
     X,
     assert_overlap,
     assert_same_bits,
-    fit_far,
-    fit_near,
+    fit_dask,
+    fit_local,
     in_parts,
 )
 from tests.dask.shard_data import K, draw_shards
@@ -31,8 +31,8 @@ from tests.dask.shard_data import K, draw_shards
     ids=str,
 )
 def test_the_gap_is_reached_and_intervals_overlap(choices):
-    far = fit_far(X, LABELS, solver="consensus", nu=0.1, **choices)
-    near = fit_near(X, LABELS, nu=0.1, tol=1e-6, **choices)
+    far = fit_dask(X, LABELS, solver="consensus", nu=0.1, **choices)
+    near = fit_local(X, LABELS, nu=0.1, tol=1e-6, **choices)
     assert far.certificate_.converged
     assert far.certificate_.relative_gap <= 1e-2
     assert_overlap(far, near)
@@ -44,10 +44,10 @@ def test_the_gap_is_reached_and_intervals_overlap(choices):
 @pytest.mark.timeout(300)
 def test_workers_give_the_same_bits_as_this_process(client):
     choices = {"solver": "consensus", "nu": 0.2, "margin": "one-vs-all"}
-    assert_same_bits(fit_far(X, LABELS, client=client, **choices), fit_far(X, LABELS, **choices))
+    assert_same_bits(fit_dask(X, LABELS, client=client, **choices), fit_dask(X, LABELS, **choices))
 
 
-def test_the_matrix_of_stumps_is_that_of_their_responses(rng):
+def test_the_stump_matrix_has_the_responses(rng):
     shard = draw_shards("pairwise").whole
     binned = shard.binned
     names = np.array(
@@ -67,16 +67,16 @@ def test_the_matrix_of_stumps_is_that_of_their_responses(rng):
 
 
 @pytest.mark.usefixtures("small_shards")
-def test_a_model_is_kept_where_the_cluster_is_lost(monkeypatch):
-    asked, each = [], LocalExecutor.each
+def test_the_model_is_kept_if_the_cluster_is_lost(monkeypatch):
+    calls, run_each = [], LocalExecutor.run_each
 
-    def lost_later(crew, *more):
-        asked.append(1)
-        if len(asked) > 60:
+    def lost_later(executor, *more):
+        calls.append(1)
+        if len(calls) > 60:
             raise ClusterLostError("gone")
-        return each(crew, *more)
+        return run_each(executor, *more)
 
-    monkeypatch.setattr(LocalExecutor, "each", lost_later)
+    monkeypatch.setattr(LocalExecutor, "run_each", lost_later)
     model = DaskDirectBoostClassifier(solver="consensus", nu=0.1)
     with pytest.raises(ClusterLostError, match="gone"):
         model.fit(in_parts(X), in_parts(LABELS))

@@ -1,4 +1,4 @@
-"""The fit on Dask, in this process, against the plain one on the same rows."""
+"""Fits on Dask, in this process, against local fits on the same rows."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ from tests.dask.dask_data import (
     X,
     assert_overlap,
     assert_same_optimum,
-    fit_far,
-    fit_near,
+    fit_dask,
+    fit_local,
     frame_parts,
     in_parts,
 )
@@ -58,9 +58,9 @@ COMBINED = [
 
 @pytest.mark.covering
 @pytest.mark.parametrize(("loss", "margin", "penalty"), COMBINED)
-def test_the_optimum_is_that_of_the_plain_fit(loss, margin, penalty):
+def test_the_optimum_is_that_of_the_local_fit(loss, margin, penalty):
     choices = {"loss": loss, "margin": margin, "penalty": penalty, "nu": 0.2, **EXACT}
-    far, near = (fit(GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_far, fit_near))
+    far, near = (fit(GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_dask, fit_local))
     assert_same_optimum(far, near)
 
 
@@ -81,14 +81,17 @@ def test_the_optimum_is_that_of_the_plain_fit(loss, margin, penalty):
 @pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_choices(choices, weight):
     choices = {"nu": 0.1, **EXACT, **choices}
-    far, near = fit_far(GAPS, LABELS, weight, **choices), fit_near(GAPS, LABELS, weight, **choices)
+    far, near = (
+        fit_dask(GAPS, LABELS, weight, **choices),
+        fit_local(GAPS, LABELS, weight, **choices),
+    )
     assert_same_optimum(far, near)
     np.testing.assert_array_equal(far.classes_, near.classes_)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_the_empty_model(loss):
-    far, near = (fit(GAPS, LABELS, WEIGHTS, nu=1.0, loss=loss) for fit in (fit_far, fit_near))
+    far, near = (fit(GAPS, LABELS, WEIGHTS, nu=1.0, loss=loss) for fit in (fit_dask, fit_local))
     assert far.n_learners_ == near.n_learners_ == 0
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-13)
     np.testing.assert_allclose(far.to_local().predict_proba(X), near.predict_proba(X), rtol=1e-13)
@@ -97,8 +100,8 @@ def test_the_empty_model(loss):
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "squared_hinge"])
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
 def test_the_certificate_states_the_objective_of_the_model(loss, penalty):
-    """Loss and penalty, by the formulas, of what the model says of the rows."""
-    far = fit_far(GAPS, LABELS, WEIGHTS, loss=loss, penalty=penalty, tol=1e-3)
+    """Loss and penalty are computed by the formulas from the predicted scores."""
+    far = fit_dask(GAPS, LABELS, WEIGHTS, loss=loss, penalty=penalty, tol=1e-3)
     kept = WEIGHTS > 0.0
     F, y = far.to_local().decision_function(GAPS[kept]), LABELS[kept]
     c = formulas.row_weights(WEIGHTS[kept], K)
@@ -110,23 +113,23 @@ def test_the_certificate_states_the_objective_of_the_model(loss, penalty):
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "multinomial", "squared_hinge"])
 def test_certified_intervals_overlap(loss, tol):
-    far, near = (fit(GAPS, LABELS, loss=loss, tol=tol) for fit in (fit_far, fit_near))
+    far, near = (fit(GAPS, LABELS, loss=loss, tol=tol) for fit in (fit_dask, fit_local))
     assert far.certificate_.converged
     assert far.certificate_.relative_gap <= tol
     assert_overlap(far, near)
 
 
 def sketched(monkeypatch):
-    """Let summaries keep few groups, so that bins are not those of the plain fit."""
-    monkeypatch.setattr("directboost.dask.binning._LEAST_GROUPS", 2)
+    """Keep few groups in sketches, so that bins differ from those of a local fit."""
+    monkeypatch.setattr("directboost.dask.binning._MIN_GROUPS", 2)
     monkeypatch.setattr("directboost.dask.binning.GROUPS_PER_BIN", 3)
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-8])
 def test_bins_that_differ(tol, monkeypatch):
-    """Thresholds lie elsewhere, the optimum hardly does."""
+    """The thresholds differ, the optimum hardly does."""
     sketched(monkeypatch)
-    far, near = (fit(MANY, LABELS, max_bins=16, tol=tol) for fit in (fit_far, fit_near))
+    far, near = (fit(MANY, LABELS, max_bins=16, tol=tol) for fit in (fit_dask, fit_local))
     thresholds = [
         {(h.feature, h.threshold) for h in model.learners_ if hasattr(h, "threshold")}
         for model in (far, near)
@@ -137,10 +140,10 @@ def test_bins_that_differ(tol, monkeypatch):
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=0.02)
 
 
-def test_summaries_that_lose_nothing_give_the_bins_of_the_plain_fit():
-    """Many distinct values, but fewer than a summary keeps."""
+def test_exact_sketches_give_the_bins_of_a_local_fit():
+    """Many distinct values, but fewer than a sketch keeps."""
     assert_same_optimum(
-        fit_far(MANY, LABELS, max_bins=16, **EXACT), fit_near(MANY, LABELS, max_bins=16, **EXACT)
+        fit_dask(MANY, LABELS, max_bins=16, **EXACT), fit_local(MANY, LABELS, max_bins=16, **EXACT)
     )
 
 
@@ -148,7 +151,7 @@ def test_summaries_that_lose_nothing_give_the_bins_of_the_plain_fit():
 def test_frames_with_categories(choices):
     far = DaskDirectBoostClassifier(nu=0.03, **EXACT, **choices)
     far.fit(frame_parts(FRAME), in_parts(WORDS), in_parts(WEIGHTS))
-    near = fit_near(FRAME, WORDS, WEIGHTS, **EXACT, **choices)
+    near = fit_local(FRAME, WORDS, WEIGHTS, **EXACT, **choices)
     assert_same_optimum(far, near)
     assert far.feature_names_in_.tolist() == FRAME.columns.tolist()
     for ours, theirs in zip(far.categories_, near.categories_, strict=True):
@@ -161,12 +164,12 @@ def test_frames_with_categories(choices):
 def test_categories_by_place():
     rows = np.column_stack([X[:, 0], LABELS % 3, X[:, 2]])
     choices = {"categorical_features": [1], **EXACT}
-    assert_same_optimum(fit_far(rows, LABELS, **choices), fit_near(rows, LABELS, **choices))
+    assert_same_optimum(fit_dask(rows, LABELS, **choices), fit_local(rows, LABELS, **choices))
 
 
 @pytest.mark.parametrize("ends", [(0, M), tuple(range(0, M + 1, 30)), (0, 0, 3, M, M)], ids=len)
-def test_any_cut_gives_the_same_optimum(ends):
-    far, near = fit_far(GAPS, LABELS, ends=ends, **EXACT), fit_near(GAPS, LABELS, **EXACT)
+def test_any_partitioning_gives_the_same_optimum(ends):
+    far, near = fit_dask(GAPS, LABELS, ends=ends, **EXACT), fit_local(GAPS, LABELS, **EXACT)
     assert_same_optimum(far, near)
     np.testing.assert_allclose(
         far.to_local().predict_proba(GAPS), near.predict_proba(GAPS), atol=1e-4
@@ -175,11 +178,11 @@ def test_any_cut_gives_the_same_optimum(ends):
 
 def test_two_classes():
     y = (LABELS > 1).astype(int)
-    assert_same_optimum(fit_far(GAPS, y, **EXACT), fit_near(GAPS, y, **EXACT))
+    assert_same_optimum(fit_dask(GAPS, y, **EXACT), fit_local(GAPS, y, **EXACT))
 
 
 def test_fitted_attributes():
-    far, near = fit_far(X, WORDS, **EXACT), fit_near(X, WORDS, **EXACT)
+    far, near = fit_dask(X, WORDS, **EXACT), fit_local(X, WORDS, **EXACT)
     assert (far.n_features_in_, far.classes_.tolist()) == (D, sorted(set(WORDS)))
     assert set(vars(near)) - set(near.get_params()) <= set(vars(far))
     np.testing.assert_array_equal(far.features_used_, near.features_used_)
@@ -190,14 +193,14 @@ def test_fitted_attributes():
 
 @pytest.mark.parametrize(("loss", "margin"), KINDS[:7])
 def test_probabilities(loss, margin):
-    """Those that have to be fitted too: the sample has all rows here."""
+    """Including fitted ones; the sample contains all rows here."""
     choices = {"loss": loss, "margin": margin, **EXACT}
-    far, near = fit_far(X, LABELS, WEIGHTS, **choices), fit_near(X, LABELS, WEIGHTS, **choices)
+    far, near = fit_dask(X, LABELS, WEIGHTS, **choices), fit_local(X, LABELS, WEIGHTS, **choices)
     np.testing.assert_allclose(far.to_local().predict_proba(X), near.predict_proba(X), atol=1e-3)
 
 
 def test_bytes_are_counted_in_every_round():
-    far = fit_far(X, LABELS)
+    far = fit_dask(X, LABELS)
     assert len(far.history_) > 1
     assert all(record.bytes_moved > 0 for record in far.history_)
-    assert all(record.bytes_moved == 0 for record in fit_near(X, LABELS).history_)
+    assert all(record.bytes_moved == 0 for record in fit_local(X, LABELS).history_)

@@ -1,4 +1,4 @@
-"""Whatever becomes of workers, the model is the same; when the cluster is gone, the fit ends."""
+"""Lost workers do not change the model; a lost cluster ends the fit."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
 from directboost.dask.cluster import Cluster, ResultLostError
-from directboost.dask.cluster_executor import _SELDOM, ClusterExecutor
+from directboost.dask.cluster_executor import _REGROUP_AFTER, ClusterExecutor
 from directboost.dask.shard import Shard, Sums
 from directboost.history import Status
 
@@ -29,11 +29,11 @@ RNG = np.random.default_rng(5)
 M, D, K, CHUNK = 27_000, 3, 3, 9_000  # partitions of more than half a shard: one shard each
 LABELS = RNG.integers(0, K, M)
 NUMBERS = (RNG.normal(size=(K, D))[LABELS] + 1.5 * RNG.normal(size=(M, D))).round(1)
-CHOICES = {"nu": 0.003, "tol": 5e-3, "patience": 30.0}
+CHOICES = {"nu": 0.003, "tol": 5e-3, "cluster_timeout": 30.0}
 
 
 def rows(change=None):
-    """Return the rows on Dask; `change` is what reading a partition does to it."""
+    """Return the rows on Dask; `change` is applied to every partition that is read."""
     X = da.from_array(NUMBERS, chunks=(CHUNK, D))
     if change is not None:
         X = X.map_blocks(change, dtype=X.dtype, meta=np.zeros((0, D)))
@@ -47,7 +47,7 @@ def fitted(client, *callbacks, change=None, **choices):
 
 
 class Once:
-    """Does something in one round of a fit."""
+    """Callback that acts in one round of a fit."""
 
     def __init__(self, act, number=2):
         self.act, self.number, self.done = act, number, False
@@ -77,45 +77,52 @@ def cluster_of(n_workers=2, **choices):
         yield cluster, client
 
 
-def count(number, message):
-    """Answer as a shard of so many rows that weigh as much as the message says."""
-    return Sums(np.array([message * number]))
+def multiply(number, request):
+    """Stand for a pass over a shard, which is a number here."""
+    return Sums(np.array([request * number]))
+
+
+def loaded_executor(client, parts):
+    """Return an executor with shards on the cluster of a client."""
+    executor = ClusterExecutor(Cluster(client, 60.0, 30.0))
+    executor.load(parts)
+    return executor
 
 
 def test_groups_follow_their_shards():
-    """One task asks all shards of a worker; after a while those of who has them now."""
+    """One task processes all shards of a worker, and follows them when they move."""
     with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
-        assert [len(group.shards) for group in crew._groups] == [3, 3]
-        gone = crew._groups[0].worker
+        executor = loaded_executor(client, parts)
+        assert [len(group.shards) for group in executor._groups] == [3, 3]
+        gone = executor._groups[0].worker
         client.retire_workers([gone])
-        assert sizes_of_groups(crew, asked=_SELDOM) == [6]
-        assert crew._groups[0].worker != gone
-        assert crew.each(count, [1.0] * 6)[5].values[0] == 5.0
+        assert sizes_of_groups(executor, passes=_REGROUP_AFTER) == [6]
+        assert executor._groups[0].worker != gone
+        assert executor.run_each(multiply, [1.0] * 6)[5].values[0] == 5.0
 
 
-def sizes_of_groups(crew, asked):
-    """Return how many shards every group has after some questions, all of them answered."""
-    for m in range(asked):
-        assert crew.ask(count, float(m)).values[0] == 15.0 * m
-    return sorted(len(group.shards) for group in crew._groups)
+def sizes_of_groups(executor, passes):
+    """Return the number of shards of every group after some passes."""
+    for m in range(passes):
+        assert executor.run(multiply, float(m)).values[0] == 15.0 * m
+    return sorted(len(group.shards) for group in executor._groups)
 
 
-def test_a_worker_that_comes_late_gets_its_share():
+def test_a_late_worker_gets_its_share():
     with cluster_of(1, processes=False) as (cluster, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
-        assert sizes_of_groups(crew, asked=1) == [6]
+        executor = loaded_executor(client, parts)
+        assert sizes_of_groups(executor, passes=1) == [6]
         cluster.scale(2)
         client.wait_for_workers(2, timeout=30)
-        assert sizes_of_groups(crew, asked=_SELDOM) == [3, 3]
-        assert sizes_of_groups(crew, asked=2 * _SELDOM) == [3, 3]
+        assert sizes_of_groups(executor, passes=_REGROUP_AFTER) == [3, 3]
+        assert sizes_of_groups(executor, passes=2 * _REGROUP_AFTER) == [3, 3]
 
 
-def test_groups_that_took_too_long_are_parted(monkeypatch):
-    """After an answer was lost, every shard is asked alone; after a while together again."""
-    finish, failing = Cluster.finish, iter([True])
+def test_groups_are_split_after_a_lost_result(monkeypatch):
+    """Every shard is then a task of its own; after a while groups are formed again."""
+    finish, failing = Cluster.gather, iter([True])
 
     def lose_once(cluster, futures, watched):
         if next(failing, False):
@@ -124,10 +131,10 @@ def test_groups_that_took_too_long_are_parted(monkeypatch):
 
     with cluster_of(2, processes=False) as (_, client):
         parts = [delayed(float, pure=False)(q) for q in range(6)]
-        crew = ClusterExecutor(Cluster(client, 60.0, 30.0), parts)
-        monkeypatch.setattr(Cluster, "finish", lose_once)
-        assert sizes_of_groups(crew, asked=1) == [1] * 6
-        assert sizes_of_groups(crew, asked=_SELDOM) == [3, 3]
+        executor = loaded_executor(client, parts)
+        monkeypatch.setattr(Cluster, "gather", lose_once)
+        assert sizes_of_groups(executor, passes=1) == [1] * 6
+        assert sizes_of_groups(executor, passes=_REGROUP_AFTER) == [3, 3]
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +186,7 @@ def test_workers_come_and_go(harm, own, expected):
 
 
 def test_a_worker_is_killed_while_the_hinge_is_smoothed(own):
-    """The shards that are made anew know nothing of the answers it was smoothed around."""
+    """Recomputed shards do not have the solutions that the hinge is smoothed around."""
     choices = {"loss": "hinge", "nu": 0.03}
     act = Once(lambda: signal_one(own[1], signal.SIGKILL), number=8)
     assert_same(fitted(own[1], act, **choices), fitted(None, **choices))
@@ -188,7 +195,7 @@ def test_a_worker_is_killed_while_the_hinge_is_smoothed(own):
 
 @pytest.mark.slow
 def test_a_worker_is_killed_at_work(own, expected):
-    """The signal comes while the shards are being asked."""
+    """The signal arrives during a pass."""
     client = own[1]
     pid = min(client.run(os.getpid).values())
     killer = threading.Timer(0.05, os.kill, (pid, signal.SIGKILL))
@@ -197,8 +204,8 @@ def test_a_worker_is_killed_at_work(own, expected):
 
 
 @pytest.mark.slow
-def test_a_worker_stops_to_answer(own, expected):
-    """A stopped process keeps its connections: only the time-out tells."""
+def test_a_worker_stops_responding(own, expected):
+    """A stopped process keeps its connections; only the time-out detects it."""
     client = own[1]
     act = Once(lambda: signal_one(client, signal.SIGSTOP))
     assert_same(fitted(client, act, task_timeout=8.0), expected)
@@ -206,7 +213,7 @@ def test_a_worker_stops_to_answer(own, expected):
 
 
 class Trouble:
-    """Reads a partition; the first time one is read by a worker there is trouble."""
+    """Reads partitions; the first read on a worker fails."""
 
     def __init__(self, marker, act):
         self.marker, self.act = marker, act
@@ -240,7 +247,7 @@ def test_trouble_while_rows_are_read(act, own, expected, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_stuck_worker_without_nanny_is_left_out(expected, monkeypatch):
+def test_a_stuck_worker_without_nanny_is_removed(expected, monkeypatch):
     scores, release, stuck = Shard.scores, threading.Event(), threading.Event()
     wanted = threading.Event()
 
@@ -287,7 +294,7 @@ def test_two_fits_at_once(client, expected):
 
 
 def stop():
-    """Do as Ctrl-C does."""
+    """Raise the exception of Ctrl-C."""
     raise KeyboardInterrupt
 
 
@@ -332,7 +339,7 @@ def test_rows_of_the_user_stay_on_the_cluster(client, expected):
 
 
 def assert_kept(model, number):
-    """The model of the last round but one is kept, and what was proved of it is true."""
+    """The best model is kept, with a valid certificate."""
     assert model.status_ == Status.OUT_OF_REACH
     assert len(model.history_) == number + 1
     assert model.certificate_.dual < model.certificate_.primal
@@ -342,10 +349,10 @@ def assert_kept(model, number):
     np.testing.assert_array_equal(local.predict(NUMBERS[:9]), model.predict(NUMBERS[:9]))
 
 
-def lose(client, act, message, patience=4.0):
-    """Fit on a cluster that goes away in a round, and check what is left."""
+def lose(client, act, message, timeout=4.0):
+    """Fit on a cluster that is lost in a round, and check the model that is kept."""
     model = DaskDirectBoostClassifier(
-        client=client, callbacks=[Once(act)], **CHOICES | {"patience": patience}
+        client=client, callbacks=[Once(act)], **CHOICES | {"cluster_timeout": timeout}
     )
     with pytest.raises(ClusterLostError, match=message):
         model.fit(*rows())
@@ -355,12 +362,12 @@ def lose(client, act, message, patience=4.0):
 @pytest.mark.slow
 def test_all_workers_are_gone(own):
     cluster, client = own
-    lose(client, lambda: cluster.scale(0), "no worker for 4 s: start some")
+    lose(client, lambda: cluster.scale(0), "no worker for 4 s; start workers")
 
 
 def test_the_cluster_is_closed(own):
     cluster, client = own
-    lose(client, cluster.close, "start the cluster again and fit anew")
+    lose(client, cluster.close, "start the cluster again and refit")
 
 
 def spawn(*arguments):
@@ -372,7 +379,7 @@ def spawn(*arguments):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_scheduler_is_gone(number, tmp_path):
-    """It is killed, or stops: a client cannot tell the latter from a slow one."""
+    """It is killed, or stopped, which a client cannot distinguish from slow."""
     file = tmp_path / "scheduler.json"
     address = "--scheduler-file", file
     scheduler = spawn("scheduler", "--port", 0, "--no-dashboard", *address)
@@ -381,7 +388,7 @@ def test_the_scheduler_is_gone(number, tmp_path):
         with Client(scheduler_file=str(file), set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
             harm = partial(os.kill, scheduler.pid, number)
-            lose(client, harm, "start the cluster again and fit anew")
+            lose(client, harm, "start the cluster again and refit")
             scheduler.kill()
     finally:
         for process in (scheduler, worker):

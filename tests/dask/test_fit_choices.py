@@ -1,4 +1,4 @@
-"""Warm starts, budgets, early stopping, callbacks; what the fit on Dask refuses."""
+"""Warm starts, budgets, early stopping, callbacks; unsupported parameters."""
 
 import io
 import re
@@ -21,8 +21,8 @@ from tests.dask.dask_data import (
     M,
     X,
     assert_same_bits,
-    fit_far,
-    fit_near,
+    fit_dask,
+    fit_local,
     in_parts,
 )
 
@@ -31,21 +31,21 @@ pytestmark = [pytest.mark.timeout(60), pytest.mark.usefixtures("small_shards")]
 
 def fit(**choices):
     """Fit to rows with missing values and weights."""
-    return fit_far(GAPS, WORDS, WEIGHTS, **choices)
+    return fit_dask(GAPS, WORDS, WEIGHTS, **choices)
 
 
 def test_parameters():
-    """Those of the plain estimator, with the same defaults, and a few more."""
+    """All parameters of the local estimator, with the same defaults, and a few more."""
     plain, params = DirectBoostClassifier().get_params(), DaskDirectBoostClassifier().get_params()
     assert plain.items() <= params.items()
     assert params["client"] is None
-    model = DaskDirectBoostClassifier(nu=0.2, patience=3.0)
+    model = DaskDirectBoostClassifier(nu=0.2, cluster_timeout=3.0)
     assert clone(model).get_params() == model.get_params()
     model.set_params(nu=0.1, task_timeout=7.0)
     assert (model.nu, model.task_timeout) == (0.1, 7.0)
 
 
-def test_a_second_fit_is_the_first():
+def test_a_second_fit_is_identical():
     model = fit()
     again = clone(model)
     assert not hasattr(again, "learners_")
@@ -65,8 +65,8 @@ def test_a_warm_start_needs_fewer_rounds():
     assert model.history_[0].primal < 1.01 * objective
 
 
-def test_a_warm_start_from_the_plain_model():
-    near = fit_near(GAPS, WORDS, tol=1e-6)
+def test_a_warm_start_from_a_local_model():
+    near = fit_local(GAPS, WORDS, tol=1e-6)
     model = DaskDirectBoostClassifier(nu=0.03, tol=1e-4, warm_start=True)
     model.learners_, model.coef_ = near.learners_, near.coef_
     model.fit(in_parts(GAPS), in_parts(WORDS))
@@ -74,16 +74,16 @@ def test_a_warm_start_from_the_plain_model():
 
 
 @pytest.mark.parametrize("most", [1, 4, 9])
-def test_at_most_so_many_learners(most):
+def test_max_learners(most):
     far = fit(max_learners=most)
-    near = fit_near(GAPS, WORDS, WEIGHTS, max_learners=most)
+    near = fit_local(GAPS, WORDS, WEIGHTS, max_learners=most)
     assert 0 < far.n_learners_ <= most
     assert far.status_ == near.status_
     assert far.nu_ == pytest.approx(near.nu_, rel=0.5)
     assert far.certificate_.dual <= far.certificate_.primal
 
 
-def test_validation_rows_say_how_far_to_go():
+def test_early_stopping_on_validation_rows():
     rng = np.random.default_rng(0)
     noisy = np.where(rng.random(M) < 0.5, rng.permutation(WORDS), WORDS)
     half = ENDS[3]
@@ -129,7 +129,7 @@ def test_progress(capsys):
 
 
 class Odd(Logistic):
-    """A loss whose formulas are not said to be a sum over rows."""
+    """A loss that is not declared as a sum over rows."""
 
     name = "odd"
 
@@ -142,7 +142,7 @@ class Odd(Logistic):
 
 
 class Steeper(Hinge):
-    """A loss that is nearly the hinge: it would be smoothed as if it were."""
+    """A subclass of the hinge, which must not be smoothed like it."""
 
     name = "steeper"
 
@@ -169,8 +169,8 @@ class Steeper(Hinge):
         ({"solver": "lp"}, ValueError, "solver='lp'"),
         ({"client": "tcp://127.0.0.1:8786"}, TypeError, "client is a str.*distributed.Client"),
         ({"task_timeout": 0}, ValueError, "task_timeout"),
-        ({"patience": -1.0}, ValueError, "patience"),
-        ({"patience": "long"}, ValueError, "patience"),
+        ({"cluster_timeout": -1.0}, ValueError, "cluster_timeout"),
+        ({"cluster_timeout": "long"}, ValueError, "cluster_timeout"),
         ({"nu": -1.0}, ValueError, "nu=-1.0"),
         ({"max_learners": 0}, ValueError, "max_learners"),
         ({"feature_costs": [1.0]}, ValueError, "feature_costs"),
@@ -179,7 +179,7 @@ class Steeper(Hinge):
     ],
     ids=str,
 )
-def test_refused_choices(choices, error, message):
+def test_invalid_parameters(choices, error, message):
     with pytest.raises(error, match=re.compile(message, re.DOTALL)):
         fit(**choices)
 
@@ -202,7 +202,7 @@ def far(values):
         (far(X), far(X[:, 0] / 3), ValueError, "y in partition 0.*"),
     ],
 )
-def test_refused_rows(X, y, error, message):
+def test_invalid_rows(X, y, error, message):
     with pytest.raises(error, match=re.compile(message, re.DOTALL)):
         DaskDirectBoostClassifier().fit(X, y)
 
@@ -216,12 +216,12 @@ def test_refused_rows(X, y, error, message):
         ((LABELS == 1).astype(float), "class"),
     ],
 )
-def test_refused_weights(weight, message):
+def test_invalid_weights(weight, message):
     with pytest.raises(ValueError, match=re.compile(message, re.DOTALL)):
-        fit_far(X, LABELS, weight)
+        fit_dask(X, LABELS, weight)
 
 
-def test_validation_rows_need_patience():
+def test_validation_rows_need_n_iter_no_change():
     with pytest.raises(ValueError, match="n_iter_no_change"):
         DaskDirectBoostClassifier().fit(far(X), far(LABELS), X_val=X, y_val=LABELS)
 

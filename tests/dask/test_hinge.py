@@ -1,4 +1,4 @@
-"""The hinge on Dask: the optimum of the plain fit, and proofs of the hinge itself."""
+"""The hinge on Dask: the optimum of the local fit, and certificates of the hinge itself."""
 
 import pickle
 from dataclasses import replace
@@ -10,9 +10,8 @@ from scipy.special import softmax
 
 from directboost import DirectBoostClassifier
 from directboost.dask import DaskDirectBoostClassifier
-from directboost.dask import task as far_task
+from directboost.dask.context import ShardedContext
 from directboost.dask.executor import LocalExecutor
-from directboost.dask.task import ShardedContext
 from directboost.model.ensemble import fit_temperature
 from directboost.training import column_generation, context, strategy
 from tests.dask.dask_data import (
@@ -25,8 +24,8 @@ from tests.dask.dask_data import (
     assert_overlap,
     assert_same_bits,
     assert_same_optimum,
-    fit_far,
-    fit_near,
+    fit_dask,
+    fit_local,
     in_parts,
 )
 from tests.reference import formulas
@@ -43,7 +42,7 @@ FEW, FEW_ENDS = 80, (0, 30, 31, 80)  # for exact solvers, whose time grows fast
 
 @pytest.fixture
 def smoothing(monkeypatch):
-    """Let no problem be so small that an exact solver takes it."""
+    """Disable the exact solvers for small problems."""
     monkeypatch.setattr(strategy, "_SMALL", 0)
     monkeypatch.setattr(strategy, "_FINISHABLE", 0)
 
@@ -54,26 +53,26 @@ def hinge(fit, *rows, **choices):
 
 
 def fit_few(**choices):
-    """Fit to a few rows on Dask, and plainly."""
+    """Fit to a few rows on Dask, and locally."""
     rows = GAPS[:FEW], LABELS[:FEW], WEIGHTS[:FEW]
-    far = hinge(fit_far, *rows, ends=FEW_ENDS, **choices)
-    return far, hinge(fit_near, *rows, **choices)
+    far = hinge(fit_dask, *rows, ends=FEW_ENDS, **choices)
+    return far, hinge(fit_local, *rows, **choices)
 
 
 @every_margin
 @every_penalty
-def test_the_optimum_is_that_of_the_plain_fit(margin, penalty):
+def test_the_optimum_is_that_of_the_local_fit(margin, penalty):
     choices = {"margin": margin, "penalty": penalty, "nu": 0.2, "tol": 1e-8}
     assert_same_optimum(*fit_few(**choices))
 
 
 @every_margin
 @every_penalty
-def test_the_interval_of_smoothing_holds_the_optimum(margin, penalty, smoothing):
-    """That of an independent solver over all stumps."""
+def test_the_interval_of_smoothing_contains_the_optimum(margin, penalty, smoothing):
+    """The optimum is that of an independent solver over all stumps."""
     rows, y, weight = X[:60].round(), LABELS[:60], 0.5 + WEIGHTS[:60]
     choices = {"margin": margin, "penalty": penalty, "tol": 0.01}
-    far = hinge(fit_far, rows, y, weight, ends=(0, 20, 21, 60), **choices)
+    far = hinge(fit_dask, rows, y, weight, ends=(0, 20, 21, 60), **choices)
     H, _, _ = enumerate_dictionary(rows)
     best, _ = solve_twin(H, y, K, weight, "hinge", margin, ORDERS[penalty], far.nu_)
     certificate = far.certificate_
@@ -86,7 +85,7 @@ def test_the_interval_of_smoothing_holds_the_optimum(margin, penalty, smoothing)
 @pytest.mark.parametrize("tol", [0.1, 1e-2, 1e-3])
 def test_certified_intervals_overlap(margin, tol, smoothing):
     choices = {"margin": margin, "tol": tol}
-    far, near = (hinge(fit, GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_far, fit_near))
+    far, near = (hinge(fit, GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_dask, fit_local))
     assert far.certificate_.gap >= 0.0
     assert far.certificate_.relative_gap <= tol
     assert_overlap(far, near)
@@ -95,26 +94,26 @@ def test_certified_intervals_overlap(margin, tol, smoothing):
 
 
 @every_margin
-def test_smoothing_goes_the_way_of_the_plain_fit(margin, smoothing):
-    """Around its answers too: where nothing is clipped, both are the same but for rounding."""
-    far, near = (hinge(f, MANY, LABELS, margin=margin, tol=2e-3) for f in (fit_far, fit_near))
+def test_smoothing_follows_the_local_fit(margin, smoothing):
+    """If nothing is clipped, both differ by rounding only, also around earlier solutions."""
+    far, near = (hinge(f, MANY, LABELS, margin=margin, tol=2e-3) for f in (fit_dask, fit_local))
     assert len(far.history_) == pytest.approx(len(near.history_), abs=3)
     first = [[record.primal for record in model.history_[:8]] for model in (far, near)]
     np.testing.assert_allclose(first[0], first[1], rtol=1e-4)
 
 
 @every_margin
-def test_single_precision_has_a_proof_in_double(margin, smoothing, monkeypatch):
-    monkeypatch.setattr("directboost.dask.task.SINGLE_PRECISION_SIZE", 1)
-    far = hinge(fit_far, GAPS, LABELS, margin=margin, tol=1e-3)
-    near = hinge(fit_near, GAPS, LABELS, margin=margin, tol=1e-3)
+def test_single_precision_is_certified_in_double(margin, smoothing, monkeypatch):
+    monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 1)
+    far = hinge(fit_dask, GAPS, LABELS, margin=margin, tol=1e-3)
+    near = hinge(fit_local, GAPS, LABELS, margin=margin, tol=1e-3)
     assert far.certificate_.converged
     assert_overlap(far, near)
 
 
 @every_margin
 def test_the_certificate_states_the_objective_of_the_model(margin, smoothing):
-    far = hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin)
+    far = hinge(fit_dask, GAPS, LABELS, WEIGHTS, margin=margin)
     kept = WEIGHTS > 0.0
     F, y = far.to_local().decision_function(GAPS[kept]), LABELS[kept]
     c, own = formulas.row_weights(WEIGHTS[kept], K), y if margin == "pairwise" else None
@@ -124,7 +123,7 @@ def test_the_certificate_states_the_objective_of_the_model(margin, smoothing):
 
 
 def test_smoothing_that_does_not_reach_the_tolerance_is_finished(monkeypatch):
-    """Above the pairs that go to an exact solver at once, and below those that end there."""
+    """The size is between the limits for starting with and ending with an exact solver."""
     monkeypatch.setattr(strategy, "_SMALL", 0)
     far, near = fit_few(tol=1e-8)
     assert_same_optimum(far, near)
@@ -145,7 +144,7 @@ def test_smoothing_that_does_not_reach_the_tolerance_is_finished(monkeypatch):
     ids=str,
 )
 def test_choices(choices, smoothing):
-    far, near = (hinge(fit, GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_far, fit_near))
+    far, near = (hinge(fit, GAPS, LABELS, WEIGHTS, **choices) for fit in (fit_dask, fit_local))
     np.testing.assert_allclose([far.nu_, far.nu_max_], [near.nu_, near.nu_max_], rtol=1e-9)
     assert far.certificate_.converged
     assert far.n_learners_ > 0
@@ -153,15 +152,15 @@ def test_choices(choices, smoothing):
 
 
 def test_the_empty_model():
-    far, near = (hinge(fit, GAPS, LABELS, nu=1.0) for fit in (fit_far, fit_near))
+    far, near = (hinge(fit, GAPS, LABELS, nu=1.0) for fit in (fit_dask, fit_local))
     assert far.n_learners_ == near.n_learners_ == 0
     assert far.certificate_.primal == pytest.approx(1.0)
 
 
 @every_margin
 def test_probabilities_are_fitted(margin):
-    """The optimum is not unique, so it is the scores of this very model that tell the factor."""
-    far = hinge(fit_far, X, LABELS, WEIGHTS, margin=margin, penalty="l1").to_local()
+    """The optimum is not unique, so the factor is fitted to the scores of this model."""
+    far = hinge(fit_dask, X, LABELS, WEIGHTS, margin=margin, penalty="l1").to_local()
     expected = fit_temperature(far.decision_function(X), LABELS, WEIGHTS)
     assert expected != 1.0
     np.testing.assert_allclose(
@@ -180,36 +179,36 @@ def test_a_warm_start_needs_fewer_rounds(smoothing):
 
 
 @pytest.mark.parametrize("exactly", [True, False])
-def test_at_most_so_many_learners(exactly, monkeypatch):
+def test_max_learners(exactly, monkeypatch):
     if not exactly:
         monkeypatch.setattr(strategy, "_SMALL", 0)
         monkeypatch.setattr(strategy, "_FINISHABLE", 0)
-    model = hinge(fit_far, GAPS, LABELS, max_learners=9, penalty="l1", nu=0.05)
+    model = hinge(fit_dask, GAPS, LABELS, max_learners=9, penalty="l1", nu=0.05)
     assert 0 < model.n_learners_ <= 9
     assert model.certificate_.converged
 
 
-class Forgetful(LocalExecutor):
-    """Makes every shard anew before every question."""
+class ForgetfulExecutor(LocalExecutor):
+    """Clears the caches of all shards before every pass."""
 
-    def hold(self, question, message, size=0):
-        """Ask shards that have kept nothing."""
+    def submit(self, function, request, size=0):
+        """Run a pass on shards without caches."""
         self._shards = [pickle.loads(pickle.dumps(shard)) for shard in self._shards]
-        return super().hold(question, message, size)
+        return super().submit(function, request, size)
 
 
 @every_margin
 def test_lost_shards_change_nothing(margin, smoothing, monkeypatch):
-    expected = hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3)
-    monkeypatch.setattr("directboost.dask.cluster_executor.LocalExecutor", Forgetful)
-    assert_same_bits(hinge(fit_far, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3), expected)
+    expected = hinge(fit_dask, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3)
+    monkeypatch.setattr("directboost.dask.cluster_executor.LocalExecutor", ForgetfulExecutor)
+    assert_same_bits(hinge(fit_dask, GAPS, LABELS, WEIGHTS, margin=margin, tol=2e-3), expected)
 
 
 def test_features_in_several_blocks(smoothing, monkeypatch):
-    """Where the sums of all features do not travel at once."""
-    expected = hinge(fit_far, GAPS, LABELS, WEIGHTS)
+    """The sums of all features are too large to transfer at once."""
+    expected = hinge(fit_dask, GAPS, LABELS, WEIGHTS)
     monkeypatch.setattr("directboost.dask.statistics._BLOCK_BYTES", 1 << 11)
-    far = hinge(fit_far, GAPS, LABELS, WEIGHTS)
+    far = hinge(fit_dask, GAPS, LABELS, WEIGHTS)
     assert far.certificate_.converged
     assert far.certificate_.primal == pytest.approx(expected.certificate_.primal, rel=1e-9)
 
@@ -221,20 +220,20 @@ def test_the_model_of_two_processes(margin, exactly, client, monkeypatch):
         monkeypatch.setattr(strategy, "_SMALL", 0)
     rows = GAPS[:FEW], LABELS[:FEW], WEIGHTS[:FEW]
     choices = {"margin": margin, "penalty": "l1", "ends": FEW_ENDS}
-    far = hinge(fit_far, *rows, client=client, **choices)
-    assert_same_bits(far, hinge(fit_far, *rows, **choices))
+    far = hinge(fit_dask, *rows, client=client, **choices)
+    assert_same_bits(far, hinge(fit_dask, *rows, **choices))
     assert far.certificate_.converged
 
 
 def test_sums_that_stay_on_the_workers(client, smoothing, monkeypatch):
-    """What is known of a place is read there, where answers are too large to come here."""
-    monkeypatch.setattr("directboost.dask.cluster_executor.NEAR", 0)
+    """Large sums are read on the workers."""
+    monkeypatch.setattr("directboost.dask.cluster_executor.LOCAL_SUMS", 0)
     rows, choices = (GAPS[:FEW], LABELS[:FEW]), {"ends": FEW_ENDS}
-    far = hinge(fit_far, *rows, client=client, **choices)
-    assert_same_bits(far, hinge(fit_far, *rows, **choices))
+    far = hinge(fit_dask, *rows, client=client, **choices)
+    assert_same_bits(far, hinge(fit_dask, *rows, **choices))
 
 
-def test_validation_rows_say_how_far_to_go(smoothing):
+def test_early_stopping_on_validation_rows(smoothing):
     choices = {"loss": "hinge", "nu": 0.03, "n_iter_no_change": 2}
     half, others = 190, (GAPS[190:], LABELS[190:])
     far = DaskDirectBoostClassifier(**choices)
@@ -254,26 +253,25 @@ def test_one_worker_more_or_less(smoothing):
         ) as one,
         Client(one, set_as_default=False) as client,
     ):
-        far = hinge(fit_far, GAPS, LABELS, client=client, tol=3e-3)
-    assert_same_bits(far, hinge(fit_far, GAPS, LABELS, tol=3e-3))
+        far = hinge(fit_dask, GAPS, LABELS, client=client, tol=3e-3)
+    assert_same_bits(far, hinge(fit_dask, GAPS, LABELS, tol=3e-3))
 
 
 @every_margin
 def test_a_shard_may_have_no_rows(margin):
-    """All rows of a partition are of a class without weight."""
+    """All rows of a partition have a class of zero weight."""
     rows, weights = (X, np.sort(LABELS)), {0: 1.0, 1: 0.0, 2: 1.0, 3: 2.0}
     first, end = np.searchsorted(rows[1], [1, 2]).tolist()
     choices = {"class_weight": weights, "margin": margin, "tol": 1e-3}
-    far = hinge(fit_far, *rows, ends=(0, first, end, len(X)), **choices)
+    far = hinge(fit_dask, *rows, ends=(0, first, end, len(X)), **choices)
     assert far.certificate_.converged
-    assert_overlap(far, hinge(fit_near, *rows, **choices))
+    assert_overlap(far, hinge(fit_local, *rows, **choices))
 
 
 @pytest.mark.usefixtures("smoothing")
-def test_double_precision_takes_over_where_the_proof_of_single_fails(monkeypatch):
-    """The loop thinks it is there; what it proved is not enough."""
+def test_double_precision_takes_over_if_the_certificate_fails(monkeypatch):
+    """The loop converges in single precision, but its certificate does not."""
     monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 0)
-    monkeypatch.setattr(far_task, "SINGLE_PRECISION_SIZE", 0)
     made, make = [], ShardedContext.smoothing
     monkeypatch.setattr(
         ShardedContext, "smoothing", lambda far, how: made.append(how) or make(far, how)
@@ -286,9 +284,9 @@ def test_double_precision_takes_over_where_the_proof_of_single_fails(monkeypatch
         return replace(found, converged=False) if len(certified) == 1 else found
 
     monkeypatch.setattr(column_generation, "recertify", doubtful)
-    far = hinge(fit_far, X, LABELS, tol=1e-2)
+    far = hinge(fit_dask, X, LABELS, tol=1e-2)
     assert made == [np.float32, np.float64]
     assert certified[0].relative_gap <= 1e-2
     assert far.certificate_.converged
     assert far.status_ == "optimal"
-    assert_overlap(far, hinge(fit_near, X, LABELS, tol=1e-2))
+    assert_overlap(far, hinge(fit_local, X, LABELS, tol=1e-2))

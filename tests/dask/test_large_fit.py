@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pytest
 
-from directboost.dask import task
 from directboost.dask.statistics import sample_rows
-from tests.dask.dask_data import assert_overlap, assert_same_bits, fit_far, fit_near
+from directboost.training import context
+from tests.dask.dask_data import assert_overlap, assert_same_bits, fit_dask, fit_local
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -22,7 +22,7 @@ X = (0.7 * RNG.normal(size=(K, D))[LABELS] + RNG.normal(size=(M, D))).round(1)
 def fitted(far, loss, tol=1e-2):
     """Return a model of all rows; tests only look at it."""
     choices = {"nu": 0.01, "tol": tol, "loss": loss}
-    return fit_far(X, LABELS, ends=ENDS, **choices) if far else fit_near(X, LABELS, **choices)
+    return fit_dask(X, LABELS, ends=ENDS, **choices) if far else fit_local(X, LABELS, **choices)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential", "multinomial", "squared_hinge"])
@@ -37,7 +37,7 @@ def test_certified_intervals_overlap(loss):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_the_optimum_is_that_of_the_plain_fit(loss):
+def test_the_optimum_is_that_of_the_local_fit(loss):
     far, near = fitted(True, loss, 1e-8), fitted(False, loss, 1e-8)
     assert far.certificate_.converged
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, abs=1e-7)
@@ -45,20 +45,20 @@ def test_the_optimum_is_that_of_the_plain_fit(loss):
 
 
 def test_the_same_fit_again():
-    assert_same_bits(fit_far(X, LABELS, ends=ENDS, nu=0.01), fitted(True, "logistic"))
+    assert_same_bits(fit_dask(X, LABELS, ends=ENDS, nu=0.01), fitted(True, "logistic"))
 
 
 def test_precision_and_samples(monkeypatch):
-    """Such a fit works in single precision and on part of the rows, and is certified in double."""
+    """A large fit uses single precision and samples, and is certified in double precision."""
     seen = []
 
-    def watched(crew, has, size, features):
+    def watched(executor, class_counts, size, features):
         seen.append(1.0 if size is None else size / M)
-        return sample_rows(crew, has, size, features)
+        return sample_rows(executor, class_counts, size, features)
 
     monkeypatch.setattr("directboost.dask.block_descent.sample_rows", watched)
-    monkeypatch.setattr(task, "SINGLE_PRECISION_SIZE", 10 * M * K * (D + 1))
-    double = fit_far(X, LABELS, ends=ENDS, nu=0.01)
+    monkeypatch.setattr(context, "SINGLE_PRECISION_SIZE", 10 * M * K * (D + 1))
+    double = fit_dask(X, LABELS, ends=ENDS, nu=0.01)
     single = fitted(True, "logistic")
     assert 0.0 < min(seen) < 0.7
     assert (single.coef_.shape != double.coef_.shape) or (single.coef_ != double.coef_).any()

@@ -20,8 +20,8 @@ from tests.dask.dask_data import (
     M,
     assert_same_bits,
     assert_same_optimum,
-    fit_far,
-    fit_near,
+    fit_dask,
+    fit_local,
     frame_parts,
     in_parts,
 )
@@ -41,11 +41,11 @@ CHOICES = [
 
 @pytest.fixture(scope="module")
 def there(client):
-    """Return a model of the cluster, which left nothing there."""
+    """Return a model fitted on the cluster; no task remains there."""
     before = tasks_of(client)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "_SMALL", 1)
-        model = fit_far(GAPS, WORDS, WEIGHTS, client=client)
+        patch.setattr(loading, "_SHARD_ROWS", 1)
+        model = fit_dask(GAPS, WORDS, WEIGHTS, client=client)
     until = time.monotonic() + 60.0
     while tasks_of(client) - before and time.monotonic() < until:
         time.sleep(0.1)
@@ -59,18 +59,18 @@ def tasks_of(client):
 
 
 def test_the_model_of_this_process(there):
-    assert_same_bits(there, fit_far(GAPS, WORDS, WEIGHTS))
+    assert_same_bits(there, fit_dask(GAPS, WORDS, WEIGHTS))
     assert all(record.bytes_moved > 0 for record in there.history_)
 
 
-def test_the_plain_model_has_no_client(there):
+def test_the_local_model_has_no_client(there):
     local = pickle.loads(pickle.dumps(there.to_local()))
     np.testing.assert_array_equal(local.predict(GAPS), there.predict(GAPS))
 
 
-def test_the_current_client_serves(there, client):
+def test_the_current_client_is_the_default(there, client):
     with client.as_current():
-        current = fit_far(GAPS, WORDS, WEIGHTS)
+        current = fit_dask(GAPS, WORDS, WEIGHTS)
         predicted = current.predict(in_parts(GAPS)).compute()
     assert current.client is None
     assert_same_bits(current, there)
@@ -88,22 +88,22 @@ def test_rows_that_are_on_the_workers(there, client):
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 def test_choices(client, choices):
-    far = fit_far(GAPS, WORDS, WEIGHTS, client=client, **{"nu": 0.1, **choices})
-    assert_same_bits(far, fit_far(GAPS, WORDS, WEIGHTS, **{"nu": 0.1, **choices}))
+    far = fit_dask(GAPS, WORDS, WEIGHTS, client=client, **{"nu": 0.1, **choices})
+    assert_same_bits(far, fit_dask(GAPS, WORDS, WEIGHTS, **{"nu": 0.1, **choices}))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_the_optimum_of_the_plain_fit(client, loss):
+def test_the_optimum_of_the_local_fit(client, loss):
     choices = {"loss": loss, "nu": 0.2, "tol": 1e-8}
-    far = fit_far(GAPS, LABELS, WEIGHTS, client=client, **choices)
-    assert_same_optimum(far, fit_near(GAPS, LABELS, WEIGHTS, **choices))
+    far = fit_dask(GAPS, LABELS, WEIGHTS, client=client, **choices)
+    assert_same_optimum(far, fit_local(GAPS, LABELS, WEIGHTS, **choices))
 
 
 def fit_many_parts(client=None):
     """Fit a loss that couples all rows, whose sums go through a tree of two levels."""
     ends = (*range(0, M, 30), M)
-    return fit_far(GAPS, LABELS, client=client, ends=ends, loss="exponential", nu=0.1)
+    return fit_dask(GAPS, LABELS, client=client, ends=ends, loss="exponential", nu=0.1)
 
 
 @pytest.mark.filterwarnings("ignore:Port 8787 is already in use")
@@ -128,10 +128,10 @@ def test_frames(client):
     assert_same_bits(far, DaskDirectBoostClassifier(nu=0.1).fit(*rows))
 
 
-def test_what_is_wrong_on_a_worker_is_said_here(client):
+def test_errors_on_a_worker_are_raised_on_the_driver(client):
     rows = np.where(np.arange(M)[:, None] == M - 1, np.inf, GAPS)
     with pytest.raises(ValueError, match="X in partition 4, counted from 0"):
-        fit_far(rows, LABELS, client=client)
+        fit_dask(rows, LABELS, client=client)
 
 
 def test_clones_share_the_client(client):

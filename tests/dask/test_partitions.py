@@ -9,7 +9,12 @@ import pytest
 import scipy.sparse
 from dask.delayed import Delayed
 
-from directboost.dask.partitions import labels_of, read_partitions, rows_of, weights_of
+from directboost.dask.partitions import (
+    partition_labels,
+    partition_rows,
+    partition_weights,
+    read_partitions,
+)
 
 ROWS = np.arange(40.0).reshape(10, 4)
 LABELS = np.array(list("abcabcabca"))
@@ -43,10 +48,10 @@ def check(found, *rows):
     assert [len(X) for X, _, _ in blocks] == list(rows)
     for X, y, weight in blocks:
         places = np.asarray(X)[:, 0].astype(int) // 4
-        np.testing.assert_array_equal(labels_of(y), LABELS[places])
+        np.testing.assert_array_equal(partition_labels(y), LABELS[places])
         expected = np.ones(len(X)) if weight is None else WEIGHTS[places]
-        np.testing.assert_array_equal(weights_of(weight, len(X)), expected)
-    np.testing.assert_array_equal(np.vstack([rows_of(X) for X, _, _ in blocks]), ROWS)
+        np.testing.assert_array_equal(partition_weights(weight, len(X)), expected)
+    np.testing.assert_array_equal(np.vstack([partition_rows(X) for X, _, _ in blocks]), ROWS)
 
 
 X = array(ROWS, 4, 3, 3)
@@ -66,10 +71,10 @@ CUT_ALIKE = {
 
 
 @pytest.mark.parametrize("form", CUT_ALIKE)
-def test_labels_of_every_form_are_cut_as_rows_are(form):
+def test_labels_of_every_form_match_the_rows(form):
     found = read_partitions(X, CUT_ALIKE[form])
     check(found, 4, 3, 3)
-    assert (found.n_features, found.names, found.is_frame) == (4, None, False)
+    assert (found.n_features, found.names) == (4, None)
     assert all(part.weight is None for part in found.parts)
 
 
@@ -78,7 +83,7 @@ def test_labels_of_every_form_are_cut_as_rows_are(form):
     [WEIGHTS, WEIGHTS.tolist(), array(WEIGHTS, 10), frame(4, 7)["weight"], frame(4, 7)[["weight"]]],
     ids=["plain", "list", "array", "series", "frame"],
 )
-def test_weights_of_every_form_are_cut_as_rows_are(weight):
+def test_weights_of_every_form_match_the_rows(weight):
     check(read_partitions(X, LABELS, weight), 4, 3, 3)
 
 
@@ -120,11 +125,11 @@ def test_frames():
     whole = frame(4, 7)
     found = read_partitions(whole[list("pqrs")], whole["label"], whole["weight"])
     check(found, 4, 3, 3)
-    assert (found.n_features, found.names, found.is_frame) == (4, list("pqrs"), True)
+    assert (found.n_features, found.names) == (4, list("pqrs"))
     check(read_partitions(whole[list("pqrs")], array(LABELS, 4, 3, 3)), 4, 3, 3)
 
 
-def test_frames_of_known_divisions_are_cut_alike():
+def test_frames_of_known_divisions_are_repartitioned():
     rows = frame(4, 7)[list("pqrs")]
     check(read_partitions(rows, frame(2)["label"], frame(1, 2, 3)["weight"]), 4, 3, 3)
     check(read_partitions(rows, frame(2, 5)["label"]), 4, 3, 3)
@@ -133,7 +138,7 @@ def test_frames_of_known_divisions_are_cut_alike():
 def test_names_that_are_no_strings():
     numbered = dd.from_pandas(pd.DataFrame(ROWS), npartitions=2)
     found = read_partitions(numbered, array(LABELS, 5, 5))
-    assert (found.n_features, found.names, found.is_frame) == (4, None, True)
+    assert (found.n_features, found.names) == (4, None)
     mixed = dd.from_pandas(pd.DataFrame(ROWS, columns=["a", 1, 2, 3]), npartitions=2)
     with pytest.raises(TypeError, match="string"):
         read_partitions(mixed, array(LABELS, 5, 5))
@@ -173,7 +178,7 @@ def test_plain_labels_need_known_lengths(rows):
         (X[:, X[0] > 3], ValueError, r"X has the shape \(10, nan\).*compute_chunk_sizes"),
     ],
 )
-def test_rows_that_cannot_serve(rows, error, message):
+def test_invalid_rows(rows, error, message):
     with pytest.raises(error, match=message):
         read_partitions(rows, LABELS)
 
@@ -191,20 +196,20 @@ def test_rows_that_cannot_serve(rows, error, message):
         (array(LABELS[:9], 4, 3, 2), ValueError, "X has 10 rows, but y has 9 values"),
     ],
 )
-def test_labels_that_cannot_serve(labels, error, message):
+def test_invalid_labels(labels, error, message):
     with pytest.raises(error, match=message):
         read_partitions(X, labels)
 
 
-def test_blocks_that_cannot_serve():
-    with pytest.raises(TypeError, match=r"X is sparse.*toarray"):
-        rows_of(scipy.sparse.csr_array(ROWS))
+def test_invalid_blocks():
+    with pytest.raises(TypeError, match=r"X has sparse blocks.*toarray"):
+        partition_rows(scipy.sparse.csr_array(ROWS))
     with pytest.raises(ValueError, match=r"the shape \(10,\)"):
-        rows_of(WEIGHTS)
-    with pytest.raises(ValueError, match=r"the shape \(10, 4\)"):
-        labels_of(ROWS)
+        partition_rows(WEIGHTS)
+    with pytest.raises(ValueError, match=r"shape \(10, 4\)"):
+        partition_labels(ROWS)
 
 
 def test_frames_stay_frames():
-    assert rows_of(FRAME) is FRAME
-    assert weights_of(pd.DataFrame({"weight": [1, 2]}), 2).dtype == np.float64
+    assert partition_rows(FRAME) is FRAME
+    assert partition_weights(pd.DataFrame({"weight": [1, 2]}), 2).dtype == np.float64

@@ -1,4 +1,4 @@
-"""Predictions for rows of Dask: lazy, partition by partition, those of the plain model."""
+"""Predictions for Dask collections: lazy, by partition, and equal to those of the local model."""
 
 import pickle
 import subprocess
@@ -21,7 +21,7 @@ from tests.dask.dask_data import (
     LABELS,
     WEIGHTS,
     WORDS,
-    fit_far,
+    fit_dask,
     frame_parts,
     in_parts,
 )
@@ -40,7 +40,7 @@ def labels(request):
 @pytest.fixture(scope="module")
 def of_arrays(labels):
     """Return a model of arrays."""
-    return fit_far(GAPS, labels)
+    return fit_dask(GAPS, labels)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def refuse(*args, **kwargs):
 
 
 def lazy(model, method, X):
-    """Call a method of the model, which must not compute anything."""
+    """Call a method of the model; it must not compute anything."""
     with dask.config.set(scheduler=refuse):
         return getattr(model, method)(X)
 
@@ -141,13 +141,13 @@ def test_score_of_frames(of_frames, labels):
     assert of_frames.score(frame_parts(FRAME), frame_parts(y)) == pytest.approx(expected)
 
 
-def test_the_plain_model(of_frames):
+def test_the_local_model(of_frames):
     local = of_frames.to_local()
     assert type(local) is DirectBoostClassifier
     plain = DirectBoostClassifier().get_params().keys()
     params = of_frames.get_params()
     assert local.get_params() == {name: params[name] for name in plain}
-    assert {"client", "task_timeout", "patience"} <= params.keys() - plain
+    assert {"client", "task_timeout", "cluster_timeout"} <= params.keys() - plain
     assert not vars(local).keys() & (params.keys() - plain)
     local.fit(FRAME, LABELS)
     assert of_frames.classes_.dtype.kind in "OU"
@@ -169,7 +169,7 @@ sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
-def test_the_plain_model_travels_to_where_dask_is_not(of_arrays):
+def test_the_local_model_works_without_dask(of_arrays):
     local = of_arrays.to_local()
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_DASK],

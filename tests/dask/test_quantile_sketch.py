@@ -1,4 +1,4 @@
-"""Summaries of parts: what they keep, how they merge, and how far off their ranks are."""
+"""Quantile sketches: their contents, merging, and the error of ranks."""
 
 import numpy as np
 import pytest
@@ -60,12 +60,12 @@ def test_few_values_are_all_kept(most, order, real, unit):
     check_exact(sketch(X, weight, most), X, weight)
 
 
-def test_many_features_go_in_groups(monkeypatch):
-    """What is found does not depend on how many columns are looked at together."""
+def test_many_features_are_processed_in_groups(monkeypatch):
+    """The result does not depend on the number of columns per call."""
     rng = np.random.default_rng(1)
     X, weight = rng.normal(size=(50, 41)), rng.uniform(0.5, 2.0, 50)
     whole = sketch(X, weight, 7)
-    monkeypatch.setattr("directboost.dask.binning._ROOM", 1)
+    monkeypatch.setattr("directboost.dask.binning._BUFFER_CODES", 1)
     apart = sketch(X, weight, 7)
     for name in ("values", "weights", "exact", "missing", "least"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(apart, name))
@@ -158,8 +158,8 @@ def test_whole_weights_merge_in_any_order(parts, seed):
     assert one.least[0] == other.least[0]
 
 
-def test_a_part_in_groups_is_never_exact_again():
-    """A merged feature with few groups does not forget that they hold several values."""
+def test_a_grouped_part_stays_inexact():
+    """A merged feature with few groups stays inexact."""
     X = np.arange(20.0)[:, None]
     found = merge_sketches([sketch(X, np.ones(20), 5), sketch(X[:2], np.ones(2), 5)], 99)
     assert not found.exact[0]

@@ -1,4 +1,4 @@
-"""The tables that the shards of a process share, asked for by several threads at once."""
+"""The tables that the shards of a process share, requested by several threads at once."""
 
 import sys
 import threading
@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from directboost.dask import shard as shards
+from directboost.dask import shard as shard_module
+from tests.dask.shard_data import draw_shards
 
 
 @pytest.fixture
@@ -19,25 +20,33 @@ def hurried_threads():
 
 
 @pytest.mark.usefixtures("hurried_threads")
-def test_threads_do_not_get_into_each_others_way(monkeypatch):
-    monkeypatch.setattr(shards, "tables_of", lambda jumps, *_: jumps)
-    bins = SimpleNamespace(n_bins=np.zeros(1, int), kinds=np.zeros(1, int))
-    failed = []
+def test_threads_get_the_tables_of_their_own_coefficients(monkeypatch):
+    used = threading.local()
 
-    def ask(thread):
+    def note_tables(codes, features, tables, *more):
+        used.tables = tables
+
+    monkeypatch.setattr(shard_module, "tables_of", lambda jumps, *_: jumps)
+    monkeypatch.setattr(shard_module, "add_tables", note_tables)
+    shard, features, failed = draw_shards("pairwise").whole, np.zeros(1, int), []
+
+    def compute(thread):
         for i in range(3000):
             key = f"{i // 50}-{thread % 2}-{i % 7}"
-            features = np.zeros(0, int)
-            weights = SimpleNamespace(key=key, features=features, spread=lambda *_, key=key: key)
+            coefficients = SimpleNamespace(
+                key=key, features=features, to_dense=lambda *_, key=key: key
+            )
             try:
-                assert shards._tables(weights, bins) == key
+                shard.compute_scores(coefficients, np.float32)
+                assert used.tables == key
             except Exception as error:
                 failed.append(repr(error))
 
-    threads = [threading.Thread(target=ask, args=(t,)) for t in range(4)]
+    threads = [threading.Thread(target=compute, args=(t,)) for t in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert failed == []
-    assert len(shards._known_tables) <= shards._TABLES
+    assert len(shard_module._cached_tables) <= shard_module._CACHED_TABLES
+    shard_module._cached_tables.clear()

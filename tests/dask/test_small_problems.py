@@ -1,4 +1,4 @@
-"""Small problems on which block descent stalls: an exact solver finishes them here."""
+"""Small problems on which block descent stalls: an exact solver on the driver finishes them."""
 
 from functools import cache
 
@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from directboost.dask import ClusterLostError, DaskDirectBoostClassifier
-from directboost.dask import statistics as field
+from directboost.dask import ClusterLostError, DaskDirectBoostClassifier, statistics
 from directboost.dask.executor import LocalExecutor
 from directboost.history import Status
-from tests.dask.dask_data import assert_same_bits, assert_same_optimum, fit_far, fit_near, in_parts
+from tests.dask.dask_data import (
+    assert_same_bits,
+    assert_same_optimum,
+    fit_dask,
+    fit_local,
+    in_parts,
+)
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]
 
@@ -37,47 +42,47 @@ def draw(seed):
 
 def fit(seed, client=None, **choices):
     X, y, ends = draw(seed)
-    return fit_far(X, y, client=client, ends=ends, **{"tol": 1e-8, **choices})
+    return fit_dask(X, y, client=client, ends=ends, **{"tol": 1e-8, **choices})
 
 
 @cache
-def fit_here(number):
-    """Return a problem of `STALLING` solved without a cluster; tests only look at it."""
+def fit_in_process(number):
+    """Return a problem of `STALLING` solved without a cluster; tests do not modify it."""
     seed, choices = STALLING[number]
     return fit(seed, **choices)
 
 
 @cache
 def fit_plain(number):
-    """Return the plain fit of the same problem."""
+    """Return the local fit of the same problem."""
     seed, choices = STALLING[number]
-    return fit_near(*draw(seed)[:2], **{"tol": 1e-8, **choices})
+    return fit_local(*draw(seed)[:2], **{"tol": 1e-8, **choices})
 
 
 @pytest.mark.parametrize("number", range(len(STALLING)))
 def test_the_tolerance_is_reached(number):
-    far, near = fit_here(number), fit_plain(number)
+    far, near = fit_in_process(number), fit_plain(number)
     assert far.certificate_.converged
     assert far.status_ == Status.OPTIMAL
     assert_same_optimum(far, near)
     duals = [record.dual for record in far.history_]
-    assert min(np.diff(duals)) > -1e-12  # what block descent proved is not lost on the way here
+    assert min(np.diff(duals)) > -1e-12  # the bounds of block descent are kept
 
 
 def test_the_model_does_not_depend_on_the_workers(client):
     seed, choices = STALLING[-1]
-    assert_same_bits(fit(seed, client, **choices), fit_here(len(STALLING) - 1))
+    assert_same_bits(fit(seed, client, **choices), fit_in_process(len(STALLING) - 1))
 
 
-def test_what_a_finished_model_knows_of_its_rows():
-    """Means of the scores, and probabilities that are fitted to them."""
+def test_means_and_probabilities_of_a_finished_model():
+    """Both are computed from the rows on the shards."""
     last = len(STALLING) - 1
-    far, near, X = fit_here(last), fit_plain(last), draw(STALLING[-1][0])[0]
+    far, near, X = fit_in_process(last), fit_plain(last), draw(STALLING[-1][0])[0]
     np.testing.assert_allclose(far.mean_contributions_, near.mean_contributions_, atol=1e-4)
     np.testing.assert_allclose(far.to_local().predict_proba(X), near.predict_proba(X), atol=1e-4)
 
 
-def test_a_path_goes_on_from_a_finished_model():
+def test_a_path_continues_from_a_finished_model():
     seed, choices = STALLING[-1]
     model = fit(seed, **choices, max_learners=30)
     assert 0 < model.n_learners_ <= 30
@@ -85,19 +90,19 @@ def test_a_path_goes_on_from_a_finished_model():
 
 
 @pytest.mark.filterwarnings("ignore:the fit ended with status")
-def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
-    """The cluster goes away after the descent, when the rows are asked for."""
-    each = LocalExecutor.each
+def test_the_model_of_block_descent_is_kept_if_rows_cannot_be_gathered(monkeypatch):
+    """The cluster is lost after the descent, when the rows are gathered."""
+    run_each = LocalExecutor.run_each
 
-    def lost(self, question, messages, owners=None):
-        if len(model_rounds) > 3 and question.__name__ == "_rows":
+    def lost(self, function, requests, owners=None):
+        if len(model_rounds) > 3 and function.__name__ == "take_rows":
             raise ClusterLostError("gone")
-        return each(self, question, messages, owners)
+        return run_each(self, function, requests, owners)
 
     model_rounds = []
     seed, choices = STALLING[1]
     X, y, ends = draw(seed)
-    monkeypatch.setattr(LocalExecutor, "each", lost)
+    monkeypatch.setattr(LocalExecutor, "run_each", lost)
     model = DaskDirectBoostClassifier(tol=1e-8, callbacks=[model_rounds.append], **choices)
     with pytest.raises(ClusterLostError):
         model.fit(in_parts(X, ends), in_parts(y, ends))
@@ -105,12 +110,12 @@ def test_the_model_of_block_descent_is_kept_where_rows_cannot_come(monkeypatch):
     assert 0.0 <= model.certificate_.relative_gap < 1e-5
 
 
-def test_ctrl_c_on_the_way_here_keeps_the_model(monkeypatch):
+def test_ctrl_c_while_rows_are_gathered_keeps_the_model(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     seed, choices = STALLING[1]
-    monkeypatch.setattr(field, "sample_rows", interrupt)
+    monkeypatch.setattr(statistics, "sample_rows", interrupt)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = fit(seed, **choices)
     assert model.status_ == Status.INTERRUPTED
@@ -118,10 +123,12 @@ def test_ctrl_c_on_the_way_here_keeps_the_model(monkeypatch):
     assert 1e-8 < model.certificate_.relative_gap < 1e-5
 
 
-def test_rows_come_here_once_for_all_points_of_a_path(monkeypatch):
-    asked, sample_rows = [], field.sample_rows
-    monkeypatch.setattr(field, "sample_rows", lambda *more: asked.append(1) or sample_rows(*more))
+def test_rows_are_gathered_once_for_a_path(monkeypatch):
+    calls, sample_rows = [], statistics.sample_rows
+    monkeypatch.setattr(
+        statistics, "sample_rows", lambda *more: calls.append(1) or sample_rows(*more)
+    )
     X, y, ends = draw(3)
-    model = fit_far(X, y, ends=ends, loss="hinge", penalty="l1", nu=0.05, max_learners=6)
+    model = fit_dask(X, y, ends=ends, loss="hinge", penalty="l1", nu=0.05, max_learners=6)
     assert 0 < model.n_learners_ <= 6
-    assert len(asked) == 1
+    assert len(calls) == 1

@@ -1,4 +1,4 @@
-"""Sums of shards, joined, are those of all rows at once."""
+"""Sums of shards add up to the sums of all rows."""
 
 from functools import reduce
 from itertools import pairwise
@@ -22,7 +22,7 @@ def plain(values, rows):
 
 
 def coupled(values, rows):
-    """Return the logarithm of the sum of exponentials, and what is divided by that sum."""
+    """Return the logarithm of the sum of exponentials, and an array divided by that sum."""
     masses = np.exp(values[:, 0])
     return Sums(np.log(masses.sum(keepdims=True)), ((masses @ rows) / masses.sum(),), coupled=True)
 
@@ -61,7 +61,7 @@ def test_coupled_values_that_are_too_large_for_an_exponential():
 
 
 @pytest.mark.parametrize("joined", [True, False])
-def test_parts_stay_as_they_are(joined, rng):
+def test_parts_are_not_modified(joined, rng):
     parts = [Sums(rng.normal(size=1), (rng.normal(size=(3, 2)),), joined) for _ in range(4)]
     before = [(part.values.copy(), part.arrays[0].copy()) for part in parts]
     add_up(parts)
@@ -80,12 +80,12 @@ def test_bytes():
 
 
 def answer(shard, message):
-    """Stand for a pass: a shard is its answer here."""
+    """Stand for a pass over a shard, which is a number here."""
     return Sums(np.array([shard]), (np.array([shard, message.size * shard]),))
 
 
 def total(some):
-    """Add numbers up by the tree, seen from its root."""
+    """Add numbers in the order of the tree, from its root."""
     if len(some) == 1:
         return some[0]
     step = 1
@@ -95,14 +95,14 @@ def total(some):
 
 
 @given(seed=seeds, count=st.integers(1, 80))
-def test_a_crew_adds_in_the_order_of_the_tree(seed, count):
+def test_an_executor_adds_in_the_order_of_the_tree(seed, count):
     """Groups of neighbours, left to right, then groups of groups: to the bit."""
     shards = np.random.default_rng(seed).normal(size=count) * 10.0 ** (np.arange(count) % 7)
-    crew, message = LocalExecutor(shards.tolist()), np.zeros(3)
-    found = crew.ask(answer, message)
+    executor, message = LocalExecutor(shards.tolist()), np.zeros(3)
+    found = executor.run(answer, message)
     assert found.values[0] == total(shards)
     assert found.arrays[0][0] == total(shards)
-    assert crew.count == count
+    assert executor.n_shards == count
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,20 @@ def test_the_levels_of_the_tree(count, widths):
     assert tree_widths(count) == widths
 
 
-def test_traffic_counts_messages_and_sums():
-    crew, message = LocalExecutor([1.0] * 9), np.zeros(4)
-    crew.ask(answer, message)
-    assert crew.traffic == 9 * 32 + (9 + 2 + 1) * 24
+def test_traffic_counts_requests_and_sums():
+    executor, message = LocalExecutor([1.0] * 9), np.zeros(4)
+    executor.run(answer, message)
+    assert executor.traffic == 9 * 32 + (9 + 2 + 1) * 24
 
 
-def test_every_shard_is_asked_something_of_its_own():
-    crew = LocalExecutor([1.0, 2.0, 4.0])
-    assert crew.each(lambda shard, message: shard * message, [3, 5, 7]) == [3.0, 10.0, 28.0]
+def test_every_shard_gets_its_own_request():
+    executor = LocalExecutor([1.0, 2.0, 4.0])
+    assert executor.run_each(lambda shard, message: shard * message, [3, 5, 7]) == [3.0, 10.0, 28.0]
     with pytest.raises(ValueError, match="shorter"):
-        crew.each(lambda shard, message: shard, [1, 2])
+        executor.run_each(lambda shard, message: shard, [1, 2])
 
 
-def test_a_crew_that_is_let_go_has_no_shards():
-    crew = LocalExecutor([1.0])
-    crew.release()
-    assert crew.count == 0
+def test_a_released_executor_has_no_shards():
+    executor = LocalExecutor([1.0])
+    executor.release()
+    assert executor.n_shards == 0

@@ -1,4 +1,4 @@
-"""What is learnt part by part is what the plain estimator learns of all rows at once."""
+"""Summaries of partitions, merged, equal those of all rows in a local fit."""
 
 import pickle
 
@@ -15,7 +15,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 from directboost import DirectBoostClassifier
 from directboost.dask.partitions import read_partitions
 from directboost.dask.survey import (
-    class_weights_of,
     make_row_encoding,
     merge_summaries,
     prepare_rows,
@@ -51,14 +50,14 @@ ENDS = (10, 20, 25, 50)
 
 
 def parts_of(values, ends=ENDS):
-    """Cut an array or a frame before those rows."""
+    """Split an array or a frame before those rows."""
     if isinstance(values, pd.DataFrame | pd.Series):
         return [values.iloc[a:b] for a, b in zip((0, *ends), (*ends, len(values)), strict=True)]
     return np.split(np.asarray(values), ends)
 
 
 def surveyed(X, y, weight, categorical=None, ends=ENDS):
-    """Return the blocks of all partitions, and the surveys of these."""
+    """Return the blocks of all partitions, and their summaries."""
     weights = [None] * (len(ends) + 1) if weight is None else parts_of(weight, ends)
     blocks = list(zip(parts_of(X, ends), parts_of(y, ends), weights, strict=True))
     names = list(X.columns) if isinstance(X, pd.DataFrame) else default_names(X.shape[1])
@@ -66,8 +65,8 @@ def surveyed(X, y, weight, categorical=None, ends=ENDS):
 
 
 def check_rows(blocks, coding, model, whole):
-    """Check that the rows of all partitions are those of a plain fit to the whole."""
-    rows, encoder = model._rows(*whole)
+    """Check that the rows of all partitions are those of a local fit."""
+    rows, encoder = model._read_training_set(*whole)
     X, codes, weight = (
         np.concatenate(found)
         for found in zip(*(prepare_rows(*block, coding) for block in blocks), strict=True)
@@ -108,14 +107,14 @@ CHOSEN = {
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["alike", "weights"])
 @pytest.mark.parametrize("form", CHOSEN)
-def test_the_rows_are_those_of_the_plain_estimator(form, weight, class_weight):
+def test_the_rows_are_those_of_a_local_fit(form, weight, class_weight):
     X, categorical = CHOSEN[form]
     check(X, LABELS, weight, categorical, class_weight)
 
 
 @pytest.mark.parametrize("form", ["by type", "by name", "array"])
 def test_classes_of_weight_zero_are_left_out(form):
-    """With them go the levels that only their rows have: Aachen, here, is in one class only."""
+    """So are levels that only their rows have: Aachen occurs in one class only."""
     X, categorical = CHOSEN[form]
     labels = np.where(TOWNS == "Aachen", "mid", LABELS)
     check(X, labels, WEIGHTS, categorical, {"mid": 0.0, "low": 3.0, "high": 1.0})
@@ -175,12 +174,12 @@ def test_labels_of_rows_without_weight_count_in_balanced_weights():
     _, found = surveyed(NUMBERS, LABELS, weight)
     whole = merge_summaries(found)
     by_row = compute_sample_weight("balanced", LABELS)
-    expected = [by_row[label == LABELS][0] for label in ("high", "low", "mid")]
-    np.testing.assert_array_equal(class_weights_of("balanced", whole), expected)
+    expected = [by_row[label == LABELS][0] for label in ("low", "mid")]
+    np.testing.assert_array_equal(make_row_encoding(whole, "balanced").class_weight, expected)
 
 
-def test_weights_of_far_sizes():
-    """What cannot be told from zero beside the largest weight is dropped, by class weights too."""
+def test_weights_of_very_different_sizes():
+    """Weights that are negligible compared with the largest one are dropped."""
     weight = np.where(LABELS == "mid", 1e-200, 1.0)
     weight[20:25] = 1e-295
     for class_weight in (None, {"mid": 1e-95, "low": 1.0, "high": 2.0}, "balanced"):
@@ -207,7 +206,7 @@ ROW = st.tuples(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=20), st.lists(st.integers(0, 20), max_size=4))
-def test_a_survey_is_what_counting_gives(rows, cuts):
+def test_a_summary_equals_counting(rows, cuts):
     values, labels, weight = (np.array(column) for column in zip(*rows, strict=True))
     ends = sorted(min(cut, len(rows)) for cut in cuts)
     _, found = surveyed(values[:, None], labels, weight, [0], tuple(ends))
@@ -216,11 +215,11 @@ def test_a_survey_is_what_counting_gives(rows, cuts):
     assert whole.classes.tolist() == classes
     assert whole.totals.tolist() == totals
     assert whole.counts.tolist() == counts
-    assert (whole.rows, whole.largest) == (sum(counts), max(heaviest))
+    assert (whole.counts.sum(), whole.max_weights.max()) == (sum(counts), max(heaviest))
     np.testing.assert_allclose(whole.weights, [sum(ws) for ws in own])
-    assert whole.heaviest.tolist() == heaviest
+    assert whole.max_weights.tolist() == heaviest
     assert whole.encoder.categories[0].tolist() == levels
-    for level, peaks in zip(levels, whole.peaks[0], strict=True):
+    for level, peaks in zip(levels, whole.level_weights[0], strict=True):
         expected = [
             max([w for v, y, w in rows if (v, y) == (level, c)], default=0) for c in classes
         ]
@@ -233,7 +232,7 @@ def test_a_survey_is_what_counting_gives(rows, cuts):
     st.lists(st.integers(0, 20), max_size=4),
     st.sampled_from([None, "balanced", {"a": 2.0, "b": 0.0, "c": 0.1}]),
 )
-def test_rows_in_any_cut_are_the_same(rows, cuts, class_weight):
+def test_rows_do_not_depend_on_the_partitions(rows, cuts, class_weight):
     values, labels, weight = (np.array(column) for column in zip(*rows, strict=True))
     kept = {y for _, y, w in rows if w > 0}
     if isinstance(class_weight, dict):
@@ -256,19 +255,19 @@ def test_merges_in_any_order_agree():
     np.testing.assert_array_equal(halves.totals, whole.totals)
     np.testing.assert_allclose(halves.weights, whole.weights)
     np.testing.assert_equal(halves.encoder.categories, whole.encoder.categories)
-    np.testing.assert_equal(halves.peaks, whole.peaks)
+    np.testing.assert_equal(halves.level_weights, whole.level_weights)
 
 
-def test_surveys_travel():
+def test_summaries_can_be_pickled():
     _, found = surveyed(FRAME[COLUMNS[:5]], LABELS, WEIGHTS)
     whole = merge_summaries(pickle.loads(pickle.dumps(found)))
     coding = pickle.loads(pickle.dumps(make_row_encoding(whole, None)))
     assert coding.encoder.categories[1].tolist() == ["Aachen", "Bonn", "Kiel", "Ulm"]
-    assert whole.rows == np.count_nonzero(WEIGHTS)
+    assert whole.counts.sum() == np.count_nonzero(WEIGHTS)
 
 
 def through_dask(X, y, weight, names, whole, model):
-    """Survey and prepare the partitions of collections as a scheduler would."""
+    """Summarize and prepare the partitions of collections as a scheduler does."""
     found = read_partitions(X, y, weight)
     assert found.names == names
     names = names or default_names(found.n_features)
@@ -283,7 +282,7 @@ def through_dask(X, y, weight, names, whole, model):
 
 @pytest.mark.parametrize("class_weight", CLASS_WEIGHTS, ids=str)
 def test_frames_of_dask(class_weight):
-    """Dask makes strings of pyarrow of the words."""
+    """Dask converts the words to pyarrow strings."""
     whole = dd.from_pandas(FRAME, npartitions=4)
     model = DirectBoostClassifier(
         categorical_features=["town", "size", "word"], class_weight=class_weight
@@ -305,7 +304,7 @@ def test_arrays_of_dask_with_unknown_lengths():
 
 
 def bad(argument, value, at=3):
-    """Return good rows, labels and weights but for one value."""
+    """Return valid rows, labels and weights, except for one value."""
     block = {"X": NUMBERS[:9].copy(), "y": LABELS[:9].astype(object), "weight": np.ones(9)}
     block[argument][at] = value
     return block
@@ -334,12 +333,12 @@ GOOD = bad("weight", 1.0)
         (GOOD | {"y": NUMBERS[:9, ::2]}, ValueError, r"y in partition 7.*\(9, 2\)"),
     ],
 )
-def test_rows_that_cannot_serve(block, error, message):
+def test_invalid_rows(block, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         summarize(*block.values(), None, default_names(3), 7)
 
 
-def test_frames_that_cannot_serve():
+def test_invalid_frames():
     with pytest.raises(ValueError, match=r"X in partition 0.*'word' of X holds .*not numbers"):
         summarize(FRAME[["a", "word"]], LABELS, None, None, ["a", "word"], 0)
     many = pd.DataFrame({"id": pd.Categorical(np.arange(300))})
@@ -349,16 +348,16 @@ def test_frames_that_cannot_serve():
     assert summarize(many, np.arange(300) % 2, weight, None, ["id"], 2).encoder.n_levels == [100]
 
 
-def test_partitions_full_of_classes_draw_no_warning():
+def test_many_classes_give_no_warning():
     found = summarize(np.ones((30, 1)), np.arange(30), None, None, ["a"], 0)
     assert found.classes.size == 30
 
 
 @pytest.mark.parametrize("second", [np.arange(10), np.arange(10.0), np.arange(10) > 4])
 @pytest.mark.parametrize("first", [LABELS[:10], LABELS[:10].astype(object)])
-def test_words_and_numbers_are_no_labels_of_one_fit(first, second):
+def test_words_and_numbers_cannot_be_mixed_as_labels(first, second):
     parts = [summarize(NUMBERS[:10], y, None, None, default_names(3), 0) for y in (first, second)]
-    with pytest.raises(ValueError, match="y holds labels of several types"):
+    with pytest.raises(ValueError, match="y has labels of several types"):
         merge_summaries(parts)
 
 
@@ -370,14 +369,14 @@ def test_columns_of_several_types():
     words, numbers = of(pd.Categorical(["u", "v"])), of(pd.Categorical([1, 2]))
     with pytest.raises(ValueError, match="column 'a' of X holds values of several types"):
         merge_summaries([words, numbers])
-    with pytest.raises(ValueError, match="'a' of X holds categories in some partitions"):
+    with pytest.raises(ValueError, match="'a' of X is categorical in some partitions"):
         merge_summaries([words, of([1.0, 2.0])])
     nothing = of(pd.Categorical([None, None], categories=["u"]))
     assert merge_summaries([nothing, words]).encoder.categories[0].tolist() == ["u", "v"]
     assert merge_summaries([nothing, nothing]).encoder.n_levels == [0]
 
 
-def test_rows_that_are_not_enough():
+def test_too_few_rows():
     def of(count, weight, class_weight=None):
         y = np.arange(10)[:count] > 4
         found = summarize(NUMBERS[:count], y, weight[:count], None, default_names(3), 0)

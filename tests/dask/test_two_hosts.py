@@ -122,7 +122,7 @@ def fit_there(url, file, cut=""):
 
     with Client(url, timeout=60) as client:
         client.wait_for_workers(2, timeout=60)
-        model = fitted(client, callbacks=[callback], task_timeout=15.0, patience=15.0)
+        model = fitted(client, callbacks=[callback], task_timeout=15.0, cluster_timeout=15.0)
         model.callbacks = None
         Path(file).write_bytes(pickle.dumps((model, hosts)))
         os._exit(0)  # a client does not wait for workers that are cut off

@@ -1,4 +1,4 @@
-"""The same fit on Dask."""
+"""Training on Dask: `DaskDirectBoostClassifier` for data on a cluster or larger than memory."""
 
 from .cluster import ClusterLostError
 from .estimator import DaskDirectBoostClassifier

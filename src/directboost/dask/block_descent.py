@@ -1,6 +1,6 @@
-"""What block descent asks of rows on shards: points, samples, and the way to the next point."""
+"""Block descent on shards: iterates, samples of the rows, and the line search."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,37 +15,36 @@ from ..solvers.block_descent import BACKTRACK, EXTENSION
 from ..solvers.line_search import LineSearch, RowEvaluator
 from ..solvers.quadratic_model import WHOLE_SHARE, Iterate, QuadraticModel, RowSample
 from . import passes
-from .executor import Question
-from .passes import WayMessage
+from .passes import LineRequest
 from .problem import ShardedColumns
 from .shard import RemoteScores
-from .statistics import ShardedStatistics, sample_rows, sampled_codes, values_of
+from .statistics import ShardedStatistics, read_values, sample_rows, sampled_codes
 
-_CODE_BYTES = 1 << 24  # of a sample whose codes are fetched at once
+_CODE_BYTES = 1 << 24  # of the codes of a sample that are fetched at once
 
 
 class ShardedIterate(Iterate):
-    """A point whose arrays of rows are on shards."""
+    """An iterate whose arrays of rows are on the shards."""
 
     def sums(self, columns: FeatureColumns) -> tuple[Array, Array]:
         """Return the sums of A and C over the bins of the working set, (all bins, k) each."""
         assert isinstance(columns, ShardedColumns)
-        place: Any = self.F
-        return columns.field.sums(place, np.array(columns.features, dtype=np.int32))
+        F: Any = self.F
+        return columns.statistics.sums(F, np.array(columns.features, dtype=np.int32))
 
 
 class ShardedRowEvaluator(RowEvaluator):
-    """Evaluates points on the rows of all shards."""
+    """Evaluates iterates on the rows of all shards."""
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
-        """Return a sample of so many rows, or all of them."""
+        """Return a sample of `size` rows, or of all rows."""
         assert isinstance(columns, ShardedColumns)
-        return ShardedRowSample(objective, columns.field, columns.field.sampled(size))
+        return ShardedRowSample(objective, columns.statistics, size)
 
     def line(
         self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
     ) -> LineSearch:
-        """Return the objective along the way to the minimum of a model."""
+        """Return the line search towards the minimum of a model."""
         return ShardedLineSearch(self, objective, columns, model)
 
     def evaluate(
@@ -56,20 +55,13 @@ class ShardedRowEvaluator(RowEvaluator):
         F: Any,
         penalty: float,
     ) -> Iterate:
-        """Return the point with jumps W, at the place F, and that penalty."""
-        found = objective.evaluate(F, Wanted.DERIVATIVES, columns.team)
-        return ShardedIterate(W, F, found.value, penalty, F, F, F)
+        """Return the iterate with coefficients W, scores F and that penalty."""
+        loss = objective.evaluate(F, Wanted.DERIVATIVES, columns.team).value
+        return ShardedIterate(W, F, loss, penalty, F, F, F)
 
 
 class ShardedLineSearch(LineSearch):
-    """The objective along a way, asked of all shards for several steps at once."""
-
-    #: What is asked: for the losses alone, or with a look at the end, of so many values.
-    questions: ClassVar[tuple[Question, Question]] = (
-        passes.line_losses,
-        passes.line_losses_and_sums,
-    )
-    facts: ClassVar[int] = 1
+    """Line search that requests the losses of several steps in one pass."""
 
     def __init__(
         self,
@@ -81,91 +73,95 @@ class ShardedLineSearch(LineSearch):
         self._evaluator, self._objective = evaluator, objective
         self._columns, self._model = columns, model
         self._start: Array = np.concatenate(model.iterate.W)
-        self._end = self._place(1.0)
-        self._known: dict[float, float] = {}
+        self._end = self._scores(self._coefficients(1.0))
+        self._losses: dict[float, float] = {}
 
     def value(self, step: float) -> float:
-        """Return the objective a share `step` of the way; infinite where a jump breaks its sign."""
+        """Return the objective after a step; infinite if a coefficient violates its sign."""
         if step > 1.0 and not self._keeps_signs(step):
             return float("inf")
-        if step not in self._known:
-            self._ask((step, *_next_steps(step)))
-        return self._known[step] + self._model.penalty(self._start, step)
+        if step not in self._losses:
+            # The steps that block descent tries next.
+            factor = EXTENSION if step > 1.0 else BACKTRACK
+            further = (EXTENSION,) if step == 1.0 else (factor * step, factor * (factor * step))
+            self._request((step, *further))
+        return self._losses[step] + self._model.penalty(self._start, step)
 
-    def _ask(self, steps: tuple[float, ...]) -> None:
-        """Ask for the loss after steps; with the first one, the end, for what is wanted there."""
-        assert isinstance(self._columns, ShardedColumns)
-        field, place = self._columns.field, cast(RemoteScores, self._model.iterate.F)
-        strides = steps[0] == 1.0 and len(field.blocks) == 1 and not field.in_turns
-        features = field.blocks[0] if strides else np.zeros(0, dtype=np.int32)
-        message = WayMessage(place.alone(), field.loss, self._end.alone(), steps, features)
-        held = field.crew.hold(self.questions[strides], message, field.size_of(features))
-        if strides:
-            self._end.known["looks"] = [held]
-        found = field.crew.read(held, values_of)
-        if strides:  # the loss at the end is the first of what a look has to tell
-            found = np.delete(found, np.s_[1 : self.facts])
-        self._known |= dict(zip(steps, found.tolist(), strict=True))
+    def _request(self, steps: tuple[float, ...]) -> None:
+        """Request the losses after steps; at the end, also the sums that are needed there."""
+        statistics = cast(ShardedColumns, self._columns).statistics
+        functions, start = statistics.pass_functions, cast(RemoteScores, self._model.iterate.F)
+        with_sums = (
+            steps[0] == 1.0 and len(statistics.blocks) == 1 and not statistics.partial_pricing
+        )
+        features = statistics.blocks[0] if with_sums else np.zeros(0, dtype=np.int32)
+        request = LineRequest(
+            point=start.without_cache(),
+            loss=statistics.loss,
+            end=self._end.without_cache(),
+            steps=steps,
+            features=features,
+        )
+        function = functions.line_and_gradient if with_sums else functions.line
+        future = statistics.executor.submit(function, request, statistics.sum_bytes(features))
+        losses = statistics.executor.read(future, read_values)
+        if with_sums:  # the first value of the pass at the end is the loss there
+            self._end.cache.gradient = [future]
+            losses = np.delete(losses, np.s_[1 : functions.n_values])
+        self._losses |= dict(zip(steps, losses.tolist(), strict=True))
 
     def accept(self, step: float) -> Iterate:
-        """Return the point a share `step` of the way."""
-        place = self._end if step == 1.0 else self._place(step)
+        """Return the iterate after a step."""
+        W = self._coefficients(step)
+        F: Any = self._end if step == 1.0 else self._scores(W)
         penalty = self._model.penalty(self._start, step)
-        rows = cast(ShardedRowEvaluator, self._evaluator)
-        return rows.evaluate(self._objective, self._columns, self._jumps(step), place, penalty)
+        return self._evaluator.evaluate(self._objective, self._columns, W, F, penalty)
 
-    def _place(self, step: float) -> RemoteScores:
-        place = self._columns.rounded_scores(self._jumps(step), self._evaluator.precision)
-        return cast(RemoteScores, place)
-
-    def _jumps(self, step: float) -> StepCoefficients:
+    def _coefficients(self, step: float) -> StepCoefficients:
+        """Return the coefficients after a step."""
         work = self._model.work
         jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
         return apart(jumps, work.first_jump[1:])
 
-
-def _next_steps(step: float) -> tuple[float, ...]:
-    """Return the steps that block descent will look at next, should this one gain or not."""
-    if step == 1.0:
-        return (EXTENSION,)
-    factor = EXTENSION if step > 1.0 else BACKTRACK
-    return factor * step, factor * (factor * step)
+    def _scores(self, W: StepCoefficients) -> RemoteScores:
+        """Return the scores of coefficients."""
+        return cast(RemoteScores, self._columns.rounded_scores(W, self._evaluator.precision))
 
 
 class ShardedRowSample(RowSample):
-    """Some rows of all shards, with codes and scores of their own in this process.
+    """Sample of the rows of all shards, with its codes and scores on the driver.
 
     Parameters
     ----------
     objective : Objective
-    field : ShardedStatistics
+    statistics : ShardedStatistics
     size : int
-        Rows wanted; from most of them on all are taken.
+        Number of rows; if it is most of the rows, all are taken.
     """
 
-    def __init__(self, objective: Objective, field: ShardedStatistics, size: int) -> None:
-        self._field, self._whole = field, size >= WHOLE_SHARE * field.m
-        features, few = self._first_features(field.m if self._whole else size), field.class_counts
-        self._taken = sample_rows(field.crew, few, None if self._whole else size, features)
-        self._n = self._taken.labels.size
-        margin = type(objective.margin).from_codes(self._taken.labels, field.k)
-        rows = SampleWeights(self._taken.c, field.k, margin.true_class)
+    def __init__(self, objective: Objective, statistics: ShardedStatistics, size: int) -> None:
+        n_rows, n_features = statistics.n_rows, statistics.bins.n_bins.size
+        size = min(size, statistics.max_sample)
+        self._statistics, self._whole = statistics, size >= WHOLE_SHARE * n_rows
+        # If they are small, the codes of all features are fetched with the rows.
+        code_bytes = n_features * statistics.bins.codes.itemsize * (n_rows if self._whole else size)
+        at_once = code_bytes <= _CODE_BYTES and not statistics.partial_pricing
+        features = np.arange(n_features if at_once else 0, dtype=np.int32)
+        self._taken = sample_rows(
+            statistics.executor, statistics.class_counts, None if self._whole else size, features
+        )
+        labels, k = self._taken.labels, statistics.k
+        margin = type(objective.margin).from_codes(labels, k)
+        rows = SampleWeights(self._taken.c, k, margin.true_class)
         self._objective = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
         self._place = {f: i for i, f in enumerate(features.tolist())}
         self._codes = self._taken.codes
-        self._point: tuple[Any, Iterate] | None = None
-
-    def _first_features(self, n: int) -> Ints:
-        """Return the features of which codes come with n rows: all, where they are not too many."""
-        bins = self._field.bins
-        small = bins.n_bins.size * n * bins.codes.itemsize <= _CODE_BYTES
-        count = bins.n_bins.size if small and not self._field.in_turns else 0
-        return np.arange(count, dtype=np.int32)
+        self._iterate: tuple[Any, Iterate] | None = None
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self._n
+        return int(self._taken.labels.size)
 
     @property
     def whole(self) -> bool:
@@ -173,71 +169,71 @@ class ShardedRowSample(RowSample):
         return self._whole
 
     def take(self, array: Scores) -> Scores:
-        """Return an array of the sampled rows, scaled: sums over them estimate the whole."""
+        """Return an array of the sampled rows, scaled so that its sums estimate all rows."""
         if self._whole:
             return array
         scale = self._taken.scale.astype(array.dtype)
         return np.asarray(array * (scale if array.ndim == 1 else scale[:, None]))
 
     def pick(self, array: Ints) -> Ints:
-        """Return an array of the sampled rows as it is."""
+        """Return an array of the sampled rows unchanged."""
         return array
 
     def labels(self, objective: Objective) -> Ints | None:
-        """Return the classes of the sampled rows, None where a row may have several labels."""
+        """Return the classes of the sampled rows; None if a row may have several labels."""
         return self._objective.margin.true_class
 
-    def diagonal_curvature(self, point: Iterate) -> Scores:
-        """Return the diagonal curvature of the sampled rows at a point, scaled."""
-        return self.take(self._at(point).C)
+    def diagonal_curvature(self, iterate: Iterate) -> Scores:
+        """Return the diagonal curvature of the sampled rows at an iterate, scaled."""
+        return self.take(self._at(iterate).C)
 
-    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
+    def curvature(
+        self, objective: Objective, iterate: Iterate
+    ) -> tuple[int, Scores, Scores | None]:
         """Return how the classes of a row couple, and the second derivatives of the rows."""
-        return super().curvature(self._objective, self._at(point))
+        return super().curvature(self._objective, self._at(iterate))
 
-    def _at(self, point: Iterate) -> Iterate:
-        """Return the point on the sampled rows alone."""
-        if self._point is None or self._point[0] is not point.F:
-            self._point = (point.F, self._evaluated(point))
-        return self._point[1]
+    def _at(self, iterate: Iterate) -> Iterate:
+        """Return the iterate with the arrays of the sampled rows."""
+        if self._iterate is None or self._iterate[0] is not iterate.F:
+            self._iterate = (iterate.F, self._evaluate(iterate))
+        return self._iterate[1]
 
-    def scores(self, place: RemoteScores) -> Scores:
-        """Return the scores of the sampled rows at a place, (n, k)."""
-        weights, bins = place.weights, self._field.bins
-        F = np.zeros((self._n, self._field.k), dtype=place.dtype)
-        if weights.features.size:
-            codes, places = self.codes(weights.features.tolist())
-            n_bins, kinds = bins.n_bins[weights.features], bins.kinds[weights.features]
-            tables = tables_of(weights.spread(bins.n_bins, bins.kinds), n_bins, kinds)
+    def scores(self, point: RemoteScores) -> Scores:
+        """Return the scores of the sampled rows at a point, (n, k)."""
+        coefficients, bins = point.coefficients, self._statistics.bins
+        F = np.zeros((self.n, self._statistics.k), dtype=point.dtype)
+        features = coefficients.features
+        if features.size:
+            codes, places = self.codes(features.tolist())
+            jumps = coefficients.to_dense(bins.n_bins, bins.kinds)
+            tables = tables_of(jumps, bins.n_bins[features], bins.kinds[features])
             add_tables(codes, places, tables, F)
         return F
 
     def labels_and_weights(self) -> tuple[Ints, Array]:
-        """Return the classes of the sampled rows, and weights that make up for the others."""
+        """Return the classes of the sampled rows, and weights that represent all rows."""
         return self._taken.labels, self._taken.c * self._taken.scale
 
-    def _evaluated(self, point: Iterate) -> Iterate:
-        place: Any = point.F
-        F = self.scores(place)
+    def _evaluate(self, iterate: Iterate) -> Iterate:
+        F = self.scores(cast(Any, iterate.F))
         found = self._objective.evaluate(F, Wanted.DERIVATIVES)
         U, A, C = found.U, found.A, found.C
         assert U is not None
         assert A is not None
         assert C is not None
         if passes.is_coupled(self._objective):  # divided by the sum over the sample only
-            factor = F.dtype.type(np.exp(found.value - point.loss))
+            factor = F.dtype.type(np.exp(found.value - iterate.loss))
             U, A, C = U * factor, A * factor, C * factor
-        return Iterate(point.W, F, found.value, point.penalty, U, A, C)
+        return Iterate(iterate.W, F, found.value, iterate.penalty, U, A, C)
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
-        """Return codes of the sampled rows, and which row of them belongs to each feature."""
+        """Return codes of the sampled rows, and the row of the codes of each feature."""
         new = [f for f in features if f not in self._place]
         if new:
-            self._fetch(new)
+            wanted = np.array(new, dtype=np.int32)
+            codes = sampled_codes(self._statistics.executor, self._taken, wanted)
+            first = self._codes.shape[0]
+            self._codes = np.ascontiguousarray(np.concatenate([self._codes, codes]))
+            self._place |= {f: first + i for i, f in enumerate(new)}
         return self._codes, np.array([self._place[f] for f in features], dtype=np.int32)
-
-    def _fetch(self, features: list[int]) -> None:
-        codes = sampled_codes(self._field.crew, self._taken, np.array(features, dtype=np.int32))
-        first = self._codes.shape[0]
-        self._codes = np.ascontiguousarray(np.concatenate([self._codes, codes]))
-        self._place |= {f: first + i for i, f in enumerate(features)}

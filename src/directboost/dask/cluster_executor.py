@@ -1,7 +1,6 @@
-"""The crew on a cluster: plain tasks on shards that stay where they are."""
+"""The executor on a Dask cluster: tasks on shards that stay on their workers."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -9,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
 
-import dask
 from dask.delayed import Delayed
 from distributed import Client, Future, get_client
 
@@ -18,61 +16,60 @@ from .executor import (
     Executor,
     Group,
     LocalExecutor,
-    Question,
+    Merge,
+    PassFunction,
     Reader,
-    ask_each,
-    ask_together,
-    in_order,
-    together,
+    group_shards,
+    in_shard_order,
+    run_each_on_group,
+    run_on_group,
 )
 from .shard import FAN_IN, Sums, add_up, add_up_all
 
-
-def moves(holders: Sequence[str], threads: Mapping[str, int]) -> dict[int, str]:
-    """Return which shards should go to which worker.
-
-    Parameters
-    ----------
-    holders : sequence of str
-        The worker of every shard; shards are about equally large.
-    threads : mapping of str to int
-        The threads of every worker.
-
-    Returns
-    -------
-    dict of int to str
-        As few as possible: a shard goes only where that lowers the load of the busiest worker.
-    """
-    held: dict[str, list[int]] = {worker: [] for worker in threads}
-    for shard, worker in enumerate(holders):
-        held.setdefault(worker, []).append(shard)
-    moved: dict[int, str] = {}
-    while True:
-        busiest = max(threads, key=lambda w: (len(held[w]) / threads[w], w))
-        idlest = min(threads, key=lambda w: ((len(held[w]) + 1) / threads[w], w))
-        if (len(held[idlest]) + 1) / threads[idlest] >= len(held[busiest]) / threads[busiest]:
-            return moved
-        shard = held[busiest].pop()
-        held[idlest].append(shard)
-        moved[shard] = idlest
+LARGE_REQUEST = 1 << 22  # bytes above which a request is sent once, not with every task
+LOCAL_SUMS = 1 << 23  # bytes of all results of a pass up to which the driver adds them up
+_REGROUP_AFTER = 20  # requests between two checks of the groups
 
 
-LARGE = 1 << 22  # bytes from which on a message goes out once, not with the task of every shard
-NEAR = 1 << 23  # bytes of all answers to a question up to which they are added up here
-_SELDOM = 20  # questions from one look at how the shards lie to the next
+def make_executor(client: Any, task_timeout: float, cluster_timeout: float) -> Executor:
+    """Return the executor of a client, or of the current client; without any, a local one."""
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            return LocalExecutor()
+    if not isinstance(client, Client) or client.asynchronous:
+        kind = (
+            "an asynchronous client" if isinstance(client, Client) else f"a {type(client).__name__}"
+        )
+        raise TypeError(
+            f"client is {kind}; expected a distributed.Client with asynchronous=False, or None"
+        )
+    return ClusterExecutor(Cluster(client, task_timeout, cluster_timeout))
 
 
 @dataclass(eq=False)
-class _Held:
-    """A sum, and what it takes to ask for it again.
+class SumFuture:
+    """A pass over all shards, with what is needed to submit it again.
 
-    Where it is `near`, the answers of all shards come here and are added up here, into `sums`; a
-    task is asked for those of a group.
+    Attributes
+    ----------
+    function : pass function
+    request : object
+    local : bool
+        Whether the results of all shards are sent to the driver, which adds them up. In that case
+        there is one task per group of shards.
+    tasks : list of Future
+    groups : list of Group
+    sums : Sums or None
+        The sum, if it is on the driver.
+    counted : bool
+        Whether its traffic has been counted.
     """
 
-    question: Question
-    message: Any
-    near: bool
+    function: PassFunction
+    request: Any
+    local: bool
     tasks: list[Future] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
     sums: Sums | None = None
@@ -80,317 +77,272 @@ class _Held:
 
 
 @dataclass(eq=False)
-class _Begun:
-    """What a reader makes of a sum, on its way; of a near sum when it is there."""
+class Reading:
+    """A reader applied to a sum; a task unless the sum is on the driver."""
 
-    held: _Held
+    future: SumFuture
     reader: Reader
     arguments: tuple[Any, ...]
     task: Future | None = None
 
 
 class ClusterExecutor(Executor):
-    """Shards on the workers of a cluster.
+    """Runs passes on the workers of a cluster.
 
-    Where its answers are large, a question is one task per shard and a tree of tasks that add up.
-    Where they are small, it is one task per thread of a worker, which asks the shards the worker
-    has one after the other, and the answers are added up in this process, in the order of the same
-    tree. A task needs nothing but its shards and its message: wherever and however often it runs,
-    it gives the same.
+    If its results are large, a pass is one task per shard and a tree of tasks that add up the
+    results. If they are small, it is one task per thread of a worker, which processes the shards
+    of that worker one after the other, and the driver adds up the results in the order of the
+    same tree. A task depends only on its shards and its request, so it returns the same result on
+    every worker and in every attempt.
 
     Parameters
     ----------
     cluster : Cluster
-    parts : list of Delayed
-        What makes the shards.
     """
 
-    def __init__(self, cluster: Cluster, parts: Sequence[Delayed]) -> None:
-        self._cluster, self._parts = cluster, list(parts)
-        self._name, self._asked = f"directboost-{uuid4().hex[:12]}", 0
-        self._given: WeakSet[Future] = WeakSet()
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._parts: list[Delayed] = []
+        self._name, self._submitted = f"directboost-{uuid4().hex[:12]}", 0
+        self._tasks: WeakSet[Future] = WeakSet()
         self._shards: list[Future] = []
         self._groups: list[Group] = []
-        self._threads: dict[str, int] = {}  # of all workers, when the groups were formed
-        self._grouped = 0  # how much was asked before
-        self._make_shards()
+        self._threads: dict[str, int] = {}  # of all workers when the groups were formed
+        self._grouped_at = 0  # value of `_submitted` when the groups were last checked
 
-    @property
-    def count(self) -> int:
-        """Number of shards."""
-        return len(self._shards)
-
-    def hold(self, question: Question, message: Any, size: int = 0) -> _Held:
-        """Ask all shards; return a handle of the sum of their answers."""
-        held = _Held(question, message, size * self.count <= NEAR)
-        self._ask(held)
-        return held
-
-    def begin(self, held: _Held, reader: Reader, *arguments: Any) -> _Begun:
-        """Begin reader(sum, *arguments) where the sum is; return a handle of what it gives."""
-        begun = _Begun(held, reader, arguments)
-        if not held.near:
-            self._read(begun)
-        return begun
-
-    def finish(self, begun: Sequence[_Begun]) -> list[Any]:
-        """Return what was begun, in order; ask again for what was lost."""
-        for _ in self._cluster.attempts():
-            far = [one for one in begun if not one.held.near]
-            near = {id(h): h for one in begun if (h := one.held).near and h.sums is None}
-            tasks = [self._task(one) for one in far]
-            tasks += [task for held in near.values() for task in held.tasks]
-            below = [task for one in far for task in one.held.tasks]
-            try:
-                found = self._cluster.finish(tasks, [*tasks, *below, *self._shards])
-            except ResultLostError:
-                self._mend()
-                self._again(far, list(near.values()))
-                continue
-            self._take_in(list(near.values()), iter(found[len(far) :]))
-            return self._values(begun, iter(found))
+    def reduce(self, parts: Sequence[Delayed], merge: Merge, *arguments: Any) -> Any:
+        """Compute delayed parts on the workers and merge them in a tree of tasks."""
+        tasks: list[Future] = []
+        try:
+            for _ in self._cluster.attempts():
+                level = self._cluster.compute(parts)
+                tasks, name = list(level), f"directboost-merge-{uuid4().hex[:12]}"
+                while len(level) > 1:
+                    groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+                    level = [
+                        self._cluster.submit(
+                            merge, group, *arguments, key=f"{name}-{len(tasks)}-{place}"
+                        )
+                        for place, group in enumerate(groups)
+                    ]
+                    tasks += level
+                with suppress(ResultLostError):
+                    return self._cluster.gather(tasks[-1:], tasks)[0]
+        finally:
+            release(tasks)
         raise AssertionError
 
-    def each(
-        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    def load(self, shards: Sequence[Delayed]) -> None:
+        """Compute the shards and keep them on the workers."""
+        self._parts, self.n_shards = list(shards), len(shards)
+        self._compute_shards()
+
+    def submit(self, function: PassFunction, request: Any, size: int = 0) -> SumFuture:
+        """Start a pass over all shards; return a future of the sum of the results."""
+        future = SumFuture(function, request, local=size * self.n_shards <= LOCAL_SUMS)
+        self._start(future)
+        return future
+
+    def submit_reader(self, future: SumFuture, reader: Reader, *arguments: Any) -> Reading:
+        """Start reader(sum, *arguments) where the sum is stored."""
+        reading = Reading(future, reader, arguments)
+        if not future.local:
+            self._start_reading(reading)
+        return reading
+
+    def gather(self, readings: Sequence[Reading]) -> list[Any]:
+        """Return the results of readings, in order; resubmit what was lost."""
+        for _ in self._cluster.attempts():
+            remote = [one for one in readings if not one.future.local]
+            local = {id(f): f for one in readings if (f := one.future).local and f.sums is None}
+            tasks = [_task_of(one) for one in remote]
+            tasks += [task for future in local.values() for task in future.tasks]
+            below = [task for one in remote for task in one.future.tasks]
+            try:
+                results = self._cluster.gather(tasks, [*tasks, *below, *self._shards])
+            except ResultLostError:
+                self._recover()
+                self._resubmit(remote, list(local.values()))
+                continue
+            self._add_up(list(local.values()), iter(results[len(remote) :]))
+            return self._read(readings, iter(results))
+        raise AssertionError
+
+    def run_each(
+        self, function: PassFunction, requests: Sequence[Any], owners: Sequence[int] | None = None
     ) -> list[Any]:
-        """Ask every shard something of its own; return all answers, in order."""
+        """Run a pass with one request per shard; return all results, in order."""
         for _ in self._cluster.attempts():
             groups = self._groups if owners is None else [Group([q]) for q in range(len(owners))]
-            asked = list(range(self.count)) if owners is None else list(owners)
-            shards = [[self._shards[asked[i]] for i in group.shards] for group in groups]
-            own = [[messages[i] for i in group.shards] for group in groups]
-            tasks = self._map("each", ask_each, shards, own, [question] * len(groups))
+            where = list(range(self.n_shards)) if owners is None else list(owners)
+            shards = [[self._shards[where[i]] for i in group.shards] for group in groups]
+            own = [[requests[i] for i in group.shards] for group in groups]
+            functions = [function] * len(groups)
+            tasks = self._map("each", run_each_on_group, shards, own, functions)
             with suppress(ResultLostError):
-                found = self._cluster.finish(tasks, [*tasks, *self._shards])
-                return in_order(groups, found)
-            self._mend()
+                found = self._cluster.gather(tasks, [*tasks, *self._shards])
+                return in_shard_order(groups, found)
+            self._recover()
         raise AssertionError
 
     def release(self) -> None:
-        """Let go of the shards and of all that was asked of them."""
-        release([*self._shards, *self._given])
-        self._shards = []
+        """Free the shards and all tasks on them."""
+        release([*self._shards, *self._tasks])
+        self._shards, self.n_shards = [], 0
 
-    def _mend(self) -> None:
-        """Make all shards anew where the scheduler has forgotten them.
+    def _recover(self) -> None:
+        """Recompute all shards if the scheduler has forgotten them.
 
-        Those that went away with their workers it makes anew by itself. For a while every shard is
-        asked alone: a group may have taken too long.
+        The scheduler itself recomputes shards that were lost with their workers. For a while,
+        every shard is a task of its own, because a group may have taken too long.
         """
         if any(shard.cancelled() for shard in self._shards):
-            self._make_shards()
-        self._part_groups()
+            self._compute_shards()
+        self._split_groups()
 
-    def _make_shards(self) -> None:
-        """Make the shards, and group them."""
+    def _compute_shards(self) -> None:
+        """Compute the shards, and group them."""
         self._shards = self._cluster.compute(self._parts)
         self._form_groups()
 
     def _form_groups(self) -> None:
-        """Group the shards; bring some to other workers where that evens out the work."""
-        self._part_groups()
-        with suppress(ResultLostError):  # who has lost something sees it at the next question
+        """Group the shards by worker; first move some to other workers to balance the load."""
+        self._split_groups()
+        with suppress(ResultLostError):  # a lost shard is detected by the next pass
             holders, self._threads = self._cluster.holders(self._shards)
-            for q, worker in moves(holders, self._threads).items():
-                self._shards[q] = self._submit("move", _same, self._shards[q], worker=worker)
+            for q, worker in balancing_moves(holders, self._threads).items():
+                self._shards[q] = self._submit("move", _unchanged, self._shards[q], worker=worker)
                 holders[q] = worker
-            self._groups, self._grouped = together(holders, self._threads), self._asked
+            self._groups = group_shards(holders, self._threads)
+            self._grouped_at = self._submitted
 
-    def _part_groups(self) -> None:
-        """Let every shard be a group of its own, until the groups are looked at again."""
-        self._groups, self._threads = [Group([q]) for q in range(self.count)], {}
-        self._grouped = self._asked
+    def _split_groups(self) -> None:
+        """Make every shard a group of its own, until the groups are checked again."""
+        self._groups, self._threads = [Group([q]) for q in range(self.n_shards)], {}
+        self._grouped_at = self._submitted
 
-    def _look_at_groups(self, strayed: bool) -> None:
-        """Form groups anew where shards lie elsewhere, or workers have gone or come."""
-        if self._asked < self._grouped + _SELDOM:
+    def _start(self, future: SumFuture) -> None:
+        """Submit the tasks of a pass."""
+        request, name = future.request, future.function.__name__
+        if getattr(request, "nbytes", 0) * self.n_shards > LARGE_REQUEST:
+            request = self._submit("request", _unchanged, request)
+        if future.local:
+            future.groups = self._groups
+            shards = [[self._shards[q] for q in group.shards] for group in future.groups]
+            same = [future.function] * len(shards), [request] * len(shards)
+            future.tasks = self._map(name, run_on_group, shards, *same)
             return
-        self._grouped = self._asked
-        if strayed or self._cluster.threads() != self._threads:
-            self._form_groups()
-
-    def _ask(self, held: _Held) -> None:
-        message: Any = held.message
-        if getattr(message, "nbytes", 0) * self.count > LARGE:
-            message = self._submit("message", _same, message)
-        if held.near:
-            self._ask_groups(held, message)
-        else:
-            self._ask_shards(held, message)
-
-    def _ask_groups(self, held: _Held, message: Any) -> None:
-        held.groups = self._groups
-        shards = [[self._shards[q] for q in group.shards] for group in held.groups]
-        same = [held.question] * len(shards), [message] * len(shards)
-        held.tasks = self._map(held.question.__name__, ask_together, shards, *same)
-
-    def _ask_shards(self, held: _Held, message: Any) -> None:
-        name, messages = held.question.__name__, [message] * self.count
-        level = self._map(name, held.question, self._shards, messages)
-        held.tasks = list(level)
+        level = self._map(name, future.function, self._shards, [request] * self.n_shards)
+        future.tasks = list(level)
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [self._submit("sum", add_up, group) for group in groups]
-            held.tasks += level
+            future.tasks += level
 
-    def _take_in(self, near: list[_Held], answers: Iterator[tuple[str, list[Sums]]]) -> None:
-        """Add up the answers of all shards for each of some sums."""
-        strayed = False
-        for held in near:
-            found = list(islice(answers, len(held.groups)))
-            held.sums = add_up_all(in_order(held.groups, [sums for _, sums in found]))
-            self._count(held, held.sums.nbytes)
-            held.tasks = []
-            pairs = zip(held.groups, found, strict=True)
-            strayed |= any(worker != group.worker for group, (worker, _) in pairs)
-        self._look_at_groups(strayed)
+    def _start_reading(self, reading: Reading) -> None:
+        root, name = reading.future.tasks[-1], reading.reader.__name__
+        reading.task = self._submit(name, _read_sum, root, reading.reader, reading.arguments)
 
-    def _values(self, begun: Sequence[_Begun], far: Iterator[tuple[Any, int]]) -> list[Any]:
-        """Return what was begun: from the cluster, or read here."""
+    def _add_up(self, local: list[SumFuture], results: Iterator[tuple[str, list[Sums]]]) -> None:
+        """Add up the results of all shards, for several passes; regroup shards if necessary."""
+        moved = False
+        for future in local:
+            found = list(islice(results, len(future.groups)))
+            future.sums = add_up_all(in_shard_order(future.groups, [sums for _, sums in found]))
+            self._count_once(future, future.sums.nbytes)
+            future.tasks = []
+            pairs = zip(future.groups, found, strict=True)
+            moved |= any(worker != group.worker for group, (worker, _) in pairs)
+        if self._submitted < self._grouped_at + _REGROUP_AFTER:
+            return
+        self._grouped_at = self._submitted
+        if moved or self._cluster.threads() != self._threads:  # shards moved, or workers changed
+            self._form_groups()
+
+    def _read(self, readings: Sequence[Reading], remote: Iterator[tuple[Any, int]]) -> list[Any]:
+        """Return the results of readings, from the cluster or from sums on the driver."""
         values = []
-        for one in begun:
-            if one.held.sums is not None:
-                values.append(one.reader(one.held.sums, *one.arguments))
+        for one in readings:
+            if one.future.sums is not None:
+                values.append(one.reader(one.future.sums, *one.arguments))
                 continue
-            value, size = next(far)
-            self._count(one.held, size)
-            del one.held.tasks[:-1]  # the sum itself is the last
+            value, size = next(remote)
+            self._count_once(one.future, size)
+            del one.future.tasks[:-1]  # the sum itself is the last task
             values.append(value)
         return values
 
-    def _read(self, begun: _Begun) -> None:
-        root = begun.held.tasks[-1]
-        name = begun.reader.__name__
-        begun.task = self._submit(name, _read_sum, root, begun.reader, begun.arguments)
+    def _count_once(self, future: SumFuture, size: int) -> None:
+        if not future.counted:
+            self.count_traffic(future.request, size)
+            future.counted = True
 
-    def _count(self, held: _Held, size: int) -> None:
-        """Count what a sum took, once."""
-        if not held.counted:
-            self.count_traffic(held.message, size)
-            held.counted = True
-
-    def _task(self, begun: _Begun) -> Future:
-        assert begun.task is not None
-        return begun.task
-
-    def _again(self, far: Sequence[_Begun], near: Sequence[_Held]) -> None:
-        """Ask anew for everything that is not there, each sum once."""
-        lost = [one for one in far if self._task(one).status != "finished"]
-        for held in [*{id(one.held): one.held for one in lost}.values(), *near]:
-            self._ask(held)
+    def _resubmit(self, remote: Sequence[Reading], local: Sequence[SumFuture]) -> None:
+        """Submit everything that has not finished again, each pass once."""
+        lost = [one for one in remote if _task_of(one).status != "finished"]
+        for future in [*{id(one.future): one.future for one in lost}.values(), *local]:
+            self._start(future)
         for one in lost:
-            self._read(one)
+            self._start_reading(one)
 
     def _submit(
         self, name: str, function: Any, *arguments: Any, worker: str | None = None
     ) -> Future:
         task = self._cluster.submit(function, *arguments, key=self._key(name), worker=worker)
-        self._given.add(task)
+        self._tasks.add(task)
         return task
 
     def _map(self, name: str, function: Any, *arguments: Sequence[Any]) -> list[Future]:
-        first = self._key(name)  # one number for all tasks of a question
+        first = self._key(name)  # all tasks of a pass share one number
         keys = [f"{first}-{place}" for place in range(len(arguments[0]))]
         tasks = self._cluster.map(function, *arguments, keys=keys)
-        self._given.update(tasks)
+        self._tasks.update(tasks)
         return tasks
 
     def _key(self, name: str) -> str:
-        self._asked += 1
-        return f"{self._name}-{name}-{self._asked}"
+        self._submitted += 1
+        return f"{self._name}-{name}-{self._submitted}"
 
 
-def _same(what: Any) -> Any:
-    return what
+def balancing_moves(holders: Sequence[str], threads: Mapping[str, int]) -> dict[int, str]:
+    """Return the shards to move, with their new workers, so that the load is balanced.
+
+    Parameters
+    ----------
+    holders : sequence of str
+        The worker of every shard; all shards have about the same size.
+    threads : mapping of str to int
+        Number of threads of every worker.
+
+    Returns
+    -------
+    dict of int to str
+        As few moves as possible: a shard moves only if this reduces the load of the busiest worker.
+    """
+    shards: dict[str, list[int]] = {worker: [] for worker in threads}
+    for shard, worker in enumerate(holders):
+        shards.setdefault(worker, []).append(shard)
+    moved: dict[int, str] = {}
+    while True:
+        busiest = max(threads, key=lambda w: (len(shards[w]) / threads[w], w))
+        idlest = min(threads, key=lambda w: ((len(shards[w]) + 1) / threads[w], w))
+        load_after = (len(shards[idlest]) + 1) / threads[idlest]
+        if load_after >= len(shards[busiest]) / threads[busiest]:
+            return moved
+        shard = shards[busiest].pop()
+        shards[idlest].append(shard)
+        moved[shard] = idlest
+
+
+def _task_of(reading: Reading) -> Future:
+    assert reading.task is not None
+    return reading.task
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def _read_sum(sums: Sums, reader: Reader, arguments: tuple[Any, ...]) -> tuple[Any, int]:
-    """Return what the reader gives, and the bytes of the sum."""
+    """Return the result of the reader, and the bytes of the sum."""
     return reader(sums, *arguments), sums.nbytes
-
-
-Join = Callable[..., Any]
-
-
-class Site(ABC):
-    """Computes what is delayed, and keeps shards."""
-
-    @abstractmethod
-    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
-        """Compute all parts and join them, eight at once, by join(list, *arguments)."""
-
-    @abstractmethod
-    def crew(self, shards: Sequence[Delayed]) -> Executor:
-        """Compute shards, and keep them where they are."""
-
-
-class ThisProcess(Site):
-    """Computes one part after the other, so that one is in memory at a time."""
-
-    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
-        """Compute all parts and join them."""
-        level = [_computed(part) for part in parts]
-        while len(level) > 1:
-            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = [join(group, *arguments) for group in groups]
-        return level[0]
-
-    def crew(self, shards: Sequence[Delayed]) -> Executor:
-        """Compute shards one after the other."""
-        return LocalExecutor([_computed(shard) for shard in shards])
-
-
-class OnCluster(Site):
-    """Computes on the workers of a cluster."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    def reduce(self, parts: Sequence[Delayed], join: Join, *arguments: Any) -> Any:
-        """Compute all parts and join them."""
-        tasks: list[Future] = []
-        try:
-            for _ in self._cluster.attempts():
-                tasks = self._tree(self._cluster.compute(parts), join, arguments)
-                with suppress(ResultLostError):
-                    return self._cluster.finish(tasks[-1:], tasks)[0]
-        finally:
-            release(tasks)
-        raise AssertionError
-
-    def _tree(self, level: list[Future], join: Join, arguments: tuple[Any, ...]) -> list[Future]:
-        tasks, name = list(level), f"directboost-join-{uuid4().hex[:12]}"
-        while len(level) > 1:
-            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = [
-                self._cluster.submit(join, group, *arguments, key=f"{name}-{len(tasks)}-{place}")
-                for place, group in enumerate(groups)
-            ]
-            tasks += level
-        return tasks
-
-    def crew(self, shards: Sequence[Delayed]) -> Executor:
-        """Compute shards, and keep them on the workers."""
-        return ClusterExecutor(self._cluster, shards)
-
-
-def _computed(part: Delayed) -> Any:
-    return dask.compute(part, scheduler="synchronous")[0]
-
-
-def site_of(client: Any, task_timeout: float, patience: float) -> Site:
-    """Return the cluster of a client, or of the current one; without any, this process."""
-    if client is None:
-        try:
-            client = get_client()
-        except ValueError:
-            return ThisProcess()
-    if not isinstance(client, Client) or client.asynchronous:
-        kind = (
-            "an asynchronous client" if isinstance(client, Client) else f"a {type(client).__name__}"
-        )
-        raise TypeError(
-            f"client is {kind}; it takes a distributed.Client that is not asynchronous, or None"
-        )
-    return OnCluster(Cluster(client, task_timeout, patience))

@@ -1,4 +1,4 @@
-"""The estimator on Dask."""
+"""The estimator on Dask, its lazy predictions, and the model that a lost cluster leaves."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..arrays import Array
 from ..callbacks import Progress
-from ..certificate import Certificate
+from ..certificate import certify, recertify
 from ..data.validation import TrainingSet, check_count, check_number, feature_costs
 from ..estimators.classifier import DirectBoostClassifier
 from ..history import RowsUnavailableError, Status
@@ -19,198 +19,148 @@ from ..kernels.threads import one_blas_thread
 from ..losses import Exponential, Hinge
 from ..model.ensemble import fit_temperature
 from ..model.names import class_names, feature_names
+from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
 from ..training.result import FitResult, export
 from ..training.settings import FitSettings, check_signs_supported, make_settings, resolve_objective
 from .block_descent import ShardedRowSample
-from .cluster_executor import site_of
+from .cluster_executor import make_executor
+from .context import ShardedContext, make_context
 from .loading import LoadedShards, LoadOptions, load
-from .partitions import Partitions, labels_of, read_partitions, rows_of, weights_of
+from .partial_pricing import TrafficLimitError
+from .partitions import (
+    partition_labels,
+    partition_rows,
+    partition_weights,
+    read_partitions,
+)
 from .problem import ShardedColumns
-from .task import ShardedContext, prepare
 
-_FACTOR_ROWS = 100_000  # rows to which probabilities are fitted
+_TEMPERATURE_ROWS = 100_000  # sampled rows to which probabilities are fitted
+_TILE = 1024  # upper bound of the terms that a kernel adds in single precision
+_DASK_PARAMETERS = ("client", "task_timeout", "cluster_timeout", "max_round_bytes")
 
 
 @dataclass(frozen=True)
 class RemoteRows(TrainingSet):
-    """What an estimator keeps of rows that are elsewhere."""
+    """`TrainingSet` of rows that stay on the workers.
 
-    shares: Array | None = None
-    factor: float = 1.0
+    Attributes
+    ----------
+    class_shares : (k,) array
+        Weighted share of the rows of each class.
+    temperature : float
+        Factor on the scores that gives probabilities.
+    """
+
+    class_shares: Array | None = None
+    temperature: float = 1.0
 
     @property
     def prior(self) -> Array:
-        """Share of the rows, by weight, that have each class, (k,)."""
-        assert self.shares is not None
-        return self.shares
-
-
-def probability_factor(task: ShardedContext, trained: FitResult) -> float:
-    """Return the factor that makes probabilities of scores, fitted to a sample of the rows."""
-    if task.settings.loss.probability_scale is not None or not trained.learners:
-        return 1.0
-    place: Any = trained.F
-    sample = ShardedRowSample(task.objective, task.rows, _FACTOR_ROWS)
-    return fit_temperature(sample.scores(place).astype(np.float64), *sample.labels_and_weights())
-
-
-def best_so_far(task: ShardedContext, state: LoopState) -> FitResult:
-    """Return the best model before the rows got out of reach, with what is proved of it."""
-    # Columns may have come in whose weights were never found.
-    stumps = state.columns.stumps(state.columns.grow(state.W))
-    columns = ShardedColumns(task.rows)
-    W = columns.adopt(stumps)
-    learners, coef = export(columns, W)
-    objective, last = task.objective, state.history[-1] if state.history else None
-    gap = state.primal - state.best_dual
-    certificate = Certificate(
-        state.primal, state.best_dual, gap, objective.relative(gap, state.primal),
-        np.inf if last is None else last.max_price, objective.nu, task.oracle.dictionary, False,
-    )  # fmt: skip
-    means = columns.means(W, task.weight)[:-1]
-    return FitResult(
-        learners, coef, None, means, certificate, Status.OUT_OF_REACH, state.history,
-        objective.nu, task.nu_max, None, task.oracle.missing,
-    )  # fmt: skip
-
-
-def check_distributed_choices(estimator: Any, request: FitSettings) -> None:
-    """Refuse parameters that need all rows in one place."""
-    loss = request.loss
-    if not request.stumps_only:
-        _refuse("learner", estimator.learner, "'stump'")
-    if request.columns_per_round is not None:
-        _refuse("columns_per_round", estimator.columns_per_round, "'auto'")
-    if request.pricing != "exact":
-        _refuse("pricing", estimator.pricing, "'exact'")
-    if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
-        what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
-        _refuse("loss", estimator.loss, what)
-    if request.solver not in (BlockDescent, Consensus):
-        _refuse("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
-    if not loss.smooth:
-        _refuse_with_kinks(estimator, request)
-
-
-def _refuse_with_kinks(estimator: Any, request: FitSettings) -> None:
-    """Refuse what does not go with a loss that has to be smoothed."""
-    if request.solver is not BlockDescent:
-        _refuse("solver", estimator.solver, "'auto' or 'blocks' where the loss is the hinge")
-    if estimator.max_round_bytes is not None:
-        raise ValueError(
-            f"max_round_bytes={estimator.max_round_bytes!r} does not go with loss="
-            f"{estimator.loss!r}: leave it out, or take a smooth loss such as 'squared_hinge'"
-        )
-
-
-def _refuse(name: str, value: Any, what: str) -> None:
-    raise ValueError(
-        f"{name}={value!r} does not fit DaskDirectBoostClassifier, which takes {what}: use "
-        "that, or fit the plain DirectBoostClassifier"
-    )
-
-
-def lazily(estimator: Any, method: str, X: Any) -> Any:
-    """Call a method of the plain model: on rows in memory at once, on those of Dask lazily.
-
-    Of an array comes an array, of a frame a Series or a frame with the same index.
-    """
-    local = estimator.to_local()
-    if not is_dask_collection(X):
-        return getattr(local, method)(X)
-    if hasattr(X, "map_partitions"):
-        meta = _of_frame(X._meta_nonempty, local, method)[:0]
-        return X.map_partitions(_of_frame, local, method, meta=meta)
-    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    example = _of_array(np.zeros((0, X.shape[1])), local, method)
-    if example.ndim == 1:
-        return X.map_blocks(_of_array, local, method, dtype=example.dtype, drop_axis=1)
-    chunks = X.chunks[0], (example.shape[1],)
-    return X.map_blocks(_of_array, local, method, dtype=example.dtype, chunks=chunks)
-
-
-def _of_array(block: Any, local: Any, method: str) -> Any:
-    rows = rows_of(block)
-    some = rows if rows.shape[0] else np.zeros((1, rows.shape[1]))
-    return getattr(local, method)(some)[: rows.shape[0]]
-
-
-def _of_frame(part: Any, local: Any, method: str) -> Any:
-    from pandas import DataFrame, Series
-
-    rows = part if len(part) else part.reindex([0])  # one row of missing values
-    found = getattr(local, method)(rows)
-    if found.ndim == 1:
-        return Series(found, index=rows.index)[: len(part)]
-    return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
-
-
-def accuracy(local: Any, partitions: Partitions, client: Any) -> float:
-    """Return the share of the rows, by weight, whose class is predicted.
-
-    The client computes it; without one, the scheduler that Dask uses.
-    """
-    parts = [delayed(_hits, pure=False)(p.X, p.y, p.weight, local) for p in partitions.parts]
-    found = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
-    hits, total = np.sum(found, axis=0)
-    return float(hits / total)
-
-
-def _hits(X: Any, y: Any, weight: Any, local: Any) -> tuple[float, float]:
-    labels = labels_of(y)
-    weights = weights_of(weight, labels.size)
-    if not labels.size:
-        return 0.0, 0.0
-    found = local.predict(rows_of(X)) == labels
-    return float(weights[found].sum()), float(weights.sum())
-
-
-_OWN = ("client", "task_timeout", "patience", "max_round_bytes")
+        """Weighted share of the rows of each class, (k,)."""
+        assert self.class_shares is not None
+        return self.class_shares
 
 
 class DaskDirectBoostClassifier(DirectBoostClassifier):
-    """`DirectBoostClassifier` for rows on a Dask cluster, or larger than memory.
+    """`DirectBoostClassifier` for data on a Dask cluster, or larger than memory.
 
-    The problem, the certificate and the fitted attributes are those of `DirectBoostClassifier`;
-    rows stay on the workers, one byte a value, and only sums over them travel. For one partitioning
-    the model does not depend on the workers, to the bit: not on their number, nor on whether some
-    were lost on the way.
+    The optimization problem, the certificate and the fitted attributes are those of
+    `DirectBoostClassifier`. The rows stay on the workers, with one byte per value; only sums over
+    the rows are transferred. For a given partitioning, the model is identical to the bit, whatever
+    the number of workers, and even if workers are lost during the fit.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        The cluster; by default the current one. Without any the partitions are read one after
-        the other in this process.
+        The client of the cluster; by default the current client. Without any, the partitions are
+        processed one after the other in this process.
     task_timeout : float, default=300
-        Seconds after which tasks that do not come to an end are asked for again, on workers that
-        are started anew.
-    patience : float, default=60
-        Seconds to wait for a cluster that does not answer or has no workers, before the fit ends
-        with `ClusterLostError`. The best model so far is kept.
+        Time-out in seconds. If no task finishes within this time, unfinished tasks are resubmitted
+        on restarted workers.
+    cluster_timeout : float, default=60
+        Seconds to wait for a scheduler that does not respond, or for a first worker, before `fit`
+        raises `ClusterLostError`. The best model found so far is kept.
     max_round_bytes : int, optional
-        Most bytes that a round may move, counted as if every sum travelled; `history_` has them as
-        `bytes_moved`. Where pricing all features takes more, a round prices some of them, and the
-        gap is known after the last. Only the solver "blocks" keeps to it, and only its rounds.
-        Not with the hinge.
-    **others
-        Those of `DirectBoostClassifier`. `learner` is "stump", `columns_per_round` "auto", and
-        `solver` "auto", "blocks" or "consensus" (the paper's ADMM, a block of rows for every
-        shard; not with the hinge). A loss of your own is smooth and a sum over rows.
+        Maximum number of bytes that a round may transfer, counted as if every sum were
+        transferred; `history_` records them as `bytes_moved`. If pricing all features takes more,
+        a round prices only some of them, and the gap is known after the last one. The limit
+        applies only to the rounds of the solver "blocks". Not supported with the hinge.
+    loss : str or Loss, default="logistic"
+        As in `DirectBoostClassifier`. A custom loss must be smooth and a sum over rows.
+    margin : {"pairwise", "one-vs-all"}, default="pairwise"
+    penalty : str, float or Penalty, default="l1,2"
+    nu : float, default=0.003
+    nu_scale : {"relative", "absolute", "paper"}, default="relative"
+    learner : "stump"
+        Only stumps are supported.
+    solver : {"auto", "blocks", "consensus"}, default="auto"
+        "consensus" is the paper's ADMM with one block of rows per shard; not supported with the
+        hinge.
+    pricing : "exact"
+    columns_per_round : "auto"
+    max_learners : int, optional
+    tol : float, default=1e-2
+    max_bins : int or None, default=255
+    feature_costs : array-like or dict, optional
+    categorical_features : "from_dtype" or array-like, optional
+    monotonic_cst : dict or array-like, optional
+    class_weight : dict or "balanced", optional
+    n_iter_no_change : int, optional
+    n_jobs : int, optional
+        Number of threads of the driver.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+    warm_start : bool, default=False
+    callbacks : callable or list of callables, optional
+        Parameters without a description are those of `DirectBoostClassifier`.
+
+    Attributes
+    ----------
+    classes_ : (k,) array
+    learners_ : list
+        The weak classifiers with a non-zero coefficient.
+    coef_ : (n, k) array
+        Their coefficients, >= 0.
+    certificate_ : Certificate
+        Lower bound and objective over all rows of all partitions.
+    history_ : list of Record
+        One record per round; `bytes_moved` is the number of bytes transferred.
+    status_ : Status
+        `OUT_OF_REACH` if the cluster was lost, or a round exceeded `max_round_bytes`.
+    n_iter_ : int
+        Number of rounds.
 
     See Also
     --------
-    DirectBoostClassifier : Takes rows in memory.
+    DirectBoostClassifier : For data in memory; documents all other parameters and attributes.
+
+    Notes
+    -----
+    If `fit` raises `ClusterLostError` or `TrafficLimitError`, the estimator holds the best model
+    found so far. Its certificate is valid: after the loss of a cluster in a single-precision fit,
+    whose bounds are estimates, the lower bound is the one at W = 0, which is computed in double
+    precision, and the objective is increased by a bound of its rounding error.
 
     Examples
     --------
+    Without a client, the partitions are processed in this process:
+
     >>> import dask.array as da
     >>> from sklearn.datasets import load_iris
     >>> from directboost.dask import DaskDirectBoostClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = DaskDirectBoostClassifier(nu=0.01)
-    >>> clf = clf.fit(da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50))
+    >>> rows = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)
+    >>> clf = DaskDirectBoostClassifier(nu=0.01).fit(*rows)
+    >>> bool(clf.certificate_.relative_gap <= 0.01)
+    True
+
+    Predictions for Dask collections are lazy; `to_local` returns a model that needs no Dask:
+
+    >>> clf.predict(rows[0]).compute().shape
+    (150,)
     >>> clf.to_local().score(X, y) > 0.9
     True
     """
@@ -220,7 +170,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         *,
         client: Any = None,
         task_timeout: float = 300.0,
-        patience: float = 60.0,
+        cluster_timeout: float = 60.0,
         max_round_bytes: int | None = None,
         loss: Any = "logistic",
         margin: str = "pairwise",
@@ -255,7 +205,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         )  # fmt: skip
         self.client = client
         self.task_timeout = task_timeout
-        self.patience = patience
+        self.cluster_timeout = cluster_timeout
         self.max_round_bytes = max_round_bytes
 
     def fit(
@@ -272,140 +222,314 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         Parameters
         ----------
         X : Dask array (m, d) or Dask DataFrame
-            As in `DirectBoostClassifier`, but for sparse matrices. Partitions may be empty, their
-            lengths unknown.
+            As in `DirectBoostClassifier`, except that sparse blocks are not supported. Partitions
+            may be empty or have unknown lengths.
         y : Dask array, Series or DataFrame of one column
-            Class labels, in the partitions of X.
+            Class labels, with the partitions of X.
         sample_weight : Dask array or Series, optional
         X_val, y_val, sample_weight_val : array-like, optional
-            Other rows, in memory, whose loss says how far to go; see `n_iter_no_change`.
+            Validation rows in memory; see `n_iter_no_change`.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ClusterLostError
+            If the cluster is gone or does not respond. The best model found so far is kept.
+        TrafficLimitError
+            If a round would exceed `max_round_bytes`. The best model found so far is kept.
         """
-        request = make_settings(self, ())
-        check_distributed_choices(self, request)
-        partitions = read_partitions(X, y, sample_weight)
-        self._set_names(partitions)
-        site = site_of(self.client, *self._patience())
-        names = feature_names(self)
-        costs = feature_costs(self.feature_costs, names)
-        wishes = LoadOptions(
-            request.margin, request.max_bins, self.categorical_features, self.class_weight,
-            names,
-        )  # fmt: skip
-        try:
-            with one_blas_thread():
-                loaded = load(partitions, wishes, site)
-                self._fit_loaded(request, loaded, costs, (X_val, y_val, sample_weight_val))
-        finally:
-            for callback in request.callbacks:
-                if isinstance(callback, Progress):
-                    callback.finish()
-        return self
-
-    def _patience(self) -> tuple[float, float]:
-        limits = ("task_timeout", self.task_timeout), ("patience", self.patience)
+        settings = make_settings(self, ())
+        check_supported(self, settings)
         what = "a number of seconds above 0"
-        first, second = (check_number(n, v, 0.0, strict=True, what=what) for n, v in limits)
-        return first, second
-
-    def _most_bytes(self) -> int | None:
-        most = self.max_round_bytes
-        if most is None:
-            return None
-        return check_count("max_round_bytes", most, 1, "None or a whole number of bytes")
-
-    def _set_names(self, partitions: Partitions) -> None:
-        """Keep number and names of the features, as scikit-learn does."""
+        timeouts = [
+            check_number(name, getattr(self, name), 0.0, strict=True, what=what)
+            for name in ("task_timeout", "cluster_timeout")
+        ]
+        if self.max_round_bytes is not None:
+            what = "None or a whole number of bytes"
+            check_count("max_round_bytes", self.max_round_bytes, 1, what)
+        partitions = read_partitions(X, y, sample_weight)
         self.n_features_in_ = partitions.n_features
         if partitions.names is not None:
             self.feature_names_in_ = np.array(partitions.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        executor, names = make_executor(self.client, *timeouts), feature_names(self)
+        costs = feature_costs(self.feature_costs, names)
+        options = LoadOptions(
+            margin=settings.margin,
+            max_bins=settings.max_bins,
+            categorical_features=self.categorical_features,
+            class_weight=self.class_weight,
+            names=names,
+        )
+        try:
+            with one_blas_thread():
+                loaded = load(partitions, options, executor)
+                self._fit_loaded(settings, loaded, costs, (X_val, y_val, sample_weight_val))
+        finally:
+            for callback in settings.callbacks:
+                if isinstance(callback, Progress):
+                    callback.finish()
+        return self
 
     def _fit_loaded(
-        self, request: FitSettings, loaded: LoadedShards, costs: Array, others: tuple[Any, Any, Any]
+        self,
+        settings: FitSettings,
+        loaded: LoadedShards,
+        costs: Array,
+        others: tuple[Any, Any, Any],
     ) -> None:
-        earlier, coding = self._earlier_model(), loaded.coding
-        encoder, none = coding.encoder, np.zeros(0)
+        """Fit to loaded shards; free them at the end."""
+        earlier, encoding = self._earlier_model(), loaded.encoding
+        encoder, classes, none = encoding.encoder, encoding.classes, np.zeros(0)
         rows = RemoteRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
-            coding.classes, encoder.n_levels, shares=loaded.prior,
+            classes, encoder.n_levels, class_shares=loaded.prior,
         )  # fmt: skip
         rows = replace(rows, signs=self._monotone_signs(rows))
-        check_signs_supported(rows.signs, request)
-        validation = self._read_validation_set(request, others, coding.classes, encoder)
-        with self._team(loaded.m * coding.classes.size) as team:
-            task = prepare(request, loaded, costs, rows.signs, team, self._most_bytes())
+        check_signs_supported(rows.signs, settings)
+        validation = self._read_validation_set(settings, others, classes, encoder)
+        with self._team(int(loaded.class_counts.sum()) * classes.size) as team:
+            context = make_context(settings, loaded, costs, rows.signs, team, self.max_round_bytes)
             try:
-                trained = self._train(task, earlier, validation)
-                rows = replace(rows, factor=probability_factor(task, trained))
+                result = self._train(context, earlier, validation)
+                if settings.loss.probability_scale is None and result.learners:
+                    point: Any = result.F
+                    sample = ShardedRowSample(
+                        context.objective, context.statistics, _TEMPERATURE_ROWS
+                    )
+                    F = sample.scores(point).astype(np.float64)
+                    temperature = fit_temperature(F, *sample.labels_and_weights())
+                    rows = replace(rows, temperature=temperature)
             except RowsUnavailableError as lost:
                 if lost.state is not None:
-                    self._store(best_so_far(task, lost.state), rows, costs, encoder)
+                    self._store(best_so_far(context, lost), rows, costs, encoder)
                 raise
             finally:
-                loaded.crew.release()
-        self._store(trained, rows, costs, encoder)
+                loaded.executor.release()
+        self._store(result, rows, costs, encoder)
 
     def to_local(self) -> DirectBoostClassifier:
-        """Return the model as a plain `DirectBoostClassifier`, which needs no Dask."""
+        """Return the model as a plain `DirectBoostClassifier`, which needs no Dask.
+
+        Returns
+        -------
+        DirectBoostClassifier
+        """
+        params = self.get_params(deep=False)
         local = DirectBoostClassifier(
-            **{n: v for n, v in self.get_params(deep=False).items() if n not in _OWN}
+            **{n: v for n, v in params.items() if n not in _DASK_PARAMETERS}
         )
-        fitted = {n: v for n, v in vars(self).items() if n not in self.get_params(deep=False)}
-        local.__dict__.update(fitted)
+        local.__dict__.update({n: v for n, v in vars(self).items() if n not in params})
         return local
 
     def predict(self, X: Any) -> Any:
-        """Return the class with the largest score for every row: lazily, where X is of Dask."""
-        return lazily(self, "predict", X)
+        """Return the class with the largest score of every row; lazy if X is a Dask collection."""
+        return call_lazily(self, "predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the classes: lazily, where X is of Dask."""
-        return lazily(self, "predict_proba", X)
+        """Return the probabilities of the classes; lazy if X is a Dask collection."""
+        return call_lazily(self, "predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of the probabilities: lazily, where X is of Dask."""
-        return lazily(self, "predict_log_proba", X)
+        """Return the logarithms of the probabilities; lazy if X is a Dask collection."""
+        return call_lazily(self, "predict_log_proba", X)
 
     def decision_function(self, X: Any) -> Any:
-        """Return the scores, for two classes their difference: lazily, where X is of Dask."""
-        return lazily(self, "decision_function", X)
+        """Return the scores, or their difference for two classes; lazy for a Dask collection."""
+        return call_lazily(self, "decision_function", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on rows of Dask, or in memory."""
-        if not is_dask_collection(X):
-            return float(self.to_local().score(X, y, sample_weight))
-        return accuracy(self.to_local(), read_partitions(X, y, sample_weight), self.client)
+        """Return the accuracy on a Dask collection, or on data in memory.
 
-    def _probability_factor(self, trained: FitResult, rows: TrainingSet) -> float:
-        """Return the factor on the scores that makes probabilities of them."""
-        probability_scale = resolve_objective(
-            self.loss, self.margin, self.penalty
-        ).loss.probability_scale
-        if probability_scale is not None:
-            return probability_scale
+        The client computes it; without a client, the default scheduler of Dask.
+        """
+        local = self.to_local()
+        if not is_dask_collection(X):
+            return float(local.score(X, y, sample_weight))
+        parts = [
+            delayed(_count_correct, pure=False)(part.X, part.y, part.weight, local)
+            for part in read_partitions(X, y, sample_weight).parts
+        ]
+        client = self.client
+        found = dask.compute(*parts) if client is None else client.gather(client.compute(parts))
+        correct, total = np.sum(found, axis=0)
+        return float(correct / total)
+
+    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
+        """Return the factor on the scores that gives probabilities."""
+        loss = resolve_objective(self.loss, self.margin, self.penalty).loss
+        if loss.probability_scale is not None:
+            return loss.probability_scale
         assert isinstance(rows, RemoteRows)
-        return rows.factor
+        return rows.temperature
 
     def __sklearn_clone__(self) -> Self:
         """Return an estimator with the same parameters and the same client, not a copy of it."""
-        params = {name: clone(value, safe=False) for name, value in self._others().items()}
-        return type(self)(client=self.client, **params)
+        params = self.get_params(deep=False)
+        client = params.pop("client")
+        copies = {name: clone(value, safe=False) for name, value in params.items()}
+        return type(self)(client=client, **copies)
 
     def __getstate__(self) -> Any:
-        """Travel without the client, which belongs to this process."""
+        """Return the state without the client, which belongs to this process."""
         return {**super().__getstate__(), "client": None}
 
-    def _others(self) -> dict[str, Any]:
-        """Return all parameters but the client."""
-        return {n: v for n, v in self.get_params(deep=False).items() if n != "client"}
-
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that rows in memory are not what it takes."""
+        """Declare that sparse matrices are not supported."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+
+def check_supported(estimator: Any, settings: FitSettings) -> None:
+    """Reject parameters that need all rows in one place."""
+    loss, hinge = settings.loss, not settings.loss.smooth
+    if not settings.stumps_only:
+        _reject("learner", estimator.learner, "'stump'")
+    if settings.columns_per_round is not None:
+        _reject("columns_per_round", estimator.columns_per_round, "'auto'")
+    if settings.pricing != "exact":
+        _reject("pricing", estimator.pricing, "'exact'")
+    if not (loss.smooth and loss.is_additive()) and type(loss) not in (Exponential, Hinge):
+        what = "a smooth loss that is a sum over rows, 'exponential' or 'hinge'"
+        _reject("loss", estimator.loss, what)
+    if settings.solver not in (BlockDescent, Consensus):
+        _reject("solver", estimator.solver, "'auto', 'blocks' or 'consensus'")
+    if hinge and settings.solver is not BlockDescent:
+        _reject("solver", estimator.solver, "'auto' or 'blocks' with the hinge")
+    if hinge and estimator.max_round_bytes is not None:
+        raise ValueError(
+            f"max_round_bytes={estimator.max_round_bytes!r} is invalid with loss="
+            f"{estimator.loss!r}: expected None; leave it out, or use a smooth loss such as "
+            "'squared_hinge'"
+        )
+
+
+def _reject(name: str, value: Any, expected: str) -> None:
+    raise ValueError(
+        f"{name}={value!r} is invalid for DaskDirectBoostClassifier: expected {expected}; use "
+        "that, or fit a DirectBoostClassifier"
+    )
+
+
+def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResult:
+    """Return the best model of a fit that cannot continue, with a valid certificate."""
+    state: LoopState = lost.state
+    if state.history:  # a path of nu may have been interrupted above the nu of the context
+        context = replace(context, objective=replace(context.objective, nu=state.history[-1].nu))
+    objective, oracle = context.objective, context.oracle
+    # Columns may have entered before their coefficients were computed.
+    stumps = state.columns.stumps(state.columns.grow(state.W))
+    columns = ShardedColumns(context.statistics)
+    W = columns.adopt(stumps)
+    learners, coef = export(columns, W)
+    certificate = None
+    if isinstance(lost, TrafficLimitError):  # the cluster is still there
+        try:
+            point = columns.scores(W)
+            penalty = RestrictedProblem(objective, columns).penalty_value(W)
+            primal = objective.loss_value(point) + penalty
+            duals = [point]
+            if state.best_U is not None:
+                duals.append(state.best_U.astype(np.float64, copy=False))
+            tol = context.settings.tol
+            certificate = recertify(objective, primal, duals, oracle, tol, context.team)
+        except RowsUnavailableError:
+            pass
+    if certificate is None:
+        primal, dual, max_price = proved_bounds(context, state, coef, len(columns.features))
+        certificate = certify(
+            objective, primal, dual, max_price, oracle.dictionary, context.settings.tol
+        )
+    return FitResult(
+        learners=learners,
+        coef=coef,
+        F=None,
+        means=columns.means(W, context.weight)[:-1],
+        certificate=certificate,
+        status=Status.OUT_OF_REACH,
+        history=state.history,
+        nu=objective.nu,
+        nu_max=context.nu_max,
+        stages=None,
+        missing=oracle.missing,
+    )
+
+
+def proved_bounds(
+    context: ShardedContext, state: LoopState, coef: Array, n_features: int
+) -> tuple[float, float, float]:
+    """Return an objective value, a lower bound of the optimum, and the largest price there.
+
+    They hold without access to the rows. In double precision, they are those of the loop. In
+    single precision, the sums of a shard over the rows of a bin may err by as many units in the
+    last place as the bin has rows, so that no useful bound follows from the prices of the loop.
+    The lower bound is then the one at W = 0: its prices are in double precision, and all rows have
+    the same margins, so that one row with the weight of all rows gives the dual objective. The
+    objective value is increased by a bound of its rounding error: a score is a sum over
+    `n_features` features, the weights U bound the change of the loss, and a tile of the kernel
+    adds up in single precision.
+    """
+    point, objective = state.best_U, context.objective
+    if point is not None and point.dtype == np.float64:
+        prices = [record.max_price for record in state.history if record.dual == state.best_dual]
+        return state.primal, state.best_dual, (prices or [np.inf])[0]
+    one_row = Objective(
+        objective.margin, objective.loss, objective.penalty, objective.nu, objective.rows
+    )
+    start = one_row.start(np.dtype(np.float64)).astype(np.float64, copy=False)
+    dual = one_row.dual_bound(start, context.start_price)
+    eps, size = float(np.finfo(np.float32).eps), 1.0 + abs(state.primal)
+    score = float(coef.sum(axis=0).max(initial=0.0))  # bounds the scores of all rows
+    rounding = eps * size * (_TILE + 4.0 * (n_features + 4) * score)
+    return state.primal + rounding, dual, context.start_price
+
+
+def call_lazily(estimator: DaskDirectBoostClassifier, method: str, X: Any) -> Any:
+    """Call a prediction method of the local model, lazily if X is a Dask collection.
+
+    A Dask array gives an array, a frame gives a Series or a frame with the same index.
+    """
+    local = estimator.to_local()
+    if not is_dask_collection(X):
+        return getattr(local, method)(X)
+    if hasattr(X, "map_partitions"):
+        meta = _predict_frame(X._meta_nonempty, local, method)[:0]
+        return X.map_partitions(_predict_frame, local, method, meta=meta)
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    example = _predict_block(np.zeros((0, X.shape[1])), local, method)
+    if example.ndim == 1:
+        return X.map_blocks(_predict_block, local, method, dtype=example.dtype, drop_axis=1)
+    chunks = X.chunks[0], (example.shape[1],)
+    return X.map_blocks(_predict_block, local, method, dtype=example.dtype, chunks=chunks)
+
+
+def _predict_block(block: Any, local: Any, method: str) -> Any:
+    rows = partition_rows(block)
+    some = rows if rows.shape[0] else np.zeros((1, rows.shape[1]))
+    return getattr(local, method)(some)[: rows.shape[0]]
+
+
+def _predict_frame(part: Any, local: Any, method: str) -> Any:
+    from pandas import DataFrame, Series
+
+    rows = part if len(part) else part.reindex([0])  # one row of missing values
+    found = getattr(local, method)(rows)
+    if found.ndim == 1:
+        return Series(found, index=rows.index)[: len(part)]
+    return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
+
+
+def _count_correct(X: Any, y: Any, weight: Any, local: Any) -> tuple[float, float]:
+    """Return the weight of the correctly predicted rows of a partition, and of all rows."""
+    labels = partition_labels(y)
+    weights = partition_weights(weight, labels.size)
+    if not labels.size:
+        return 0.0, 0.0
+    correct = local.predict(partition_rows(X)) == labels
+    return float(weights[correct].sum()), float(weights.sum())

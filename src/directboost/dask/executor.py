@@ -1,173 +1,210 @@
-"""A crew asks the shards and adds up their answers: in this process, or on a cluster."""
+"""Executors run passes on all shards and add up the results: in this process, or on a cluster."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import dask
+from dask.delayed import Delayed
 from distributed import get_worker
 
-from .shard import FAN_IN, Shard, Sums, add_up_all, give_back
+from .shard import FAN_IN, Shard, Sums, add_up_all, release_scratch
 
-Question = Callable[[Shard, Any], Any]
+#: A pass over the rows of a shard; called with the shard and a request.
+PassFunction = Callable[[Shard, Any], Any]
+#: Reads a sum where it is stored; called with the `Sums` and further arguments.
 Reader = Callable[..., Any]
+#: Merges partial results; called with a list of them and further arguments.
+Merge = Callable[..., Any]
+
+_GROUP_SHARDS = 8  # most shards of one task, so that tasks finish from time to time
 
 
 class Executor(ABC):
-    """Holds the shards of a fit, in a fixed order.
+    """Holds the shards of a fit, in a fixed order, and runs passes on them.
 
-    Sums are taken in an order that the number of the shards alone decides, whoever takes them: so
-    the result does not depend on the workers, to the bit.
+    The order of summation depends only on the number of shards. Results therefore do not depend
+    on the workers, to the bit.
     """
 
-    #: Bytes that have left a task since the start, as if none stayed where it was.
+    #: Number of shards.
+    n_shards: int = 0
+    #: Bytes transferred since the start, counted as if no result stayed on its worker.
     traffic: int = 0
 
-    @property
     @abstractmethod
-    def count(self) -> int:
-        """Number of shards."""
+    def reduce(self, parts: Sequence[Delayed], merge: Merge, *arguments: Any) -> Any:
+        """Compute delayed parts and merge them, eight at a time, by merge(list, *arguments)."""
 
     @abstractmethod
-    def hold(self, question: Question, message: Any, size: int = 0) -> Any:
-        """Ask all shards; return a handle of the sum of their answers, which may come later.
+    def load(self, shards: Sequence[Delayed]) -> None:
+        """Compute the shards and keep them."""
 
-        `size` is about how many bytes an answer has.
+    @abstractmethod
+    def submit(self, function: PassFunction, request: Any, size: int = 0) -> Any:
+        """Start a pass over all shards; return a future of the sum of the results.
+
+        `size` is the approximate number of bytes of a result.
         """
 
     @abstractmethod
-    def begin(self, held: Any, reader: Reader, *arguments: Any) -> Any:
-        """Begin reader(sum, *arguments) where the sum is; return a handle of what it gives."""
+    def submit_reader(self, future: Any, reader: Reader, *arguments: Any) -> Any:
+        """Start reader(sum, *arguments) where the sum is stored; return a future of the result."""
 
     @abstractmethod
-    def finish(self, begun: Sequence[Any]) -> list[Any]:
-        """Return what was begun, in order."""
+    def gather(self, readings: Sequence[Any]) -> list[Any]:
+        """Return the results of `submit_reader`, in order."""
 
     @abstractmethod
-    def each(
-        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    def run_each(
+        self, function: PassFunction, requests: Sequence[Any], owners: Sequence[int] | None = None
     ) -> list[Any]:
-        """Ask every shard something of its own; return all answers, in order.
+        """Run a pass with one request per shard; return all results, in order.
 
-        Where a shard is asked several things, `owners` tells the shard of every message.
+        With several requests per shard, `owners` gives the shard of every request.
         """
 
     def release(self) -> None:  # noqa: B027
-        """Let go of the shards: nothing more will be asked."""
+        """Free the shards."""
 
-    def read(self, held: Any, reader: Reader, *arguments: Any) -> Any:
+    def read(self, future: Any, reader: Reader, *arguments: Any) -> Any:
         """Return reader(sum, *arguments)."""
-        return self.finish([self.begin(held, reader, *arguments)])[0]
+        return self.gather([self.submit_reader(future, reader, *arguments)])[0]
 
-    def ask(self, question: Question, message: Any, size: int = 0) -> Sums:
-        """Ask all shards; return the sum of their answers, of about so many bytes."""
-        found: Sums = self.read(self.hold(question, message, size), whole)
-        return found
+    def run(self, function: PassFunction, request: Any, size: int = 0) -> Sums:
+        """Run a pass over all shards; return the sum of the results."""
+        sums: Sums = self.read(self.submit(function, request, size), _identity)
+        return sums
 
-    def count_traffic(self, message: Any, sums: int) -> None:
-        """Count a message to all shards, and sums of so many bytes of the tree above them."""
-        size = int(getattr(message, "nbytes", 0))
-        self.traffic += size * self.count + sums * sum(tree_widths(self.count))
+    def count_traffic(self, request: Any, sum_bytes: int) -> None:
+        """Count a request to all shards, and the sums in the tree above them."""
+        size = int(getattr(request, "nbytes", 0))
+        self.traffic += size * self.n_shards + sum_bytes * sum(tree_widths(self.n_shards))
 
 
-def tree_widths(count: int) -> list[int]:
-    """Return how many sums every level of the tree over so many shards takes, the root as one."""
-    widths = [count]
+def tree_widths(n_shards: int) -> list[int]:
+    """Return the number of sums on every level of the tree over the shards, down to the root."""
+    widths = [n_shards]
     while widths[-1] > 1:
         widths.append(-(-widths[-1] // FAN_IN))
     return widths
 
 
-def whole(sums: Sums) -> Sums:
-    """Return the sum as it is."""
+def _identity(sums: Sums) -> Sums:
     return sums
 
 
 class LocalExecutor(Executor):
-    """Shards in this process, one after the other."""
+    """Runs passes in this process, one shard after the other.
 
-    def __init__(self, shards: Sequence[Shard]) -> None:
+    Parameters
+    ----------
+    shards : sequence of Shard, optional
+    """
+
+    def __init__(self, shards: Sequence[Shard] = ()) -> None:
         self._shards = list(shards)
+        self.n_shards = len(self._shards)
 
-    @property
-    def count(self) -> int:
-        """Number of shards."""
-        return len(self._shards)
+    def reduce(self, parts: Sequence[Delayed], merge: Merge, *arguments: Any) -> Any:
+        """Compute delayed parts, one at a time to save memory, and merge them."""
+        level = [dask.compute(part, scheduler="synchronous")[0] for part in parts]
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [merge(group, *arguments) for group in groups]
+        return level[0]
 
-    def hold(self, question: Question, message: Any, size: int = 0) -> Sums:
-        """Ask all shards; return the sum of their answers."""
-        found = add_up_all([question(shard, message) for shard in self._shards])
-        self.count_traffic(message, found.nbytes)
-        return found
+    def load(self, shards: Sequence[Delayed]) -> None:
+        """Compute the shards, one at a time, and keep them."""
+        self._shards = [dask.compute(shard, scheduler="synchronous")[0] for shard in shards]
+        self.n_shards = len(self._shards)
 
-    def begin(self, held: Sums, reader: Reader, *arguments: Any) -> Any:
+    def submit(self, function: PassFunction, request: Any, size: int = 0) -> Sums:
+        """Run a pass over all shards; return the sum of the results."""
+        parts = []
+        for shard in self._shards:
+            parts.append(function(shard, request))
+        sums = add_up_all(parts)
+        self.count_traffic(request, sums.nbytes)
+        return sums
+
+    def submit_reader(self, future: Sums, reader: Reader, *arguments: Any) -> Any:
         """Return reader(sum, *arguments)."""
-        return reader(held, *arguments)
+        return reader(future, *arguments)
 
-    def finish(self, begun: Sequence[Any]) -> list[Any]:
-        """Return what was begun."""
-        return list(begun)
+    def gather(self, readings: Sequence[Any]) -> list[Any]:
+        """Return the readings."""
+        return list(readings)
 
-    def each(
-        self, question: Question, messages: Sequence[Any], owners: Sequence[int] | None = None
+    def run_each(
+        self, function: PassFunction, requests: Sequence[Any], owners: Sequence[int] | None = None
     ) -> list[Any]:
-        """Ask every shard something of its own; return all answers, in order."""
-        pairs = zip(range(self.count) if owners is None else owners, messages, strict=True)
-        return [question(self._shards[q], message) for q, message in pairs]
+        """Run a pass with one request per shard; return all results, in order."""
+        pairs = zip(range(self.n_shards) if owners is None else owners, requests, strict=True)
+        return [function(self._shards[q], request) for q, request in pairs]
 
     def release(self) -> None:
-        """Let go of the shards, and of the room of their questions."""
-        self._shards = []
-        give_back()
-
-
-_MOST = 8  # shards that one task asks: so that tasks end from time to time
+        """Free the shards and the scratch buffers of their passes."""
+        self._shards, self.n_shards = [], 0
+        release_scratch()
 
 
 @dataclass(frozen=True)
 class Group:
-    """Shards that one task asks, and the worker that had them all; None where nobody knows."""
+    """Shards that one task processes.
+
+    Attributes
+    ----------
+    shards : list of int
+    worker : str or None
+        The worker that held all of them; None if unknown.
+    """
 
     shards: list[int]
     worker: str | None = None
 
 
-def together(holders: Sequence[str], threads: Mapping[str, int]) -> list[Group]:
-    """Return groups of shards: of every worker about equal ones, as many as it has threads.
+def group_shards(holders: Sequence[str], threads: Mapping[str, int]) -> list[Group]:
+    """Group the shards of every worker into one group per thread, of about equal size.
 
     Parameters
     ----------
     holders : sequence of str
         The worker of every shard.
     threads : mapping of str to int
-        The threads of every worker.
+        Number of threads of every worker.
 
     Returns
     -------
     list of Group
-        More of them where one would have more than eight shards.
+        A worker gets more groups than threads if one would have more than eight shards.
     """
     groups = []
     for worker in dict.fromkeys(holders):
-        held = [shard for shard, holder in enumerate(holders) if holder == worker]
-        tasks = max(min(threads.get(worker, 1), len(held)), -(-len(held) // _MOST))
-        groups += [Group(held[place::tasks], worker) for place in range(tasks)]
+        own = [shard for shard, holder in enumerate(holders) if holder == worker]
+        tasks = max(min(threads.get(worker, 1), len(own)), -(-len(own) // _GROUP_SHARDS))
+        groups += [Group(own[place::tasks], worker) for place in range(tasks)]
     return groups
 
 
-def ask_together(shards: list[Shard], question: Question, message: Any) -> tuple[str, list[Sums]]:
-    """Ask shards the same, one after the other; return where they are, and their answers."""
-    here = get_worker().contact_address  # by which the scheduler knows the worker
-    return str(here), [question(shard, message) for shard in shards]
+def run_on_group(
+    shards: list[Shard], function: PassFunction, request: Any
+) -> tuple[str, list[Sums]]:
+    """Run a pass on shards, one after the other; return the address of the worker and the sums."""
+    here = get_worker().contact_address  # the address by which the scheduler knows the worker
+    return str(here), [function(shard, request) for shard in shards]
 
 
-def ask_each(shards: list[Shard], messages: list[Any], question: Question) -> list[Any]:
-    """Ask shards something of their own, one after the other; return their answers."""
-    return [question(shard, message) for shard, message in zip(shards, messages, strict=True)]
+def run_each_on_group(
+    shards: list[Shard], requests: list[Any], function: PassFunction
+) -> list[Any]:
+    """Run a pass on shards, one after the other, with one request each; return the results."""
+    return [function(shard, request) for shard, request in zip(shards, requests, strict=True)]
 
 
-def in_order(groups: Sequence[Group], answers: Sequence[list[Any]]) -> list[Any]:
-    """Return the answers of all shards in their order, from those of groups."""
-    pairs = zip(groups, answers, strict=True)
+def in_shard_order(groups: Sequence[Group], results: Sequence[list[Any]]) -> list[Any]:
+    """Return the results of all shards in the order of the shards, from those of groups."""
+    pairs = zip(groups, results, strict=True)
     found = {q: one for group, some in pairs for q, one in zip(group.shards, some, strict=True)}
     return [found[q] for q in sorted(found)]

@@ -1,11 +1,11 @@
-"""What a shard is asked where the loss has kinks: questions about the hinge and a smoothed one.
+"""The hinge on shards: smoothing, its passes and statistics, and the solver.
 
-The weights U of the smoothed hinge are a point of the dual domain of the hinge itself, and the
-dual objective of the hinge is linear in them: so a look at a place tells, besides the sums over
-bins, all that a lower bound takes, whatever U is shrunk by.
+The weights U of the smoothed hinge lie in the dual domain of the hinge itself, and the dual
+objective of the hinge is linear in U. A pass that sums A over bins therefore also returns all
+that a lower bound needs, whatever factor shrinks U.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import fsum, log
 from typing import Any, ClassVar, cast
@@ -29,247 +29,238 @@ from ..solvers.line_search import LineSearch, make_iterate
 from ..solvers.quadratic_model import Iterate, QuadraticModel, RowSample
 from ..solvers.smoothing import SmoothedHingePass, SmoothedSolution, Smoothing, in_domain
 from .block_descent import ShardedLineSearch, ShardedRowEvaluator, ShardedRowSample
-from .executor import Question
-from .passes import LookMessage, WayMessage, bin_sums, sizes_of
+from .passes import GradientRequest, LineRequest, absolute_sums, bin_sums
 from .problem import ShardedColumns, ShardedObjective
-from .shard import RemoteScores, Shard, SparseCoefficients, Sums, room
-from .statistics import ShardedStatistics, values_of
+from .shard import RemoteScores, Shard, SparseCoefficients, Sums, scratch
+from .statistics import PassFunctions, ShardedStatistics, read_values
+
+_N_VALUES = 4  # of a gradient pass: smoothed loss, loss, <U, rho> and D(U)
 
 
 @dataclass(frozen=True, eq=False)
-class Softening:
-    """A `SmoothedHinge` without rows.
+class SmoothingParameters:
+    """Parameters of a `SmoothedHinge`, without rows.
 
     Attributes
     ----------
     mu : float
         The temperature.
     centre : SparseCoefficients or None
-        Sum of the weights of the answers it is smoothed around, each over its temperature.
-    pull : float
-        Sum of the inverse temperatures of these answers.
+        Sum of the coefficients of the solutions it is smoothed around, each over its temperature.
+    inverse_sum : float
+        Sum of the inverse temperatures of these solutions.
     key : str
-        Names it, for shards that keep what they made of it.
+        Identifies the parameters in the caches of the shards.
     """
 
     mu: float
     centre: SparseCoefficients | None = None
-    pull: float = 0.0
+    inverse_sum: float = 0.0
     key: str = field(default_factory=lambda: uuid4().hex)
 
-    def around(self, weights: SparseCoefficients, mu: float) -> "Softening":
-        """Return the loss of temperature mu whose prior is what this one gives at weights."""
-        parts = [(weights, 1.0 / self.mu)]
+    def around(self, coefficients: SparseCoefficients, mu: float) -> "SmoothingParameters":
+        """Return parameters of temperature mu whose prior is the U of this loss at a solution."""
+        parts = [(coefficients, 1.0 / self.mu)]
         if self.centre is not None:
             parts.append((self.centre, 1.0))
-        return Softening(mu, _added(parts), self.pull + 1.0 / self.mu)
+        features = np.concatenate([np.repeat(part.features, part.counts) for part, _ in parts])
+        jumps = np.concatenate([part.jumps for part, _ in parts])
+        rows = np.concatenate([factor * part.rows for part, factor in parts])
+        names = np.column_stack([features, jumps, np.ones_like(jumps)]).astype(np.int64)
+        centre = SparseCoefficients.from_stumps(ColumnWeights(names, rows))
+        return SmoothingParameters(mu, centre, self.inverse_sum + 1.0 / self.mu)
 
-    def on_rows(
+    def make_loss(
         self, scores: Callable[[SparseCoefficients], Scores], margin: Margin, rows: SampleWeights
     ) -> SmoothedHinge:
-        """Return the loss of some rows, which have the scores (m, k) at weights."""
+        """Return the smoothed loss of rows; `scores` gives the scores (m, k) of coefficients."""
         if self.centre is None:
             return SmoothedHinge(self.mu)
         F = scores(self.centre).astype(np.float64, copy=False)
-        prior = SmoothedHinge(1.0 / self.pull).offset(rows) - margin.forward(F)
+        prior = SmoothedHinge(1.0 / self.inverse_sum).offset(rows) - margin.forward(F)
         if rows.true_class is not None:
             prior = log_softmax(prior, axis=1)
         return SmoothedHinge(self.mu, prior.clip(log(LEAST), -log(LEAST)))
 
-    def at(self, place: RemoteScores) -> "SmoothedRemoteScores":
-        """Return the place where the weights of rows are those of this loss."""
-        if isinstance(place, SmoothedRemoteScores) and place.soft is self:
-            return place
-        return SmoothedRemoteScores(place.weights, place.dtype, place.key, soft=self)
+    def at(self, point: RemoteScores) -> "SmoothedRemoteScores":
+        """Return a reference to the same scores with the weights U of this loss."""
+        if isinstance(point, SmoothedRemoteScores) and point.smoothing is self:
+            return point
+        return SmoothedRemoteScores(point.coefficients, point.dtype, point.key, smoothing=self)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that travel."""
+        """Number of bytes to transfer."""
         return 16 + (0 if self.centre is None else self.centre.nbytes)
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothedRemoteScores(RemoteScores):
-    """A place where U, A and C are those of the smoothed hinge; of the hinge itself U is a point.
+    """`RemoteScores` whose U, A and C are those of a smoothed hinge.
 
-    The scores are those of the plain place, and so is their key: what is known is not.
+    U is a point of the dual domain of the hinge itself. The scores, and so their key, are those of
+    the plain `RemoteScores`; the cached statistics are not.
     """
 
-    soft: Softening = field(kw_only=True)
+    smoothing: SmoothingParameters = field(kw_only=True)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that travel."""
-        return self.weights.nbytes + self.soft.nbytes
+        """Number of bytes to transfer."""
+        return self.coefficients.nbytes + self.smoothing.nbytes
 
-    def alone(self) -> "SmoothedRemoteScores":
-        """Return the place without what is known of it."""
-        return SmoothedRemoteScores(self.weights, self.dtype, self.key, soft=self.soft)
+    def without_cache(self) -> "SmoothedRemoteScores":
+        """Return the reference that requests to the shards contain."""
+        return SmoothedRemoteScores(
+            self.coefficients, self.dtype, self.key, smoothing=self.smoothing
+        )
 
     def astype(self, dtype: Any, copy: bool = False) -> "SmoothedRemoteScores":
-        """Return the place of the same weights in another precision."""
+        """Return the scores of the same coefficients in another precision."""
         del copy
         if np.dtype(dtype) == self.dtype:
             return self
-        return SmoothedRemoteScores(self.weights, np.dtype(dtype), soft=self.soft)
+        return SmoothedRemoteScores(self.coefficients, np.dtype(dtype), smoothing=self.smoothing)
 
 
-def _added(parts: list[tuple[SparseCoefficients, float]]) -> SparseCoefficients:
-    """Return the sum of weights, each times a factor."""
-    features = np.concatenate([np.repeat(part.features, part.counts) for part, _ in parts])
-    jumps = np.concatenate([part.jumps for part, _ in parts])
-    rows = np.concatenate([factor * part.rows for part, factor in parts])
-    names = np.column_stack([features, jumps, np.ones_like(jumps)]).astype(np.int64)
-    return SparseCoefficients.of_stumps(ColumnWeights(names, rows))
+def smoothed_gradient_sums(shard: Shard, request: GradientRequest) -> Sums:
+    """Return values of a point, sums of A over the bins of features, and of |A|, (k,).
 
-
-FACTS = 4  # first values of a look: smoothed loss, loss, <U, rho> and D(U)
-
-
-def smoothed_gradient_sums(shard: Shard, message: LookMessage) -> Sums:
-    """Return the facts of a place, sums of A over the bins of features, and of |A|, (k,).
-
-    Facts are the smoothed loss, the loss, <U, rho> and D(U); where nothing is smoothed the first
-    two are the same.
+    The values are the smoothed loss, the loss, <U, rho> and D(U); at a point without smoothing,
+    the first two are equal.
     """
-    objective, F = shard.objective(message.loss), shard.scores(message.place)
-    value, U = _soft_weights(shard, message.place, F)
-    A, parts = room("A", F), [(0.0, 0.0, 0.0)]  # a shard may have no rows
-    for part, on_part, rho in _parts(objective, F):
-        own = on_part.loss.negative_gradient(rho, on_part.rows) if U is None else U[part]
-        inside = in_domain(own, on_part.rows)
-        A[part] = on_part.margin.adjoint(inside)
-        parts.append((on_part.loss.value(rho, on_part.rows), float((inside * rho).sum()),
-            on_part.loss.dual_value(inside, on_part.rows)))  # fmt: skip
+    point, objective = request.point, shard.objective(request.loss)
+    F = shard.scores(point)
+    smoothed_loss, U = None, None
+    if isinstance(point, SmoothedRemoteScores):
+        found = _hinge_pass(shard, point).evaluate(F, Wanted.NEGATIVE_GRADIENT)
+        smoothed_loss, U = found.value, found.U
+    A, parts = scratch("A", F), [(0.0, 0.0, 0.0)]  # a shard may have no rows
+    for part in row_blocks(F.shape[0]):
+        margin, rows = objective.margin.take(part), objective.rows.take(part)
+        rho = margin.forward(F[part].astype(np.float64))
+        own = objective.loss.negative_gradient(rho, rows) if U is None else U[part]
+        inside = in_domain(own, rows)
+        A[part] = margin.adjoint(inside)
+        parts.append((objective.loss.value(rho, rows), float((inside * rho).sum()),
+            objective.loss.dual_value(inside, rows)))  # fmt: skip
     loss, inner, dual = (fsum(values) for values in zip(*parts, strict=True))
-    facts = np.array([loss if value is None else value, loss, inner, dual])
-    return Sums(facts, (bin_sums(shard, message.features, A), sizes_of(shard, A)))
+    values = np.array([loss if smoothed_loss is None else smoothed_loss, loss, inner, dual])
+    return Sums(values, (bin_sums(shard, request.features, A), absolute_sums(shard, A)))
 
 
-def smoothed_curvature_sums(shard: Shard, message: LookMessage) -> Sums:
+def smoothed_curvature_sums(shard: Shard, request: GradientRequest) -> Sums:
     """Return the smoothed loss, and sums of its diagonal curvature over the bins of features."""
-    place = message.place
-    assert isinstance(place, SmoothedRemoteScores)
-    shifted = _shifted(shard, place.soft, place.dtype)
-    found = shifted.evaluate(shard.scores(place), Wanted.CURVATURE)
+    point = request.point
+    assert isinstance(point, SmoothedRemoteScores)
+    found = _hinge_pass(shard, point).evaluate(shard.scores(point), Wanted.CURVATURE)
     assert found.C is not None
-    return Sums(np.array([found.value]), (bin_sums(shard, message.features, found.C),))
+    return Sums(np.array([found.value]), (bin_sums(shard, request.features, found.C),))
 
 
-def smoothed_line_losses(shard: Shard, message: WayMessage) -> Sums:
-    """Return the smoothed loss after every step of a way."""
-    place = message.place
-    assert isinstance(place, SmoothedRemoteScores)
-    shifted = _shifted(shard, place.soft, place.dtype)
-    F = shard.scores(place)
-    change = np.subtract(shard.scores(message.end), F, out=room("change", F))
-    change *= change.dtype.type(1.0 / shifted.mu)
-    start = shifted.scores(F)
-    directions = [SearchDirection(change, step) for step in message.steps]
+def smoothed_line_losses(shard: Shard, request: LineRequest) -> Sums:
+    """Return the smoothed loss after every step along a search direction."""
+    point = request.point
+    assert isinstance(point, SmoothedRemoteScores)
+    smoothed = _hinge_pass(shard, point)
+    F = shard.scores(point)
+    change = np.subtract(shard.scores(request.end), F, out=scratch("change", F))
+    change *= change.dtype.type(1.0 / smoothed.mu)
+    start = smoothed.scores(F)
     found = [
-        kernels.loss_pass(shifted.rows, start, Wanted.LOSS, None, direction).value
-        for direction in directions
+        kernels.loss_pass(
+            smoothed.rows, start, Wanted.LOSS, None, SearchDirection(change, step)
+        ).value
+        for step in request.steps
     ]
-    return Sums(np.array([shifted.value(value) for value in found]))
+    return Sums(np.array([smoothed.value(value) for value in found]))
 
 
-def smoothed_line_losses_and_sums(shard: Shard, message: WayMessage) -> Sums:
+def smoothed_line_losses_and_sums(shard: Shard, request: LineRequest) -> Sums:
     """Return the smoothed gradient sums at the first step, and the losses at the others."""
-    further = smoothed_line_losses(shard, replace(message, steps=message.steps[1:]))
-    there = smoothed_gradient_sums(shard, LookMessage(message.end, message.loss, message.features))
-    return Sums(np.concatenate([there.values, further.values]), there.arrays)
+    others = smoothed_line_losses(shard, replace(request, steps=request.steps[1:]))
+    at_end = smoothed_gradient_sums(
+        shard, GradientRequest(request.end, request.loss, request.features)
+    )
+    return Sums(np.concatenate([at_end.values, others.values]), at_end.arrays)
 
 
-def weights(shard: Shard, place: SmoothedRemoteScores) -> Array:
+def hinge_weights(shard: Shard, point: SmoothedRemoteScores) -> Array:
     """Return the weights U of the smoothed hinge, in the dual domain of the hinge, (m, k)."""
-    _, U = _soft_weights(shard, place, shard.scores(place))
+    U = _hinge_pass(shard, point).evaluate(shard.scores(point), Wanted.NEGATIVE_GRADIENT).U
     assert U is not None
     return in_domain(U, shard.rows)
 
 
-def _soft_weights(
-    shard: Shard, place: RemoteScores, F: Scores
-) -> tuple[float | None, Scores | None]:
-    """Return the smoothed loss and its weights; nothing at a place where nothing is smoothed."""
-    if not isinstance(place, SmoothedRemoteScores):
-        return None, None
-    found = _shifted(shard, place.soft, place.dtype).evaluate(F, Wanted.NEGATIVE_GRADIENT)
-    return found.value, found.U
+def _hinge_pass(shard: Shard, point: SmoothedRemoteScores) -> SmoothedHingePass:
+    """Return the smoothed hinge of the rows; that of the last pass if it is the same.
 
-
-def _parts(objective: Objective, F: Scores) -> Iterator[tuple[slice, Objective, Array]]:
-    """Yield blocks of rows, the objective on them, and their margins in double precision."""
-    for part in row_blocks(F.shape[0]):
-        margin = objective.margin.take(part)
-        on_part = Objective(
-            margin, objective.loss, objective.penalty, objective.nu, objective.rows.take(part)
-        )
-        yield part, on_part, margin.forward(F[part].astype(np.float64))
-
-
-def _shifted(shard: Shard, soft: Softening, precision: Any) -> SmoothedHingePass:
-    """Return the smoothed hinge of the rows; that of the last question where it is the same.
-
-    It is made from nothing, whatever was there before: so a shard that had to be made anew gives
-    the same, to the bit.
+    It is built from the request alone and not from earlier passes. A shard that was recomputed
+    therefore returns identical bits.
     """
-    key, kept = (soft.key, precision), shard.notes.get("shifted")
+    smoothing = point.smoothing
+    key, kept = (smoothing.key, point.dtype), shard.notes.get("hinge pass")
     if kept is None or kept[0] != key:
-        shard.notes.pop("shifted", None)  # before there is another one
-        loss = soft.on_rows(
-            lambda centre: shard.added(centre, np.float64), shard.margin, shard.rows
+        shard.notes.pop("hinge pass", None)  # frees memory for the new one
+        loss = smoothing.make_loss(
+            lambda centre: shard.compute_scores(centre, np.float64), shard.margin, shard.rows
         )
-        kept = (key, SmoothedHingePass(shard.objective(loss), precision))
-        shard.notes["shifted"] = kept
+        kept = (key, SmoothedHingePass(shard.objective(loss), point.dtype))
+        shard.notes["hinge pass"] = kept
     found: SmoothedHingePass = kept[1]
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class HingeStatistics(ShardedStatistics):
-    """`ShardedStatistics` of the hinge; at `SmoothedRemoteScores`, those of the smoothed hinge."""
+    """`ShardedStatistics` of the hinge; at `SmoothedRemoteScores`, of the smoothed hinge."""
 
-    questions: ClassVar[tuple[Question, Question]] = (
-        smoothed_gradient_sums,
-        smoothed_curvature_sums,
+    pass_functions: ClassVar[PassFunctions] = PassFunctions(
+        gradient=smoothed_gradient_sums,
+        curvature=smoothed_curvature_sums,
+        line=smoothed_line_losses,
+        line_and_gradient=smoothed_line_losses_and_sums,
+        n_values=_N_VALUES,
     )
 
-    def facts(self, place: RemoteScores) -> Array:
-        """Return the smoothed loss at a place, the loss, <U, rho> and D(U)."""
-        if "facts" not in place.known:
-            found = self.crew.read(self._looks(place)[0], values_of)
-            place.known["facts"] = found[:FACTS]
-        facts: Array = place.known["facts"]
-        return facts
+    def hinge_values(self, point: RemoteScores) -> Array:
+        """Return the smoothed loss at a point, the loss, <U, rho> and D(U)."""
+        cache = point.cache
+        if cache.hinge is None:
+            found: Array = self.executor.read(self._gradient_futures(point)[0], read_values)
+            cache.hinge = found[:_N_VALUES]
+        return cache.hinge
 
-    def value(self, place: RemoteScores) -> float:
-        """Return the loss at a place; the smoothed one, where that is what it is the place of."""
-        if isinstance(place, SmoothedRemoteScores):
-            return float(self.facts(place)[0])
-        return super().value(place)
+    def value(self, point: RemoteScores) -> float:
+        """Return the loss at a point; for `SmoothedRemoteScores`, the smoothed loss."""
+        if isinstance(point, SmoothedRemoteScores):
+            return float(self.hinge_values(point)[0])
+        return super().value(point)
 
 
 @dataclass(frozen=True)
 class HingeObjective(ShardedObjective):
-    """`ShardedObjective` of the hinge; `SmoothedRemoteScores` stand for the U of a smoothed one."""
+    """`ShardedObjective` of the hinge; its U are those of `SmoothedRemoteScores`."""
 
     def dual_estimate(self, U: Any, max_price: float, team: Team | None = None) -> float:
-        """Return the dual objective at U, shrunk so that no price is above nu.
+        """Return the dual objective at U, shrunk so that no price exceeds nu.
 
-        For the hinge it is linear in what is shrunk: D(shrink(U, tau)) = tau D(U).
+        For the hinge it is linear in the shrunk entries: D(shrink(U, tau)) = tau D(U).
         """
         del team
-        assert isinstance(self.field, HingeStatistics)
+        assert isinstance(self.statistics, HingeStatistics)
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return tau * float(self.field.facts(U)[-1])
+        return tau * float(self.statistics.hinge_values(U)[-1])
 
     def proof(self, U: Any) -> Any:
-        """Return the point itself: in double precision it is made anew, inside the domain."""
+        """Return U itself: it is recomputed in double precision, inside the dual domain."""
         return U
 
 
 class ShardedSmoothing(Smoothing):
-    """`Smoothing` on shards: `Softening` is the smoothed loss, `SmoothedRemoteScores` its U.
+    """`Smoothing` on shards.
+
+    The smoothed loss is a `SmoothingParameters`, and its U are `SmoothedRemoteScores`.
 
     Parameters
     ----------
@@ -281,38 +272,40 @@ class ShardedSmoothing(Smoothing):
         super().__init__(evaluator=SmoothedShardedRowEvaluator(np.dtype(precision)))
 
     def _true_solution(self, problem: RestrictedProblem, result: SolverResult) -> SmoothedSolution:
-        """Return an answer of the smoothed problem as one of the problem itself."""
-        objective, point = problem.objective, self._descent.iterate
+        """Return a solution of the smoothed problem as one of the problem itself."""
+        objective, iterate = problem.objective, self._descent.iterate
         assert isinstance(objective, HingeObjective)
-        assert isinstance(objective.field, HingeStatistics)
-        place: Any = result.U
-        _, loss, inner, D = objective.field.facts(place).tolist()
-        return SmoothedSolution(place, loss + point.penalty, loss + inner - D)
+        assert isinstance(objective.statistics, HingeStatistics)
+        point: Any = result.U
+        _, loss, inner, D = objective.statistics.hinge_values(point).tolist()
+        return SmoothedSolution(point, loss + iterate.penalty, loss + inner - D)
 
-    def _uniform_loss(self, mu: float) -> Softening:
+    def _uniform_loss(self, mu: float) -> SmoothingParameters:
         """Return the smoothed loss of temperature mu."""
-        return Softening(mu)
+        return SmoothingParameters(mu)
 
-    def _centred_loss(self, answer: SmoothedSolution, mu: float, objective: Objective) -> Softening:
-        """Return the loss of temperature mu that is smoothed around the last answer."""
+    def _centred_loss(
+        self, solution: SmoothedSolution, mu: float, objective: Objective
+    ) -> SmoothingParameters:
+        """Return the loss of temperature mu that is smoothed around the last solution."""
         del objective
-        place: Any = answer.U
-        soft: Softening = place.soft
-        return soft.around(place.weights, mu)
+        point: Any = solution.U
+        smoothing: SmoothingParameters = point.smoothing
+        return smoothing.around(point.coefficients, mu)
 
 
 class SmoothedShardedRowEvaluator(ShardedRowEvaluator):
-    """Evaluates points of the smoothed hinge on the rows of all shards."""
+    """Evaluates iterates of the smoothed hinge on the rows of all shards."""
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
-        """Return a sample of so many rows, or all of them."""
+        """Return a sample of `size` rows, or of all rows."""
         assert isinstance(columns, ShardedColumns)
-        return SmoothedShardedRowSample(objective, columns.field, columns.field.sampled(size))
+        return SmoothedShardedRowSample(objective, columns.statistics, size)
 
     def line(
         self, objective: Objective, columns: FeatureColumns, model: QuadraticModel
     ) -> LineSearch:
-        """Return the objective along the way to the minimum of a model."""
+        """Return the line search towards the minimum of a model."""
         return SmoothedShardedLineSearch(self, objective, columns, model)
 
     def evaluate(
@@ -323,51 +316,44 @@ class SmoothedShardedRowEvaluator(ShardedRowEvaluator):
         F: Any,
         penalty: float,
     ) -> Iterate:
-        """Return the point with jumps W, at the place F, and that penalty."""
-        soft: Any = objective.loss
-        return super().evaluate(objective, columns, W, soft.at(F), penalty)
+        """Return the iterate with coefficients W, scores F and that penalty."""
+        smoothing: Any = objective.loss
+        return super().evaluate(objective, columns, W, smoothing.at(F), penalty)
 
 
 class SmoothedShardedLineSearch(ShardedLineSearch):
-    """The smoothed objective along a way, asked of all shards for several steps at once."""
+    """Line search of the smoothed objective, with several steps in one pass."""
 
-    questions: ClassVar[tuple[Question, Question]] = (
-        smoothed_line_losses,
-        smoothed_line_losses_and_sums,
-    )
-    facts: ClassVar[int] = FACTS
-
-    def _place(self, step: float) -> RemoteScores:
-        soft: Any = self._objective.loss
-        place: SmoothedRemoteScores = soft.at(super()._place(step))
-        return place
+    def _scores(self, W: StepCoefficients) -> RemoteScores:
+        """Return the scores of coefficients, with the weights of the smoothed loss."""
+        smoothing = cast(SmoothingParameters, self._objective.loss)
+        return smoothing.at(super()._scores(W))
 
 
 class SmoothedShardedRowSample(ShardedRowSample):
-    """Some rows of all shards in this process, at places of the smoothed hinge."""
+    """Sample of the rows of all shards, evaluated with the smoothed hinge."""
 
-    _shifted: tuple[tuple[str, Any], SmoothedHingePass] | None = None
+    _hinge_pass: tuple[tuple[str, Any], SmoothedHingePass] | None = None
 
-    def curvature(self, objective: Objective, point: Iterate) -> tuple[int, Scores, Scores | None]:
+    def curvature(
+        self, objective: Objective, iterate: Iterate
+    ) -> tuple[int, Scores, Scores | None]:
         """Return how the classes of a row couple, and the second derivatives of the rows."""
-        smooth = SmoothedHinge(cast(SmoothedRemoteScores, point.F).soft.mu)
+        smooth = SmoothedHinge(cast(SmoothedRemoteScores, iterate.F).smoothing.mu)
         on_sample = replace(self._objective, loss=smooth)
-        return RowSample.curvature(self, on_sample, self._at(point))
+        return RowSample.curvature(self, on_sample, self._at(iterate))
 
-    def _evaluated(self, point: Iterate) -> Iterate:
-        place = cast(SmoothedRemoteScores, point.F)
-        F = self.scores(place)
-        found = self._of(place).evaluate(F, Wanted.DERIVATIVES)
-        return make_iterate(point.W, F, point.penalty, found)
-
-    def _of(self, place: SmoothedRemoteScores) -> SmoothedHingePass:
-        """Return the smoothed hinge of the sampled rows; the last one where it is the same."""
-        soft, key = place.soft, (place.soft.key, place.dtype)
-        if self._shifted is None or self._shifted[0] != key:
-            objective = self._objective
-            loss = soft.on_rows(
+    def _evaluate(self, iterate: Iterate) -> Iterate:
+        remote, objective = cast(SmoothedRemoteScores, iterate.F), self._objective
+        smoothing, key = remote.smoothing, (remote.smoothing.key, remote.dtype)
+        if self._hinge_pass is None or self._hinge_pass[0] != key:
+            loss = smoothing.make_loss(
                 lambda centre: self.scores(RemoteScores(centre, np.dtype(np.float64))),
                 objective.margin, objective.rows,
             )  # fmt: skip
-            self._shifted = (key, SmoothedHingePass(replace(objective, loss=loss), place.dtype))
-        return self._shifted[1]
+            smoothed = SmoothedHingePass(replace(objective, loss=loss), remote.dtype)
+            self._hinge_pass = (key, smoothed)
+        F = self.scores(remote)
+        return make_iterate(
+            iterate.W, F, iterate.penalty, self._hinge_pass[1].evaluate(F, Wanted.DERIVATIVES)
+        )

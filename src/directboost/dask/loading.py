@@ -1,19 +1,18 @@
-"""From Dask collections to shards: what is learnt of all rows, and where they are kept."""
+"""From Dask collections to shards: learn bins and classes, then code the rows on the workers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.delayed import delayed
 
 from ..arrays import Array, Ints
 from ..data.validation import check_level_counts, read_part
 from ..margins import Margin
 from .binning import QuantileSketch, groups_for, make_bins, merge_sketches, sketch
-from .cluster_executor import Site
 from .executor import Executor
-from .partitions import Partition, Partitions, rows_of, weights_of
+from .partitions import Partitions, partition_rows, partition_weights
 from .shard import Shard, ShardPlan
 from .survey import (
     DataSummary,
@@ -24,20 +23,21 @@ from .survey import (
     summarize,
 )
 
-_SMALL = 16_384  # rows up to which neighbouring partitions share a shard
+_SHARD_ROWS = 16_384  # neighbouring partitions with at most this number of rows share a shard
 
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """What an estimator asks of its rows.
+    """Parameters of an estimator that determine its shards.
 
     Attributes
     ----------
     margin : type of Margin
     max_bins : int or None
     categorical_features, class_weight
-        As the estimator has them.
-    names : d names
+        As in the estimator.
+    names : list of d str
+        The names of the features.
     """
 
     margin: type[Margin]
@@ -46,154 +46,151 @@ class LoadOptions:
     class_weight: Any
     names: list[str]
 
-    @property
-    def groups(self) -> int | None:
-        """How many groups of values a summary of a feature keeps."""
-        return groups_for(self.max_bins)
-
 
 @dataclass(frozen=True)
 class LoadedShards:
-    """The rows of a fit on their shards, and what is known of all of them.
+    """The rows of a fit on their shards, with statistics of all rows.
 
     Attributes
     ----------
-    crew : Executor
+    executor : Executor
+        Holds the shards.
     plan : ShardPlan
-    coding : RowEncoding
+    encoding : RowEncoding
     class_counts : (shards, k) int array
-        How many rows that count each shard has of every class.
+        Number of training rows of every class on each shard.
     total_weight : float
-        Sum of the weights as they were given.
+        Sum of the original weights.
     lightest : float
-        The smallest weight of a row among all, of weights that add up to 1 / k.
+        The smallest weight of a row, where all weights add up to 1 / k.
     prior : (k,) array
-        Share of the rows, by weight, that have each class.
+        Weighted share of the rows of each class.
     """
 
-    crew: Executor
+    executor: Executor
     plan: ShardPlan
-    coding: RowEncoding
+    encoding: RowEncoding
     class_counts: Ints
     total_weight: float
     lightest: float
     prior: Array
 
-    @property
-    def m(self) -> int:
-        """Number of rows that count."""
-        return int(self.class_counts.sum())
-
 
 @dataclass(frozen=True)
-class _Learnt:
-    """What one reading of some partitions tells: every one of it can be joined."""
+class _Survey:
+    """Statistics collected in one pass over some partitions; all of them can be merged."""
 
     summary: DataSummary | None
     sketch: QuantileSketch | None
-    rows: tuple[int, ...]
+    row_counts: tuple[int, ...]
 
 
-def load(partitions: Partitions, wishes: LoadOptions, site: Site) -> LoadedShards:
-    """Learn the bins and classes of all rows; code them where they are.
+def load(partitions: Partitions, options: LoadOptions, executor: Executor) -> LoadedShards:
+    """Learn the bins and classes of all rows, and code the rows on their workers.
 
-    Rows are read twice: once to learn, once to be coded. Categories and weights of classes take
-    one reading more, since they have to be known before values are summed up.
+    The rows are read twice: once to learn, and once to code them. Categories and class weights
+    need one more pass, because they must be known before values are summarized.
     """
-    parts, plain = partitions.parts, wishes.class_weight is None
+    parts, max_groups = partitions.parts, groups_for(options.max_bins)
     first = [
-        delayed(_learn, pure=False)(part.X, part.y, part.weight, wishes, place, plain)
+        delayed(_survey, pure=False)(part.X, part.y, part.weight, options, place)
         for place, part in enumerate(parts)
     ]
-    learnt: _Learnt = site.reduce(first, _join, wishes.groups)
-    assert learnt.summary is not None
-    coding = make_row_encoding(learnt.summary, wishes.class_weight)
-    levels = coding.encoder.n_levels
-    check_level_counts(levels, wishes.max_bins, wishes.names)
-    common = delayed(coding, pure=False, traverse=False)
-    summary = learnt.sketch
-    if summary is None:
-        again = [
-            delayed(_summarise, pure=False)(part.X, part.y, part.weight, common, wishes.groups)
+    survey: _Survey = executor.reduce(first, _merge, max_groups)
+    assert survey.summary is not None
+    encoding = make_row_encoding(survey.summary, options.class_weight)
+    levels = encoding.encoder.n_levels
+    check_level_counts(levels, options.max_bins, options.names)
+    sketched = survey.sketch
+    if sketched is None:
+        common = delayed(encoding, pure=False, traverse=False)
+        second = [
+            delayed(_sketch, pure=False)(part.X, part.y, part.weight, common, max_groups)
             for part in parts
         ]
-        summary = site.reduce(again, _join, wishes.groups).sketch
-    assert summary is not None
-    weights = _class_totals(learnt.summary, coding)
-    bins = make_bins(summary, wishes.max_bins, levels)
-    plan = ShardPlan(bins, wishes.margin, coding.classes.size, float(weights.sum()))
-    crew = _shards(parts, learnt.rows, delayed((coding, plan), pure=False, traverse=False), site)
-    facts = crew.each(_facts, [None] * crew.count)
-    counts, lightest = np.stack([fact[0] for fact in facts]), min(fact[1] for fact in facts)
-    prior = weights / plan.total
-    return LoadedShards(crew, plan, coding, counts, coding.largest * plan.total, lightest, prior)
-
-
-def _learn(X: Any, y: Any, weight: Any, wishes: LoadOptions, place: int, plain: bool) -> _Learnt:
-    """Read a partition; where that is all it takes, sum up its values too."""
-    found = summarize(X, y, weight, wishes.categorical_features, wishes.names, place)
-    if not plain or found.encoder.categorical.any():
-        return _Learnt(found, None, (found.rows,))
-    numbers = read_part(rows_of(X), found.encoder)
-    weights = weights_of(weight, numbers.shape[0])
-    kept = weights > 0.0
-    if not kept.all():
-        numbers, weights = numbers[kept], weights[kept]
-    return _Learnt(found, sketch(numbers, weights, wishes.groups), (found.rows,))
-
-
-def _summarise(X: Any, y: Any, weight: Any, coding: RowEncoding, groups: int | None) -> _Learnt:
-    numbers, _, weights = prepare_rows(X, y, weight, coding)
-    return _Learnt(None, sketch(numbers, weights, groups), (weights.size,))
-
-
-def _join(parts: Sequence[_Learnt], groups: int | None) -> _Learnt:
-    surveys = [part.summary for part in parts if part.summary is not None]
-    sketches = [part.sketch for part in parts if part.sketch is not None]
-    return _Learnt(
-        merge_summaries(surveys) if surveys else None,
-        merge_sketches(sketches, groups) if len(sketches) == len(parts) else None,
-        tuple(rows for part in parts for rows in part.rows),
+        sketched = executor.reduce(second, _merge, max_groups).sketch
+    assert sketched is not None
+    kept = np.isin(survey.summary.classes, encoding.classes)
+    class_totals = survey.summary.weights[kept] * encoding.class_weight / encoding.largest
+    plan = ShardPlan(
+        bins=make_bins(sketched, options.max_bins, levels),
+        margin=options.margin,
+        k=encoding.classes.size,
+        total=float(class_totals.sum()),
+    )
+    common = delayed((encoding, plan), pure=False, traverse=False)
+    groups = [
+        [[parts[q].X, parts[q].y, parts[q].weight] for q in group]
+        for group in group_partitions(survey.row_counts)
+    ]
+    executor.load([delayed(_make_shard, pure=False)(common, group) for group in groups])
+    found = executor.run_each(count_rows, [None] * executor.n_shards)
+    return LoadedShards(
+        executor=executor,
+        plan=plan,
+        encoding=encoding,
+        class_counts=np.stack([counts for counts, _ in found]),
+        total_weight=encoding.largest * plan.total,
+        lightest=min(lightest for _, lightest in found),
+        prior=np.asarray(class_totals) / plan.total,
     )
 
 
-def _class_totals(found: DataSummary, coding: RowEncoding) -> Array:
-    """Return the sum of the weights of every class, as they are trained with, (k,)."""
-    kept = np.isin(found.classes, coding.classes)
-    return np.asarray(found.weights[kept] * coding.class_weight / coding.largest)
+def _survey(X: Any, y: Any, weight: Any, options: LoadOptions, partition: int) -> _Survey:
+    """Summarize a partition; without categories and class weights, sketch its values too."""
+    found = summarize(X, y, weight, options.categorical_features, options.names, partition)
+    counts = (int(found.counts.sum()),)
+    if options.class_weight is not None or found.encoder.categorical.any():
+        return _Survey(found, None, counts)
+    numbers = read_part(partition_rows(X), found.encoder)
+    weights = partition_weights(weight, numbers.shape[0])
+    kept = weights > 0.0
+    if not kept.all():
+        numbers, weights = numbers[kept], weights[kept]
+    return _Survey(found, sketch(numbers, weights, groups_for(options.max_bins)), counts)
 
 
-def _shards(parts: list[Partition], rows: Sequence[int], common: Delayed, site: Site) -> Executor:
-    groups = [[[parts[q].X, parts[q].y, parts[q].weight] for q in group] for group in grouped(rows)]
-    return site.crew([delayed(_make_shard, pure=False)(common, group) for group in groups])
+def _sketch(X: Any, y: Any, weight: Any, encoding: RowEncoding, max_groups: int | None) -> _Survey:
+    numbers, _, weights = prepare_rows(X, y, weight, encoding)
+    return _Survey(None, sketch(numbers, weights, max_groups), (weights.size,))
 
 
-def grouped(rows: Sequence[int]) -> list[list[int]]:
-    """Put neighbouring partitions together as long as they have few rows; leave out empty ones."""
+def _merge(parts: Sequence[_Survey], max_groups: int | None) -> _Survey:
+    summaries = [part.summary for part in parts if part.summary is not None]
+    sketches = [part.sketch for part in parts if part.sketch is not None]
+    return _Survey(
+        summary=merge_summaries(summaries) if summaries else None,
+        sketch=merge_sketches(sketches, max_groups) if len(sketches) == len(parts) else None,
+        row_counts=tuple(rows for part in parts for rows in part.row_counts),
+    )
+
+
+def group_partitions(row_counts: Sequence[int]) -> list[list[int]]:
+    """Group neighbouring partitions with few rows; leave out empty ones."""
     groups: list[list[int]] = []
-    room = 0
-    for place, count in enumerate(rows):
+    left = 0  # rows that the last group can still take
+    for place, count in enumerate(row_counts):
         if count == 0:
             continue
-        if count > room:
+        if count > left:
             groups.append([])
-            room = _SMALL
+            left = _SHARD_ROWS
         groups[-1].append(place)
-        room -= count
+        left -= count
     return groups
 
 
 def _make_shard(common: tuple[RowEncoding, ShardPlan], group: list[list[Any]]) -> Shard:
-    coding, plan = common
-    rows = [prepare_rows(X, y, weight, coding) for X, y, weight in group]
+    encoding, plan = common
+    rows = [prepare_rows(X, y, weight, encoding) for X, y, weight in group]
     X, labels, weight = (
         some[0] if len(some) == 1 else np.concatenate(some) for some in zip(*rows, strict=True)
     )
-    return plan.shard(X, labels, weight)
+    return plan.make_shard(X, labels, weight)
 
 
-def _facts(shard: Shard, message: None) -> tuple[Ints, float]:
-    """Return how many rows of every class a shard has, (k,), and the smallest weight of one."""
-    del message
+def count_rows(shard: Shard, request: None) -> tuple[Ints, float]:
+    """Return the number of rows of every class on a shard, (k,), and the smallest weight."""
+    del request
     counts = np.bincount(shard.labels, minlength=shard.rows.k)
     return counts, float(shard.rows.c.min(initial=1.0))

@@ -1,161 +1,192 @@
-"""Pricing in turns, a part of the features at a time: so that a round moves few bytes."""
+"""Partial pricing: a round prices one block of features, so that it transfers few bytes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
 from ..history import RowsUnavailableError
-from ..kernels.structs import tie_width
+from ..kernels.step_functions import rows_with_any
 from ..oracles.base import Pricing, ranking
 from ..penalties import Penalty
 from ..problem.columns import Proposals
+from ..problem.feature_columns import StepCoefficients
 from ..solvers.quadratic_model import first_size
-from . import passes
 from .executor import tree_widths
-from .passes import LookMessage
-from .problem import ShardedOracle
-from .shard import RemoteScores, SparseCoefficients
-from .statistics import Prices, ShardedStatistics, pick, price_features
+from .problem import ShardedColumns, ShardedOracle
+from .shard import Prices, RemoteScores, SparseCoefficients
+from .statistics import ShardedStatistics, pick_rows
 
-_MESSAGES = 10  # with all weights, or as many changes, that a shard gets in a round
-_JUMPS = 16  # that a new feature may get in one round
-_SAMPLED = 20  # bytes of a row of a sample without codes: which it is, twice, label, weight
-_HALF = 0.5  # of the bytes are for pricing; the rest for the model of the features with weight
+_MESSAGES = 10  # requests with all coefficients, or as many changes, that a shard gets in a round
+_JUMPS = 16  # non-zero coefficients that a new feature may get in one round
+_ROW_BYTES = 20  # of a sampled row without codes: its place, twice, label and weight
+_HALF = 0.5  # share of the bytes for pricing; the rest is for the quadratic model
+_TIE = 1e-6  # relative difference below which prices of a block count as equal
 
 
 class TrafficLimitError(RowsUnavailableError):
-    """A round would move more bytes than it may."""
+    """Raised when a round would transfer more than `max_round_bytes` bytes.
+
+    `DaskDirectBoostClassifier.fit` raises it when the features of the model alone exceed the limit.
+    The message names a sufficient limit. The estimator then holds the best model found so far,
+    with a valid certificate.
+
+    Attributes
+    ----------
+    state : LoopState or None
+        State of the boosting loop, if it had started.
+
+    See Also
+    --------
+    ClusterLostError : Raised when the cluster is gone or does not respond.
+
+    Examples
+    --------
+    >>> from directboost.dask import TrafficLimitError
+    >>> try:
+    ...     raise TrafficLimitError("a round transfers more than max_round_bytes=1000")
+    ... except TrafficLimitError as error:
+    ...     print(error)
+    a round transfers more than max_round_bytes=1000
+    """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PartialPricingStatistics(ShardedStatistics):
     """`ShardedStatistics` that prices one block of features at a time.
 
     Attributes
     ----------
-    most : int
-        Bytes that a round may move.
+    max_bytes : int
+        Bytes that a round may transfer.
+    next_block : int
+        The block that is priced next.
     """
 
-    in_turns: ClassVar[bool] = True
+    partial_pricing: ClassVar[bool] = True
 
-    most: int = 0
-    turn: list[int] = field(default_factory=lambda: [0])
+    max_bytes: int = 0
+    next_block: int = 0
 
-    def place(self, weights: SparseCoefficients, precision: Any) -> RemoteScores:
-        """Return the place of weights, of which nothing is known: a turn is of one round only."""
-        return RemoteScores(weights, np.dtype(precision))
-
-    def _block_bytes(self) -> int:
-        """Return the most bytes of the sums of a block."""
-        tree = sum(tree_widths(self.crew.count))
+    def __post_init__(self) -> None:
+        """Limit the bytes of a block, and samples to the size of the first one."""
+        n_shards = self.executor.n_shards
+        tree = sum(tree_widths(n_shards))
         largest = int(self.bins.n_bins.max()) * self.k * 8
-        if _HALF * self.most < largest * tree:
+        if _HALF * self.max_bytes < largest * tree:
             raise ValueError(
-                f"max_round_bytes={self.most} does not fit: the sums of one feature of "
-                f"{self.crew.count} shards take {largest * tree} bytes, twice that is the least"
+                f"max_round_bytes={self.max_bytes} is invalid: the sums of one feature of "
+                f"{n_shards} shards take {largest * tree} bytes; expected at least twice that, "
+                f"{2 * largest * tree}"
             )
-        return int(_HALF * self.most / tree) - largest + 1
+        self.block_bytes = int(_HALF * self.max_bytes / tree) - largest + 1
+        super().__post_init__()
+        self.max_sample = min(self.n_rows, first_size(self.n_rows))
 
-    def next_prices(self, place: RemoteScores, penalty: Penalty) -> tuple[Prices, Bools]:
-        """Price one more block at a place; return the prices, and which features have one."""
-        found, done = place.known.setdefault("turns", (self._unpriced(), []))
-        left = [b for b in self._order() if b not in done]
+    def remote_scores(self, coefficients: SparseCoefficients, precision: Any) -> RemoteScores:
+        """Return the scores of coefficients without known statistics, which hold for one round."""
+        return RemoteScores(coefficients, np.dtype(precision))
+
+    def next_prices(self, point: RemoteScores, penalty: Penalty) -> tuple[Prices, Bools]:
+        """Price one more block at a point; return all prices, and which features have one."""
+        cache = point.cache
+        found = cache.partial_prices
+        if found is None:
+            d = self.bins.n_bins.size
+            found = Prices(
+                loss=0.0,
+                sizes=np.zeros(self.k),
+                best=np.full(d, -np.inf),
+                jump=np.zeros(d, np.int32),
+                polarity=np.ones(d, np.int8),
+            )
+        order = np.roll(np.arange(len(self.blocks)), -self.next_block).tolist()
+        left = [b for b in order if b not in cache.priced_blocks]
         if left:
             block = self.blocks[left[0]]
-            part = self._price_block(place, block, penalty)
+            future = self._submit(self.pass_functions.gradient, point, block)
+            reading = self._submit_pricing(future, block, point, penalty)
+            part: Prices = self.executor.gather([reading])[0]
             for name in ("best", "jump", "polarity"):
                 getattr(found, name)[block] = getattr(part, name)
-            found = Prices(part.value, part.sizes, found.best, found.jump, found.polarity)
-            done = [*done, left[0]]
-            self.turn[0] = (left[0] + 1) % len(self.blocks)
-            place.known["turns"] = (found, done)
-            place.known["value"] = part.value
+            found = replace(found, loss=part.loss, sizes=part.sizes)
+            cache.priced_blocks.append(left[0])
+            cache.loss = part.loss
+            self.next_block = (left[0] + 1) % len(self.blocks)
+        cache.partial_prices = found
         return found, np.isfinite(found.best)
 
-    def prices(self, place: RemoteScores, penalty: Penalty) -> Prices:
-        """Return the loss at a place and the prices of all features."""
-        found, priced = self.next_prices(place, penalty)
+    def prices(self, point: RemoteScores, penalty: Penalty) -> Prices:
+        """Return the loss at a point and the prices of all features."""
+        found, priced = self.next_prices(point, penalty)
         while not priced.all():
-            found, priced = self.next_prices(place, penalty)
+            found, priced = self.next_prices(point, penalty)
         return found
 
-    def _unpriced(self) -> Prices:
-        d = self.bins.n_bins.size
-        return Prices(
-            0.0, np.zeros(self.k), np.full(d, -np.inf), np.zeros(d, np.int32), np.ones(d, np.int8)
-        )
+    def n_admitted(self, features: list[int], n_new: int, n_jumps: int) -> int:
+        """Return how many of the last `n_new` features may enter a working set.
 
-    def _order(self) -> Ints:
-        """Return the blocks, from the one whose turn it is."""
-        return np.roll(np.arange(len(self.blocks)), -self.turn[0])
-
-    def _price_block(self, place: RemoteScores, block: Ints, penalty: Penalty) -> Prices:
-        tie = tie_width(place)
-        message = LookMessage(place.alone(), self.loss, block)
-        held = self.crew.hold(passes.gradient_sums, message, self.size_of(block))
-        found: Prices = self.crew.read(held, price_features, self.price_list(block, penalty, tie))
-        return found
-
-    def fitting(self, features: list[int], new: int, live: int) -> int:
-        """Return how many of the last `new` features may come into a working set."""
-        for kept in range(new, 0 if new else -1, -1):
-            some = np.array(features[: len(features) - new + kept], dtype=np.int32)
-            need = self._need(some) + self._messages(live + _JUMPS * kept)
-            if need <= _HALF * self.most:
+        `n_jumps` is the number of non-zero coefficients.
+        """
+        tree, rows = sum(tree_widths(self.executor.n_shards)), first_size(self.n_rows)
+        for kept in range(n_new, 0 if n_new else -1, -1):
+            some = np.array(features[: len(features) - n_new + kept], dtype=np.int32)
+            sums = 2 * self.sum_bytes(some) * (tree + 1)  # of A and of the curvature
+            row_bytes = some.size * self.bins.codes.itemsize + _ROW_BYTES
+            sample = min(rows, self.max_sample) * row_bytes
+            live = n_jumps + _JUMPS * kept
+            requests = _MESSAGES * live * (8 * self.k + 16) * self.executor.n_shards
+            need = sums + sample + requests
+            if need <= _HALF * self.max_bytes:
                 return kept
         raise TrafficLimitError(
-            f"a round with {len(features) - new + 1} features moves more than "
-            f"max_round_bytes={self.most}: raise it, to {int(need / _HALF)} or more, or nu, for a "
-            "model with fewer features; the best model so far is kept"
+            f"a round with {len(features) - n_new + 1} features transfers more than "
+            f"max_round_bytes={self.max_bytes}; increase it to {int(need / _HALF)} or more, or "
+            "increase nu for a model with fewer features; the best model so far is kept"
         )
 
-    def _messages(self, live: int) -> int:
-        """Return the bytes of all messages of a round with so many jumps that are not zero."""
-        return _MESSAGES * live * (8 * self.k + 16) * self.crew.count
-
-    def sampled(self, size: int) -> int:
-        """Return how many rows a sample may have that should have `size` of them."""
-        return min(size, self.m, first_size(self.m))
-
-    def _need(self, features: Ints) -> int:
-        """Return the bytes of the sums of A and the curvature of features, and of sampled codes."""
-        size = self.size_of(features)
-        of_a_row = features.size * self.bins.codes.itemsize + _SAMPLED
-        codes = self.sampled(first_size(self.m)) * of_a_row
-        return 2 * size * (sum(tree_widths(self.crew.count)) + 1) + codes
-
-    def _sums_of_A(self, place: RemoteScores, features: Ints) -> Array:
-        """Return the sums of A over the bins of features, which are asked for alone."""
-        message = LookMessage(place.alone(), self.loss, features)
-        held = self.crew.hold(passes.gradient_sums, message, self.size_of(features))
-        G: Array = self.crew.read(held, pick, np.arange(int(self.bins.n_bins[features].sum())))
-        self.crew.traffic += G.nbytes
+    def _gradient_sums(self, point: RemoteScores, features: Ints) -> Array:
+        """Return the sums of A over the bins of features, in a pass of their own."""
+        future = self._submit(self.pass_functions.gradient, point, features)
+        rows = np.arange(int(self.bins.n_bins[features].sum()))
+        G: Array = self.executor.read(future, pick_rows, rows)
+        self.executor.traffic += G.nbytes
         return G
 
 
-class PartialPricingOracle(ShardedOracle):
-    """`ShardedOracle` that prices a part of the features whenever it is asked."""
+class PartialPricingColumns(ShardedColumns):
+    """`ShardedColumns` that admits only as many features as a round can transfer."""
 
-    def __init__(self, field_: PartialPricingStatistics) -> None:
-        super().__init__(field_)
-        self._turns = field_
+    def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
+        """Let the features with the largest prices enter, within the limit on bytes."""
+        assert isinstance(self.statistics, PartialPricingStatistics)
+        before = list(self.features)
+        added = super().extend(proposals, W)
+        n_jumps = sum(rows_with_any(jumps).size for jumps in W)
+        kept = self.statistics.n_admitted(self.features, added, n_jumps)
+        if kept < added:
+            best = [f for f in proposals.feature.tolist() if f in self.features[len(before) :]]
+            self.features = [*before, *sorted(best[:kept])]
+        return kept
+
+
+class PartialPricingOracle(ShardedOracle):
+    """`ShardedOracle` that prices one more block of features in every call."""
+
+    _statistics: PartialPricingStatistics
 
     def price(self, A: Any, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price one more block of features."""
-        found, priced = self._turns.next_prices(A, penalty)
+        found, priced = self._statistics.next_prices(A, penalty)
         if priced.all():
             return super().price(A, penalty, rule)
         features = np.flatnonzero(priced)
-        order = features[ranking(found.best[features], 1e-6)]
-        jump, polarity = found.jump[order], found.polarity[order]
-        return Pricing(
-            np.inf, 0.0, Proposals(order, jump, polarity, found.best[order]), complete=False
-        )
+        order = features[ranking(found.best[features], _TIE)]
+        proposals = Proposals(order, found.jump[order], found.polarity[order], found.best[order])
+        return Pricing(np.inf, 0.0, proposals, complete=False)
 
     def reprice(self, A: Any, penalty: Penalty) -> Pricing:
-        """Price all features, for the final proof."""
-        self._turns.prices(A, penalty)
+        """Price all features, for the final certificate."""
+        self._statistics.prices(A, penalty)
         return super().price(A, penalty)

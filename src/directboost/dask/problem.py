@@ -1,4 +1,4 @@
-"""Single stumps as columns, whose rows are on shards."""
+"""The problem on shards: objective, working set of features, oracle and single stumps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,47 +6,47 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints
-from ..data.binning import BinnedData, ColumnWeights
+from ..data.binning import ColumnWeights
 from ..kernels import add_tables, histograms
-from ..kernels.step_functions import edges_of, rows_with_any, tables_of
+from ..kernels.step_functions import edges_of, tables_of
 from ..kernels.structs import EXPONENTIAL, LossRows, LossValues, Wanted, own_class_dual
 from ..kernels.threads import Team
 from ..oracles.base import rounding_of_sums
 from ..oracles.stump import StumpOracle
 from ..penalties import Penalty
-from ..problem.columns import DenseColumns, Proposals
+from ..problem.columns import DenseColumns
 from ..problem.feature_columns import FeatureColumns, StepCoefficients, max_entering
 from ..problem.objective import Objective
 from . import passes
-from .passes import DualMessage, is_coupled
+from .passes import DualRequest, is_coupled
 from .shard import RemoteScores, Shard, SparseCoefficients
-from .statistics import Prices, ShardedStatistics, values_of
+from .statistics import ShardedStatistics, read_values
 
 
 @dataclass(frozen=True)
 class ShardedObjective(Objective):
-    """`Objective` where a `RemoteScores` stands for F, U and A.
+    """`Objective` whose F, U and A are `RemoteScores`.
 
-    Its margin and rows are those of one row that has all the weight.
+    Margin and rows are those of a single row with the weight of all rows.
 
     Attributes
     ----------
-    field : ShardedStatistics
-    ahead : bool
-        Whether the curvature at a place will be asked for after its dual value.
+    statistics : ShardedStatistics
+    prefetch_curvature : bool
+        Whether the pass for the dual value also sums the curvature, which block descent needs next.
     """
 
-    field: ShardedStatistics
-    ahead: bool = True
+    statistics: ShardedStatistics
+    prefetch_curvature: bool = True
 
     @property
     def n_rows(self) -> int:
         """Number of rows m."""
-        return self.field.m
+        return self.statistics.n_rows
 
     def loss_value(self, F: Any) -> float:
         """Return L at the scores F."""
-        return self.field.value(F)
+        return self.statistics.value(F)
 
     def negative_gradient(self, F: Any) -> Any:
         """Return the weights U at the scores F."""
@@ -54,44 +54,58 @@ class ShardedObjective(Objective):
 
     def start(self, precision: Any) -> Any:
         """Return the weights U at W = 0 in that precision."""
-        return self.field.place(SparseCoefficients.of([], [], self.margin.k), precision)
+        none = SparseCoefficients.from_features([], [], self.margin.k)
+        return self.statistics.remote_scores(none, precision)
 
     def start_value(self) -> float:
         """Return L at W = 0."""
-        return self.loss_value(self.start(np.float64))
+        return self.statistics.value(self.start(np.float64))
 
     def evaluate(self, F: Any, wanted: Wanted, team: Team | None = None) -> LossValues:
-        """Return L at the scores F; where more is wanted, F is the place of it."""
+        """Return L at the scores F; F also refers to the wanted arrays of U, A and C.
+
+        If arrays are wanted, one pass collects the loss and the sums for pricing.
+        """
         del team
         if not wanted:
-            return LossValues(self.loss_value(F))
-        if not self.field.in_turns:
-            self.field.prices(F, self.penalty)
-        return LossValues(value=self.field.value(F), F=F, U=F, A=F, C=F)
+            return LossValues(self.statistics.value(F))
+        if not self.statistics.partial_pricing:
+            return LossValues(self.statistics.prices(F, self.penalty).loss, F, F, F, F)
+        return LossValues(self.statistics.value(F), F, F, F, F)
 
     def coefficients(self, U: Any) -> Any:
         """Return A, so that the edges of h are h @ A."""
         return U
 
     def dual_bound(self, U: Any, max_price: float) -> float:
-        """Return the dual objective at U, shrunk so that no price is above nu."""
+        """Return the dual objective at U, shrunk so that no price exceeds nu."""
         return self.dual_estimate(U, max_price)
 
     def dual_estimate(self, U: Any, max_price: float, team: Team | None = None) -> float:
-        """Return `dual_bound`; in the same pass the shards sum the curvature asked for next."""
+        """Return `dual_bound`; the same pass sums the curvature that is needed next."""
         del team
-        tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        value = self.field.value(U) if is_coupled(self) else 0.0
-        features = None
-        if self.ahead and not self.field.in_turns:
-            features = self._next_features(U, self.field.prices(U, self.penalty))
-        message = DualMessage(U.alone(), self.loss, value, tau, features)
-        size = 0 if features is None else self.field.size_of(features)
-        held = self.field.crew.hold(passes.dual, message, size)
+        statistics, features = self.statistics, None
+        if self.prefetch_curvature and not statistics.partial_pricing:
+            # The features with non-zero coefficients, and those above nu that will enter.
+            prices, active = statistics.prices(U, self.penalty), U.coefficients.features
+            order = np.argsort(-prices.best, kind="stable")
+            new = order[(prices.best[order] > self.nu) & ~np.isin(order, active)]
+            entering = new[: max_entering(prices.best.size, active.size)]
+            features = np.union1d(active, entering).astype(np.int32)
+        coupled = is_coupled(self)
+        request = DualRequest(
+            point=U.without_cache(),
+            loss=self.loss,
+            value=statistics.value(U) if coupled else 0.0,
+            tau=1.0 if max_price <= self.nu else self.nu / max_price,
+            features=features,
+        )
+        size = 0 if features is None else statistics.sum_bytes(features)
+        future = statistics.executor.submit(passes.dual, request, size)
         if features is not None:
-            U.known["bend"] = (features, held)
-        found = self.field.crew.read(held, values_of)
-        if not is_coupled(self):
+            U.cache.curvature, U.cache.curvature_features = future, features
+        found = statistics.executor.read(future, read_values)
+        if not coupled:
             return float(found[0])
         rows = LossRows(
             loss=EXPONENTIAL,
@@ -102,140 +116,113 @@ class ShardedObjective(Objective):
         )
         return float(found[0]) + own_class_dual(rows, float(found[1]))
 
-    def _next_features(self, U: Any, prices: Prices) -> Any:
-        """Return the features with weight, and those above nu that will be let in."""
-        active = U.weights.features
-        order = np.argsort(-prices.best, kind="stable")
-        new = order[(prices.best[order] > self.nu) & ~np.isin(order, active)]
-        new = new[: max_entering(prices.best.size, active.size)]
-        return np.union1d(active, new).astype(np.int32)
-
-
-@dataclass(frozen=True)
-class ShardedBins(BinnedData):
-    """Bins whose rows are elsewhere.
-
-    Attributes
-    ----------
-    m : int
-        Number of rows.
-    """
-
-    m: int = 0
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows m."""
-        return self.m
-
 
 class ShardedColumns(FeatureColumns):
-    """A working set of features whose scores are places."""
+    """A working set of features whose scores are `RemoteScores`."""
 
-    def __init__(self, field: ShardedStatistics, **more: Any) -> None:
-        super().__init__(field.bins, field.costs, field.k, signs=field.signs, **more)
-        self.field = field
-
-    def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
-        """Let the worst violators in, as many as the field has room for."""
-        before = list(self.features)
-        added = super().extend(proposals, W)
-        live = sum(rows_with_any(jumps).size for jumps in W)
-        kept = self.field.fitting(self.features, added, live)
-        if kept < added:
-            best = [f for f in proposals.feature.tolist() if f in self.features[len(before) :]]
-            self.features = [*before, *sorted(best[:kept])]
-        return kept
+    def __init__(self, statistics: ShardedStatistics, **options: Any) -> None:
+        super().__init__(
+            statistics.bins, statistics.costs, statistics.k, signs=statistics.signs, **options
+        )
+        self.statistics = statistics
 
     def rounded_scores(self, W: StepCoefficients, precision: Any) -> Any:
-        """Return the place of the scores F in that precision."""
+        """Return the scores F in that precision."""
         k = W[0].shape[1] if W else self.k
-        return self.field.place(SparseCoefficients.of(self.features, W, k), precision)
+        coefficients = SparseCoefficients.from_features(self.features, W, k)
+        return self.statistics.remote_scores(coefficients, precision)
 
     def scores(self, W: StepCoefficients) -> Any:
-        """Return the place of the scores F."""
+        """Return the scores F."""
         return self.rounded_scores(W, np.float64)
 
     def means(self, W: StepCoefficients, weight: Array) -> Array:
-        """Return the weighted mean over the rows of what every feature adds to F, (d + 1, k)."""
-        del weight  # the field has it
+        """Return the weighted mean of the contribution of every feature to F, (d + 1, k)."""
+        del weight  # the weights are on the shards
         out = np.zeros((self.binned.n_bins.size, self._k))
         for feature, table in zip(self.features, self.tables(W) if W else [], strict=True):
-            out[feature] = self.field.bin_weights[feature] @ table
+            out[feature] = self.statistics.bin_weights[feature] @ table
         return out
 
 
 class ShardedOracle(StumpOracle):
-    """Prices every stump from the sums of all shards; only the best of each feature travel."""
+    """Prices all stumps from the sums of all shards; only the best of each feature is transferred.
 
-    def __init__(self, field: ShardedStatistics) -> None:
-        super().__init__(field.bins, field.costs, None, field.signs)
-        self._field = field
+    Parameters
+    ----------
+    statistics : ShardedStatistics
+    """
+
+    def __init__(self, statistics: ShardedStatistics) -> None:
+        super().__init__(statistics.bins, statistics.costs, None, statistics.signs)
+        self._statistics = statistics
         self._counted = 0
 
     def traffic(self) -> int:
-        """Return the bytes that have travelled since the last call."""
-        total = self._field.crew.traffic
+        """Return the bytes transferred since the last call."""
+        total = self._statistics.executor.traffic
         before, self._counted = self._counted, total
         return total - before
 
     def _best(self, A: Any, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        """Return the best price of every feature, and the jump and polarity that have it."""
-        found = self._field.prices(A, penalty)
+        """Return the largest price of every feature, with its threshold and polarity."""
+        found = self._statistics.prices(A, penalty)
         return found.best, found.jump, found.polarity
 
     def _rounding(self, A: Any, penalty: Penalty) -> float:
-        """Bound the error of an edge: as many additions as rows, bins and shards."""
+        """Bound the error of an edge by the number of additions: rows, bins and shards."""
         if A.dtype != np.float64:
             return 0.0
-        field = self._field
-        terms = field.m + 2 * int(field.bins.n_bins.max()) + field.crew.count + 8
-        sizes = field.prices(A, penalty).sizes
-        return rounding_of_sums(sizes, penalty, terms, float(min(field.costs)))
+        statistics = self._statistics
+        n_bins, n_shards = int(statistics.bins.n_bins.max()), statistics.executor.n_shards
+        terms = statistics.n_rows + 2 * n_bins + n_shards + 8
+        sizes = statistics.prices(A, penalty).sizes
+        return rounding_of_sums(sizes, penalty, terms, float(min(statistics.costs)))
 
 
 class ShardedStumps(DenseColumns):
-    """Generated stumps without responses; W is (n, k) >= 0."""
+    """Generated stumps whose responses are on the shards; W is (n, k) >= 0."""
 
-    def __init__(self, field: ShardedStatistics, forget: bool = False) -> None:
-        self._source, self._feature_costs = field.bins, field.costs
-        self._forget, self._field = forget, field
+    def __init__(self, statistics: ShardedStatistics, forget: bool = False) -> None:
+        self._source, self._feature_costs = statistics.bins, statistics.costs
+        self._forget, self._statistics = forget, statistics
         self._idle: dict[tuple[int, int, int], int] = {}
         self._keys: list[tuple[int, int, int]] = []
         self._last: tuple[Array, list[tuple[int, int, int]], RemoteScores] | None = None
 
     @property
     def H(self) -> Array:
-        """Refuse: no process has the rows of all shards."""
+        """Raise TypeError: no process has the rows of all shards."""
         raise TypeError("the responses of stumps on shards are on the workers")
 
     def scores(self, W: Array) -> Any:
-        """Return the place of the scores F."""
+        """Return the scores F."""
         return self.rounded_scores(W, np.float64)
 
     def rounded_scores(self, W: Array, precision: Any) -> Any:
-        """Return the place of the scores F in that precision; the same one for the same weights."""
+        """Return the scores F in that precision; the same object for the same coefficients."""
         last = self._last
         if last is not None and last[1] == self._keys and np.array_equal(last[0], W):
             return last[2].astype(precision)
-        place = RemoteScores(SparseCoefficients.of_stumps(self.stumps(W)), np.dtype(precision))
-        self._last = (W.copy(), list(self._keys), place)
-        return place
+        coefficients = SparseCoefficients.from_stumps(self.stumps(W))
+        made = RemoteScores(coefficients, np.dtype(precision))
+        self._last = (W.copy(), list(self._keys), made)
+        return made
 
     def edges(self, A: Any) -> Array:
         """Return the edges of all stumps, (n, k)."""
         names = self.array
         features, owner = np.unique(names[:, 0], return_inverse=True)
-        edges = self._field.edges(A, features.astype(np.int32))
+        edges = self._statistics.edges(A, features.astype(np.int32))
         found = [
             polarity * edges[f][jump]
             for f, (_, jump, polarity) in zip(owner.ravel(), names.tolist(), strict=True)
         ]
-        return np.array(found).reshape(len(self), self._field.k)
+        return np.array(found).reshape(len(self), self._statistics.k)
 
     @property
     def array(self) -> Ints:
-        """Feature, jump and polarity of every column, (n, 3)."""
+        """Feature, threshold and polarity of every column, (n, 3)."""
         return np.array(self._keys, dtype=np.int64).reshape(-1, 3)
 
     def keep(self, which: Bools) -> None:
@@ -249,23 +236,31 @@ class ShardedStumps(DenseColumns):
 
 
 class StumpMatrix:
-    """The responses H (m, n) of stumps to the rows of a shard: as a map, without an array.
+    """The responses H (m, n) of stumps on the rows of a shard, as a linear operator.
 
-    H @ W adds up tables, H.T @ A takes sums over bins: both touch the codes of the features that
-    are read, and nothing else.
+    H @ W adds up tables, and H.T @ A sums over bins. Both read only the codes of the features of
+    the stumps.
+
+    Parameters
+    ----------
+    shard : Shard
+    names : (n, 3) int array
+        Feature, threshold and polarity of the stumps.
     """
 
     def __init__(self, shard: Shard, names: Ints) -> None:
         self._binned, self._names = shard.binned, names
-        self.shape = shard.n_rows, names.shape[0]
+        self.shape = shard.labels.size, names.shape[0]
         self._features = np.unique(names[:, 0]).astype(np.int32)
 
     def __matmul__(self, W: Array) -> Array:
-        weights, binned = SparseCoefficients.of_stumps(ColumnWeights(self._names, W)), self._binned
-        n_bins, kinds = (all_[weights.features] for all_ in (binned.n_bins, binned.kinds))
-        tables = tables_of(weights.spread(binned.n_bins, binned.kinds), n_bins, kinds)
+        binned = self._binned
+        coefficients = SparseCoefficients.from_stumps(ColumnWeights(self._names, W))
+        jumps = coefficients.to_dense(binned.n_bins, binned.kinds)
+        features = coefficients.features
+        tables = tables_of(jumps, binned.n_bins[features], binned.kinds[features])
         F = np.zeros((self.shape[0], W.shape[1]))
-        add_tables(binned.codes, weights.features, tables, F, None, binned.sparse)
+        add_tables(binned.codes, features, tables, F, None, binned.sparse)
         return F
 
     @property
@@ -287,7 +282,7 @@ class StumpMatrix:
         return np.array(rows).reshape(self.shape[1], A.shape[1])
 
     def some_rows(self, rows: slice) -> Array:
-        """Return the responses to some rows, (rows, n)."""
+        """Return the responses on some rows, (rows, n)."""
         responses = [self._binned.response(*name)[rows] for name in self._names.tolist()]
         return np.column_stack(responses)
 

@@ -1,9 +1,8 @@
-"""Shards: the rows of some partitions, coded, on the worker that holds them."""
+"""Shards: coded rows on the worker that holds them, the points they are evaluated at, and sums."""
 
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -19,22 +18,27 @@ from ..penalties import L1
 from ..problem.feature_columns import StepCoefficients
 from ..problem.objective import Objective
 
+FAN_IN = 8  # sums that are added in one step
+_CACHED_SCORES = 2  # points whose scores a shard keeps
+_CACHED_TABLES = 4  # coefficients whose tables a process keeps
+
 
 @dataclass(frozen=True, eq=False)
 class SparseCoefficients:
-    """The jumps that are not zero: what travels of weights.
+    """Non-zero threshold coefficients of some features, as they are sent to the shards.
 
     Attributes
     ----------
     features : (w,) int32 array
-        The features that have some, in order.
+        The features with non-zero coefficients, ascending.
     counts : (w,) int array
-        How many each has.
+        Number of non-zero coefficients of each feature.
     jumps : (n,) int array
+        Numbers of the thresholds, feature by feature.
     rows : (n, k) array
-        Signed weights.
+        Signed coefficients of the thresholds.
     key : str
-        Names the list, for those who keep what they made of it.
+        Identifies the coefficients in caches.
     """
 
     features: Ints
@@ -44,180 +48,221 @@ class SparseCoefficients:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     @classmethod
-    def of(cls, features: list[int], W: StepCoefficients, k: int) -> "SparseCoefficients":
-        """Return the jumps of weights W of some features."""
+    def from_features(
+        cls, features: list[int], W: StepCoefficients, k: int
+    ) -> "SparseCoefficients":
+        """Return the non-zero coefficients W of some features."""
         live = [rows_with_any(jumps) for jumps in W]
         kept = [w for w, found in enumerate(live) if found.size]
-        none = np.zeros((0, k))
         return cls(
-            np.array([features[w] for w in kept], dtype=np.int32),
-            np.array([live[w].size for w in kept], dtype=np.int64),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
-            np.concatenate([none, *(W[w][live[w]] for w in kept)]),
+            features=np.array([features[w] for w in kept], dtype=np.int32),
+            counts=np.array([live[w].size for w in kept], dtype=np.int64),
+            jumps=np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
+            rows=np.concatenate([np.zeros((0, k)), *(W[w][live[w]] for w in kept)]),
         )
 
     @classmethod
-    def of_stumps(cls, stumps: ColumnWeights) -> "SparseCoefficients":
-        """Return the jumps of stumps, each with the sum of its weights of both polarities."""
+    def from_stumps(cls, stumps: ColumnWeights) -> "SparseCoefficients":
+        """Return the coefficients of stumps; those of both polarities are added up."""
         pairs, place = np.unique(stumps.names[:, :2], axis=0, return_inverse=True)
         rows = np.zeros((pairs.shape[0], stumps.rows.shape[1]))
         np.add.at(rows, place.ravel(), stumps.names[:, 2:] * stumps.rows)
         features, counts = np.unique(pairs[:, 0], return_counts=True)
         return cls(features.astype(np.int32), counts.astype(np.int64), pairs[:, 1], rows)
 
-    def spread(self, n_bins: Ints, kinds: Ints) -> StepCoefficients:
-        """Return all jumps of the features, (n_jumps, k) each."""
+    def to_dense(self, n_bins: Ints, kinds: Ints) -> StepCoefficients:
+        """Return the coefficients of all thresholds of the features, (n_jumps, k) each."""
         ends = np.cumsum(self.counts)
-        spread = []
+        dense = []
         for f, end, count in zip(self.features.tolist(), ends, self.counts, strict=True):
             own = slice(end - count, end)
             jumps = np.zeros((n_jumps(int(n_bins[f]), int(kinds[f])), self.rows.shape[1]))
             jumps[self.jumps[own]] = self.rows[own]
-            spread.append(jumps)
-        return spread
-
-    def same_as(self, other: "SparseCoefficients") -> bool:
-        """Tell whether another list has the same jumps with the same weights."""
-        names = ("features", "counts", "jumps", "rows")
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+            dense.append(jumps)
+        return dense
 
     @property
     def nbytes(self) -> int:
-        """Bytes that travel."""
+        """Number of bytes to transfer."""
         return self.features.nbytes + self.counts.nbytes + self.jumps.nbytes + self.rows.nbytes
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of features at a point, from the sums over all rows.
+
+    Attributes
+    ----------
+    loss : float
+    sizes : (k,) array
+        Sums of |A| over the rows.
+    best : array
+        Largest price of every feature.
+    jump, polarity : int arrays
+        The threshold and the polarity with that price.
+    """
+
+    loss: float
+    sizes: Array
+    best: Array
+    jump: Ints
+    polarity: Ints
+
+
+@dataclass(eq=False)
+class PointCache:
+    """Statistics of all rows at a point, as far as they have been requested.
+
+    Attributes
+    ----------
+    loss : float or None
+    gradient : list of futures, or None
+        Sums of A over the bins, by block of features.
+    curvature : future or None
+        Sums of the curvature over the bins of `curvature_features`.
+    prices : dict of Prices
+        Prices of all features, by the name and p of the penalty.
+    partial_prices : Prices or None
+        With partial pricing: the prices known so far; the others are -inf.
+    priced_blocks : list of int
+        With partial pricing: the blocks with a price.
+    hinge : (4,) array or None
+        For the hinge: smoothed loss, loss, <U, rho> and D(U).
+    """
+
+    loss: float | None = None
+    gradient: list[Any] | None = None
+    curvature: Any = None
+    curvature_features: Ints | None = None
+    prices: dict[tuple[str, float | None], Prices] = field(default_factory=dict)
+    partial_prices: Prices | None = None
+    priced_blocks: list[int] = field(default_factory=list)
+    hinge: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RemoteScores:
-    """Stands for arrays (m, k) of rows on shards: the scores F of weights, and U, A and C there.
+    """Reference to the scores F (m, k) of some coefficients on the rows of all shards.
+
+    The boosting loop and its solver hand it on in place of F and of the arrays that follow from F:
+    the weights U, their coefficients A and the curvature C. Each shard computes these arrays for
+    its own rows.
 
     Attributes
     ----------
-    weights : SparseCoefficients
+    coefficients : SparseCoefficients
     dtype : numpy dtype
-        Precision of the arrays it stands for.
+        Precision of the arrays on the shards.
     key : str
-        Names the scores, so that a shard knows whether it still has them.
-    known : dict
-        What has been asked of it already.
+        Identifies the scores in the caches of the shards.
+    cache : PointCache
+        Statistics of the point; it stays on the driver.
     """
 
-    weights: SparseCoefficients
+    coefficients: SparseCoefficients
     dtype: "np.dtype[Any]"
     key: str = field(default_factory=lambda: uuid4().hex)
-    known: dict[Any, Any] = field(default_factory=dict)
+    cache: PointCache = field(default_factory=PointCache)
 
     @property
     def nbytes(self) -> int:
-        """Bytes that travel."""
-        return self.weights.nbytes
+        """Number of bytes to transfer."""
+        return self.coefficients.nbytes
 
-    def alone(self) -> "RemoteScores":
-        """Return the place without what is known of it: that is what a message takes along."""
-        return RemoteScores(self.weights, self.dtype, self.key)
+    def without_cache(self) -> "RemoteScores":
+        """Return the reference that requests to the shards contain."""
+        return RemoteScores(self.coefficients, self.dtype, self.key)
 
     def astype(self, dtype: Any, copy: bool = False) -> "RemoteScores":
-        """Return the place of the same weights in another precision."""
+        """Return the scores of the same coefficients in another precision."""
         del copy
-        return (
-            self if np.dtype(dtype) == self.dtype else RemoteScores(self.weights, np.dtype(dtype))
-        )
+        if np.dtype(dtype) == self.dtype:
+            return self
+        return RemoteScores(self.coefficients, np.dtype(dtype))
 
 
 @dataclass(eq=False)
 class Shard:
-    """Rows as codes, with their classes and their weights among all rows.
+    """Coded rows with their classes and their weights among all rows.
 
     Attributes
     ----------
     binned : BinnedData
     margin : Margin
     rows : SampleWeights
-        With the weights of these rows among all of them.
+        Weights of these rows among the rows of all shards.
     labels : (m,) int32 array
-        Classes, of which a sample takes its share.
-    kept : pairs of a key and scores
-        The scores that were made last, of two places; they do not travel.
+        Classes, by which samples are stratified.
+    cached_scores : pairs of a key and scores
+        The scores at the last two points; they are not transferred.
     notes : dict
-        What questions keep for the next one, and can make again; it does not travel.
+        Intermediate results that later passes can reuse or recompute; they are not transferred.
     """
 
     binned: BinnedData
     margin: Margin
     rows: SampleWeights
     labels: Ints
-    kept: tuple[tuple[str, Scores], ...] = field(default=(), repr=False)
+    cached_scores: tuple[tuple[str, Scores], ...] = field(default=(), repr=False)
     notes: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.binned.n_rows
+    def objective(self, loss: Loss) -> Objective:
+        """Return the loss of these rows, with nu = 1."""
+        return Objective(self.margin, loss, L1(), 1.0, self.rows)
 
-    def objective(self, loss: Loss, tau: float = 1.0) -> Objective:
-        """Return the loss of these rows; with nu = tau, a price of 1 shrinks weights by tau."""
-        return Objective(self.margin, loss, L1(), tau, self.rows)
+    def scores(self, point: RemoteScores) -> Scores:
+        """Return the scores at a point, (m, k).
 
-    def scores(self, place: RemoteScores) -> Scores:
-        """Return the scores of a place, (m, k).
-
-        They are added up from nothing, whatever was there before: so a shard that had to be made
-        anew gives the same, to the bit.
+        They are added up from zero and not from the scores of an earlier point. A shard that was
+        recomputed therefore returns identical bits.
         """
-        kept = self.kept  # another thread may set it meanwhile
-        for key, scores in kept:
-            if key == place.key:
+        cached = self.cached_scores  # another thread may replace the attribute meanwhile
+        for key, scores in cached:
+            if key == point.key:
                 return scores
-        self.kept = kept[: _SCORES - 1]
-        F = self.added(place.weights, place.dtype)
-        self.kept = ((place.key, F), *kept[: _SCORES - 1])
+        self.cached_scores = cached[: _CACHED_SCORES - 1]  # frees memory for the new scores
+        F = self.compute_scores(point.coefficients, point.dtype)
+        self.cached_scores = ((point.key, F), *cached[: _CACHED_SCORES - 1])
         return F
 
-    def added(self, weights: SparseCoefficients, dtype: Any) -> Scores:
-        """Return what weights add to the scores, (m, k)."""
-        F = np.zeros((self.n_rows, self.rows.k), dtype=dtype)
-        binned, features = self.binned, weights.features
-        if features.size:
-            add_tables(binned.codes, features, _tables(weights, binned), F, None, binned.sparse)
+    def compute_scores(self, coefficients: SparseCoefficients, dtype: Any) -> Scores:
+        """Return the scores of coefficients, (m, k)."""
+        F = np.zeros((self.labels.size, self.rows.k), dtype=dtype)
+        binned, features = self.binned, coefficients.features
+        if not features.size:
+            return F
+        with _table_lock:  # all shards of a process share the tables of the last coefficients
+            tables = _cached_tables.get(coefficients.key)
+            if tables is None:
+                jumps = coefficients.to_dense(binned.n_bins, binned.kinds)
+                tables = tables_of(jumps, binned.n_bins[features], binned.kinds[features])
+                while len(_cached_tables) >= _CACHED_TABLES:
+                    del _cached_tables[next(iter(_cached_tables))]
+                _cached_tables[coefficients.key] = tables
+        add_tables(binned.codes, features, tables, F, None, binned.sparse)
         return F
 
     def __getstate__(self) -> dict[str, Any]:
-        """Travel without the scores."""
-        return {**self.__dict__, "kept": (), "notes": {}}
+        """Return the attributes without caches."""
+        return {**self.__dict__, "cached_scores": (), "notes": {}}
 
     def __sizeof__(self) -> int:
-        """Return the bytes of codes, weights and scores."""
+        """Return the bytes of codes, weights and cached scores."""
         arrays = [self.binned.codes, self.rows.c, self.labels]
-        lists = self.binned.sparse
-        if lists is not None:
-            arrays += [lists.starts, lists.rows, lists.codes]
-        scores = _SCORES * self.rows.c.size * self.rows.k * 4  # kept ones come and go
+        sparse = self.binned.sparse
+        if sparse is not None:
+            arrays += [sparse.starts, sparse.rows, sparse.codes]
+        scores = _CACHED_SCORES * self.rows.c.size * self.rows.k * 4  # counted even if not there
         return sum(array.nbytes for array in arrays) + scores
 
 
-def _tables(weights: SparseCoefficients, bins: BinnedData) -> list[Array]:
-    """Return the tables of weights; all shards of a process share the last ones."""
-    with _one_at_a_time:
-        known = _known_tables.get(weights.key)
-        if known is None:
-            features = weights.features
-            jumps = weights.spread(bins.n_bins, bins.kinds)
-            known = tables_of(jumps, bins.n_bins[features], bins.kinds[features])
-            while len(_known_tables) >= _TABLES:
-                del _known_tables[next(iter(_known_tables))]
-            _known_tables[weights.key] = known
-        return known
-
-
-_SCORES = 2  # of so many places a shard keeps the scores
-_TABLES = 4  # of so many weights are kept
-_known_tables: dict[str, list[Array]] = {}
-_one_at_a_time = Lock()  # of the threads of a worker
+_cached_tables: dict[str, list[Array]] = {}
+_table_lock = threading.Lock()  # a worker has several threads
 
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """What all shards of a fit have in common.
+    """The part of a fit that all shards share.
 
     Attributes
     ----------
@@ -234,49 +279,46 @@ class ShardPlan:
     k: int
     total: float
 
-    def shard(self, X: Numbers, labels: Ints, weight: Array) -> Shard:
+    def make_shard(self, X: Numbers, labels: Ints, weight: Array) -> Shard:
         """Code rows X (m, d) with classes and weights."""
         margin = self.margin.from_codes(labels, self.k)
         rows = SampleWeights(weight / (self.total * self.k), self.k, margin.true_class)
         return Shard(coded(self.bins, X), margin, rows, np.asarray(labels, dtype=np.int32))
 
 
-_rooms = threading.local()
+_buffers = threading.local()
 
 
-def give_back() -> None:
-    """Let go of the room of this thread."""
-    _rooms.__dict__.clear()
+def release_scratch() -> None:
+    """Free the scratch buffers of this thread."""
+    _buffers.__dict__.clear()
 
 
-def room(name: str, like: Scores) -> Scores:
-    """Return an array of the shape and precision of another, with whatever was left in it.
+def scratch(name: str, like: Scores) -> Scores:
+    """Return an uninitialised array with the shape and precision of another one.
 
-    The next call with that name in the same thread may return the same memory.
+    The next call with the same name in the same thread may return the same memory.
     """
-    held: dict[str, Any] = _rooms.__dict__
-    found = held.get(name)
-    if found is None or found.nbytes < like.nbytes:
-        found = held[name] = np.empty(like.nbytes, dtype=np.uint8)
-    return np.asarray(found[: like.nbytes].view(like.dtype).reshape(like.shape))
-
-
-FAN_IN = 8  # sums that are added up at once
+    buffers: dict[str, Any] = _buffers.__dict__
+    buffer = buffers.get(name)
+    if buffer is None or buffer.nbytes < like.nbytes:
+        buffer = buffers[name] = np.empty(like.nbytes, dtype=np.uint8)
+    return np.asarray(buffer[: like.nbytes].view(like.dtype).reshape(like.shape))
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What the rows of one or more shards add up to.
+    """Sums over the rows of one or several shards.
 
-    A loss that is the logarithm of a sum over all rows is `coupled`: its values v join as
-    log(e^v1 + e^v2), and what is divided by the sum of the own rows only joins with the weights
-    e^(v1 - v) and e^(v2 - v).
+    A loss that is the logarithm of a sum over all rows is `coupled`: two values v1 and v2 combine
+    to v = log(e^v1 + e^v2). Arrays that were divided by the sum over their own rows combine with
+    the weights e^(v1 - v) and e^(v2 - v).
 
     Attributes
     ----------
     values : (s,) array
-        Losses; the arrays of a coupled loss belong to the first.
-    arrays : arrays
+        Losses; the arrays of a coupled loss belong to the first one.
+    arrays : tuple of arrays
     coupled : bool
     """
 
@@ -291,7 +333,7 @@ class Sums:
 
 
 def add_up(parts: Sequence[Sums]) -> Sums:
-    """Return the sums of several shards, in their order: the result depends on nothing else."""
+    """Return the sums of several shards, added in the given order."""
     first, coupled = parts[0], parts[0].coupled
     if len(parts) == 1:
         return first
@@ -307,7 +349,7 @@ def add_up(parts: Sequence[Sums]) -> Sums:
 
 
 def add_up_all(parts: Sequence[Sums]) -> Sums:
-    """Return the sums of all shards, added up in the order of the tree over them."""
+    """Return the sums of all shards, added in the order of the tree of `FAN_IN` sums per node."""
     level = list(parts)
     while len(level) > 1:
         level = [add_up(level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]

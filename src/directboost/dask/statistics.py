@@ -1,8 +1,8 @@
-"""What is known of all rows at a place: asked of the crew when it is first needed."""
+"""Statistics of all rows at a point, collected from the shards on request; samples of rows."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,136 +15,38 @@ from ..oracles.base import best_by_edges
 from ..penalties import Penalty
 from ..solvers.quadratic_model import draw_by_class
 from . import passes
-from .executor import Executor, Question
-from .passes import LookMessage
-from .shard import RemoteScores, Shard, SparseCoefficients, Sums
+from .executor import Executor, PassFunction
+from .passes import GradientRequest
+from .shard import Prices, RemoteScores, Shard, SparseCoefficients, Sums
 
-_SEED = 0
+_SEED = 0  # of samples, as in a local fit
+_BLOCK_BYTES = 1 << 25  # of the sums of one block of features
+_CACHED_POINTS = 4  # points whose statistics are kept; one if the sums are large
 
 
-@dataclass(frozen=True)
-class SampledRows:
-    """Some rows of all shards, one shard after the other.
+class PassFunctions(NamedTuple):
+    """The passes that collect the statistics of a loss.
 
     Attributes
     ----------
-    drawn : list of lists of k int arrays
-        Which rows of every class each shard gives, counted within the class.
-    labels : (n,) int32 array
-    c : (n,) array
-        Their weights among all rows.
-    scale : (n,) array
-        How many rows each stands for.
-    codes : (features, n) array
-        Of the features that were asked for.
+    gradient, curvature : pass functions
+        Sums of A, and of the curvature, over the bins of features.
+    line, line_and_gradient : pass functions
+        Losses along a search direction, alone or with the sums of `gradient` at its end.
+    n_values : int
+        Number of values of the pass `gradient`; the first one is the loss.
     """
 
-    drawn: list[list[Ints]]
-    labels: Ints
-    c: Array
-    scale: Array
-    codes: Ints
-
-    def binned(self, bins: BinnedData) -> BinnedData:
-        """Return the rows with the bins of all features, whose codes were asked for."""
-        return BinnedData(
-            self.codes, bins.n_bins, bins.kinds, bins.missing, bins.thresholds, bins.centre,
-            bins.exact, bins.levels,
-        )  # fmt: skip
+    gradient: PassFunction
+    curvature: PassFunction
+    line: PassFunction
+    line_and_gradient: PassFunction
+    n_values: int
 
 
 @dataclass(frozen=True)
-class SampleMessage:
-    """Which rows of every class a shard gives, and the features of which codes are wanted."""
-
-    drawn: list[Ints]
-    features: Ints
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that travel."""
-        return self.features.nbytes + sum(places.nbytes for places in self.drawn)
-
-
-def sample_rows(crew: Executor, has: Ints, size: int | None, features: Ints) -> SampledRows:
-    """Take about `size` rows, None for all, with the codes of features.
-
-    They are those that a fit on one machine takes whose rows come in the order of the shards. Of
-    the classes the shards have `has` rows, (shards, k).
-    """
-    totals = has.sum(axis=0)
-    whole = [np.arange(total) for total in totals.tolist()]
-    drawn = _dealt(has, whole if size is None else draw_by_class(totals, size, _SEED))
-    messages = [SampleMessage(places, features) for places in drawn]
-    parts = crew.each(_rows, messages)
-    crew.traffic += sum(m.nbytes for m in messages)
-    crew.traffic += sum(array.nbytes for part in parts for array in part)
-    labels, c = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    taken = np.maximum(np.bincount(labels, minlength=totals.size), 1)
-    codes = np.concatenate([part[2] for part in parts], axis=1)
-    return SampledRows(drawn, labels, c, (totals / taken)[labels], codes)
-
-
-def _dealt(has: Ints, drawn: list[Ints]) -> list[list[Ints]]:
-    """Tell every shard which of its own rows of every class were drawn, ascending."""
-    ends = np.cumsum(has, axis=0)
-    dealt: list[list[Ints]] = [[] for _ in has]
-    for r, places in enumerate(drawn):
-        parts = np.split(np.sort(places), np.searchsorted(np.sort(places), ends[:-1, r]))
-        for q, part in enumerate(parts):
-            dealt[q].append((part - (ends[q, r] - has[q, r])).astype(np.int32))
-    return dealt
-
-
-def sampled_codes(crew: Executor, taken: SampledRows, features: Ints) -> Ints:
-    """Return the codes of features of the sampled rows, (features, n)."""
-    messages = [SampleMessage(places, features) for places in taken.drawn]
-    parts = crew.each(_codes, messages)
-    crew.traffic += sum(m.nbytes for m in messages) + sum(part.nbytes for part in parts)
-    return np.concatenate(parts, axis=1)
-
-
-def _rows(shard: Shard, message: SampleMessage) -> tuple[Ints, Array, Ints]:
-    rows = _chosen(shard, message)
-    return shard.labels[rows], shard.rows.c[rows], _codes_of(shard, rows, message.features)
-
-
-def _codes(shard: Shard, message: SampleMessage) -> Ints:
-    return _codes_of(shard, _chosen(shard, message), message.features)
-
-
-def _codes_of(shard: Shard, rows: Ints, features: Ints) -> Ints:
-    binned = shard.binned
-    codes = np.empty((features.size, rows.size), dtype=binned.codes.dtype)
-    for place, feature in enumerate(features.tolist()):
-        codes[place] = binned.codes_of(feature)[rows]
-    return codes
-
-
-def _chosen(shard: Shard, message: SampleMessage) -> Ints:
-    """Return which rows a shard gives, ascending."""
-    own = [np.flatnonzero(shard.labels == r)[places] for r, places in enumerate(message.drawn)]
-    return np.sort(np.concatenate(own))
-
-
-_BLOCK_BYTES = 1 << 25  # of the sums of one block of features
-_PLACES = 4  # that are remembered with what was asked of them; one where its sums are large
-
-
-@dataclass(frozen=True)
-class Prices:
-    """The loss at a place, sizes sum |A| (k,), and the best price, jump, polarity by feature."""
-
-    value: float
-    sizes: Array
-    best: Array
-    jump: Ints
-    polarity: Ints
-
-
-@dataclass(frozen=True)
-class PriceList:
-    """What the features of a block need to be priced from their sums."""
+class PricingInputs:
+    """What is needed to price the features of a block from their sums."""
 
     n_bins: Ints
     kinds: Ints
@@ -154,187 +56,185 @@ class PriceList:
     tie: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ShardedStatistics:
-    """All shards, and the features they code.
+    """Collects statistics of the rows of all shards.
 
     Attributes
     ----------
-    crew : Executor
+    executor : Executor
     loss : Loss
     bins : BinnedData
-        Without rows.
+        The bins of all features; the codes are on the shards.
     costs : (d + 1,) array
     signs : (d + 1, k) int array or None
     k : int
     class_counts : (shards, k) int array
-        How many rows of every class each shard has.
+        Number of rows of every class on each shard.
+    n_rows : int
+        Number of rows of all shards.
+    max_sample : int
+        Largest number of rows of a sample.
+    block_bytes : int or None
+        Limit on the bytes of the sums of a block, if it is not 32 MiB.
     blocks : list of int arrays
-        The features, in parts whose sums are not too large to travel.
+        The features, in blocks whose sums are small enough to transfer.
     bin_weights : list of d + 1 arrays
-        How the rows, by their weights, share the bins of every feature.
+        Total weight of the rows in every bin of each feature.
     """
 
-    #: Whether pricing goes on with other features whenever it is asked for.
-    in_turns: ClassVar[bool] = False
-    #: What shards are asked to look at a place, and how the loss bends there.
-    questions: ClassVar[tuple[Question, Question]] = (passes.gradient_sums, passes.curvature_sums)
+    #: Whether a pricing covers only part of the features.
+    partial_pricing: ClassVar[bool] = False
+    pass_functions: ClassVar[PassFunctions] = PassFunctions(
+        gradient=passes.gradient_sums,
+        curvature=passes.curvature_sums,
+        line=passes.line_losses,
+        line_and_gradient=passes.line_losses_and_sums,
+        n_values=1,
+    )
 
-    crew: Executor
+    executor: Executor
     loss: Loss
     bins: BinnedData
     costs: Array
     signs: Ints | None
     k: int
     class_counts: Ints
+    n_rows: int = field(init=False)
+    max_sample: int = field(init=False)
+    block_bytes: int | None = field(init=False, default=None)
     blocks: list[Ints] = field(init=False)
     bin_weights: list[Array] = field(init=False)
-    _last: list[RemoteScores] = field(init=False, default_factory=list, repr=False)
+    _recent: list[RemoteScores] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        """Cut the features into blocks, and ask for the weights of their bins."""
+        """Split the features into blocks, and collect the weights of their bins."""
+        self.n_rows = self.max_sample = int(self.class_counts.sum())
         sizes = np.cumsum(self.bins.n_bins.astype(np.int64) * self.k * 8)
-        owner = (sizes - 1) // self._block_bytes()
+        owner = (sizes - 1) // (self.block_bytes or _BLOCK_BYTES)
         features = np.arange(owner.size, dtype=np.int32)
-        parts = np.split(features, np.flatnonzero(np.diff(owner)) + 1)
-        object.__setattr__(self, "blocks", parts)
-        sums = [self.crew.ask(passes.bin_weights, block).arrays[0][:, 0] for block in parts]
-        weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
-        object.__setattr__(self, "bin_weights", weights)
+        self.blocks = np.split(features, np.flatnonzero(np.diff(owner)) + 1)
+        sums = [
+            self.executor.run(passes.bin_weights, block).arrays[0][:, 0] for block in self.blocks
+        ]
+        self.bin_weights = apart(np.concatenate(sums), np.cumsum(self.bins.n_bins))
 
-    @property
-    def m(self) -> int:
-        """Number of rows of all shards."""
-        return int(self.class_counts.sum())
+    def remote_scores(self, coefficients: SparseCoefficients, precision: Any) -> RemoteScores:
+        """Return the scores of coefficients; for recent ones, with the statistics known of them.
 
-    def place(self, weights: SparseCoefficients, precision: Any) -> RemoteScores:
-        """Return the place of weights in a precision: with what is known of it, if it is recent.
-
-        The loop, its master and the search for a smaller model come back to the same weights.
+        The loop, its solver and the compaction of a model return to the same coefficients.
         """
-        dtype = np.dtype(precision)
-        for known in self._last:
-            if known.dtype == dtype and known.weights.same_as(weights):
+        dtype, names = np.dtype(precision), ("features", "counts", "jumps", "rows")
+        for known in self._recent:
+            if known.dtype == dtype and all(
+                np.array_equal(getattr(known.coefficients, name), getattr(coefficients, name))
+                for name in names
+            ):
                 return known
-        made = RemoteScores(weights, dtype)
-        most = _PLACES if len(self.blocks) == 1 else 1
-        self._last[:] = [made, *self._last[: most - 1]]
+        made = RemoteScores(coefficients, dtype)
+        most = _CACHED_POINTS if len(self.blocks) == 1 else 1
+        self._recent[:] = [made, *self._recent[: most - 1]]
         return made
 
     @cached_property
-    def all_rows(self) -> SampledRows:
-        """All rows with their codes, shard after shard: for problems that are small."""
+    def all_rows(self) -> "SampledRows":
+        """All rows with their codes, shard by shard; for small problems."""
         features = np.arange(self.bins.n_bins.size, dtype=np.int32)
-        return sample_rows(self.crew, self.class_counts, None, features)
+        return sample_rows(self.executor, self.class_counts, None, features)
 
-    def size_of(self, features: Ints) -> int:
+    def sum_bytes(self, features: Ints) -> int:
         """Return the bytes of the sums over the bins of features."""
         return int(self.bins.n_bins[features].sum(dtype=np.int64)) * self.k * 8
 
-    def _block_bytes(self) -> int:
-        """Return the most bytes of the sums of a block."""
-        return _BLOCK_BYTES
-
-    def value(self, place: RemoteScores) -> float:
-        """Return the loss at a place."""
-        if "value" not in place.known:
+    def value(self, point: RemoteScores) -> float:
+        """Return the loss at a point."""
+        cache = point.cache
+        if cache.loss is None:
             none = np.zeros(0, dtype=np.int32)
-            found = self.crew.ask(passes.value, LookMessage(place.alone(), self.loss, none))
-            place.known["value"] = float(found.values[0])
-        return float(place.known["value"])
+            request = GradientRequest(point.without_cache(), self.loss, none)
+            cache.loss = float(self.executor.run(passes.value, request).values[0])
+        return cache.loss
 
-    def prices(self, place: RemoteScores, penalty: Penalty) -> Prices:
-        """Return the loss at a place and the prices of all features."""
-        key = ("prices", penalty.name, penalty.p)
-        if key not in place.known:
-            place.known[key] = self._priced(place, penalty)
-        found: Prices = place.known[key]
-        place.known["value"] = found.value
-        return found
+    def prices(self, point: RemoteScores, penalty: Penalty) -> Prices:
+        """Return the loss at a point and the prices of all features."""
+        key, cache = (penalty.name, penalty.p), point.cache
+        if key not in cache.prices:
+            futures = self._gradient_futures(point)
+            readings = []
+            for block, future in zip(self.blocks, futures, strict=True):
+                readings.append(self._submit_pricing(future, block, point, penalty))
+            parts: list[Prices] = self.executor.gather(readings)
+            names = ("best", "jump", "polarity")
+            joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
+            cache.prices[key] = Prices(loss=parts[0].loss, sizes=parts[0].sizes, **joined)
+        cache.loss = cache.prices[key].loss
+        return cache.prices[key]
 
-    def _priced(self, place: RemoteScores, penalty: Penalty) -> Prices:
-        crew, tie = self.crew, tie_width(place)
-        begun = [
-            crew.begin(held, price_features, self.price_list(block, penalty, tie))
-            for block, held in zip(self.blocks, self._looks(place), strict=True)
-        ]
-        parts: list[Prices] = crew.finish(begun)
-        columns = ("best", "jump", "polarity")
-        joined = [np.concatenate([getattr(part, name) for part in parts]) for name in columns]
-        return Prices(parts[0].value, parts[0].sizes, *joined)
-
-    def sampled(self, size: int) -> int:
-        """Return how many rows a sample may have that should have `size` of them."""
-        return min(size, self.m)
-
-    def fitting(self, features: list[int], new: int, live: int) -> int:
-        """Return how many of the last `new` features may come into a working set.
-
-        `live` is the number of jumps that are not zero.
-        """
-        del features, live
-        return new
-
-    def price_list(self, block: Ints, penalty: Penalty, tie: float) -> PriceList:
-        """Return what a block needs to be priced."""
-        signs = None if self.signs is None else self.signs[block]
-        return PriceList(
-            self.bins.n_bins[block], self.bins.kinds[block], self.costs[block], signs, penalty, tie
+    def _submit_pricing(
+        self, future: Any, block: Ints, point: RemoteScores, penalty: Penalty
+    ) -> Any:
+        """Start to price the features of a block where their sums are stored."""
+        inputs = PricingInputs(
+            n_bins=self.bins.n_bins[block],
+            kinds=self.bins.kinds[block],
+            costs=self.costs[block],
+            signs=None if self.signs is None else self.signs[block],
+            penalty=penalty,
+            tie=tie_width(point),
         )
+        return self.executor.submit_reader(future, price_features, inputs)
 
-    def _looks(self, place: RemoteScores) -> list[Any]:
-        if "looks" not in place.known:
-            place.known["looks"] = [
-                self.crew.hold(
-                    self.questions[0],
-                    LookMessage(place.alone(), self.loss, block),
-                    self.size_of(block),
-                )
-                for block in self.blocks
-            ]
-        found: list[Any] = place.known["looks"]
-        return found
+    def _gradient_futures(self, point: RemoteScores) -> list[Any]:
+        """Return futures of the sums of A, one per block."""
+        cache = point.cache
+        if cache.gradient is None:
+            cache.gradient = []
+            for block in self.blocks:
+                cache.gradient.append(self._submit(self.pass_functions.gradient, point, block))
+        return cache.gradient
 
-    def begin_bend(self, place: RemoteScores, features: Ints) -> None:
-        """Begin to sum the curvature over the bins of features that will be asked for."""
-        message = LookMessage(place.alone(), self.loss, features)
-        held = self.crew.hold(self.questions[1], message, self.size_of(features))
-        place.known["bend"] = (features, held)
+    def _submit(self, function: PassFunction, point: RemoteScores, features: Ints) -> Any:
+        """Start a pass that returns sums over the bins of features."""
+        request = GradientRequest(point.without_cache(), self.loss, features)
+        return self.executor.submit(function, request, self.sum_bytes(features))
 
-    def sums(self, place: RemoteScores, features: Ints) -> tuple[Array, Array]:
+    def sums(self, point: RemoteScores, features: Ints) -> tuple[Array, Array]:
         """Return the sums of A and of the curvature over the bins of features."""
-        begun = place.known.get("bend")
-        if begun is None or not np.isin(features, begun[0]).all():
-            self.begin_bend(place, features)
-        known, held = place.known.pop("bend")
-        bend = self.crew.begin(held, pick, self._rows_of(known, features))
-        G = self._sums_of_A(place, features)
-        D: Array = self.crew.finish([bend])[0]
-        self.crew.traffic += D.nbytes
+        cache, executor = point.cache, self.executor
+        future, known = cache.curvature, cache.curvature_features
+        if known is None or not np.isin(features, known).all():
+            future, known = self._submit(self.pass_functions.curvature, point, features), features
+        cache.curvature = cache.curvature_features = None  # they are read once
+        reading = executor.submit_reader(future, pick_rows, self._bin_rows(known, features))
+        G = self._gradient_sums(point, features)
+        D: Array = executor.gather([reading])[0]
+        executor.traffic += D.nbytes
         return G, D
 
-    def _sums_of_A(self, place: RemoteScores, features: Ints) -> Array:
-        crew, looks = self.crew, self._looks(place)
+    def _gradient_sums(self, point: RemoteScores, features: Ints) -> Array:
+        """Return the sums of A over the bins of features."""
+        executor, futures = self.executor, self._gradient_futures(point)
         wanted = [np.intersect1d(features, block) for block in self.blocks]
         some = [b for b, found in enumerate(wanted) if found.size]
-        parts = crew.finish(
-            [crew.begin(looks[b], pick, self._rows_of(self.blocks[b], wanted[b])) for b in some]
-        )
-        # The parts come in the order of the blocks: put them in that of the features.
-        G = np.concatenate([np.zeros((0, self.k)), *parts])
+        readings = []
+        for b in some:
+            rows = self._bin_rows(self.blocks[b], wanted[b])
+            readings.append(executor.submit_reader(futures[b], pick_rows, rows))
+        # The results are in the order of the blocks; return them in the order of the features.
+        G = np.concatenate([np.zeros((0, self.k)), *executor.gather(readings)])
         order = np.concatenate([np.zeros(0, dtype=np.int32), *(wanted[b] for b in some)])
-        crew.traffic += G.nbytes
-        return np.asarray(G[self._rows_of(order, features)])
+        executor.traffic += G.nbytes
+        return np.asarray(G[self._bin_rows(order, features)])
 
-    def edges(self, place: RemoteScores, features: Ints) -> list[Array]:
-        """Return the edges (n_jumps, k) of all jumps of features, in their order, at a place."""
-        G = self._sums_of_A(place, features)
+    def edges(self, point: RemoteScores, features: Ints) -> list[Array]:
+        """Return the edges (n_jumps, k) of all thresholds of features, in their order."""
+        G = self._gradient_sums(point, features)
         parts = apart(G, np.cumsum(self.bins.n_bins[features]))
         kinds = self.bins.kinds[features].tolist()
         return [edges_of(part, kind) for part, kind in zip(parts, kinds, strict=True)]
 
-    def _rows_of(self, known: Ints, features: Ints) -> Ints:
-        """Return which rows of sums over the bins of the known features belong to `features`."""
+    def _bin_rows(self, known: Ints, features: Ints) -> Ints:
+        """Return the rows of sums over the bins of `known` that belong to `features`."""
         ends = np.cumsum(self.bins.n_bins[known], dtype=np.int64)
         place = {f: i for i, f in enumerate(known.tolist())}
         counts = self.bins.n_bins
@@ -342,23 +242,119 @@ class ShardedStatistics:
         return np.concatenate([np.zeros(0, dtype=np.int64), *spans])
 
 
-def price_features(sums: Sums, features: PriceList) -> Prices:
+def price_features(sums: Sums, inputs: PricingInputs) -> Prices:
     """Price the features of a block from their sums over bins."""
-    parts = apart(sums.arrays[0], np.cumsum(features.n_bins))
+    parts = apart(sums.arrays[0], np.cumsum(inputs.n_bins))
     best = np.zeros(len(parts))
     jump, polarity = np.zeros(len(parts), np.int32), np.ones(len(parts), np.int8)
     for f, part in enumerate(parts):
-        signs = None if features.signs is None else features.signs[f]
-        E = edges_of(part, int(features.kinds[f]))
-        best[f], jump[f], polarity[f] = best_by_edges(E, signs, features.penalty, features.tie)
-    return Prices(float(sums.values[0]), sums.arrays[1], best / features.costs, jump, polarity)
+        signs = None if inputs.signs is None else inputs.signs[f]
+        E = edges_of(part, int(inputs.kinds[f]))
+        best[f], jump[f], polarity[f] = best_by_edges(E, signs, inputs.penalty, inputs.tie)
+    return Prices(
+        loss=float(sums.values[0]),
+        sizes=sums.arrays[1],
+        best=best / inputs.costs,
+        jump=jump,
+        polarity=polarity,
+    )
 
 
-def values_of(sums: Sums) -> Array:
+def read_values(sums: Sums) -> Array:
     """Return the values of a sum."""
     return sums.values
 
 
-def pick(sums: Sums, rows: Ints) -> Array:
-    """Return some rows of the first array."""
+def pick_rows(sums: Sums, rows: Ints) -> Array:
+    """Return some rows of the first array of a sum."""
     return np.ascontiguousarray(sums.arrays[0][rows])
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """A stratified sample of the rows of all shards, shard by shard.
+
+    Attributes
+    ----------
+    drawn : list of lists of k int arrays
+        For every shard, the drawn rows of each class, counted within the class.
+    labels : (n,) int32 array
+    c : (n,) array
+        Weights among all rows.
+    scale : (n,) array
+        Number of rows that each sampled row represents.
+    codes : (features, n) array
+        Codes of the requested features.
+    """
+
+    drawn: list[list[Ints]]
+    labels: Ints
+    c: Array
+    scale: Array
+    codes: Ints
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """The drawn rows of each class of a shard, and the features whose codes are requested."""
+
+    drawn: list[Ints]
+    features: Ints
+    codes_only: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes to transfer."""
+        return self.features.nbytes + sum(places.nbytes for places in self.drawn)
+
+
+def sample_rows(
+    executor: Executor, class_counts: Ints, size: int | None, features: Ints
+) -> SampledRows:
+    """Draw about `size` rows, or all rows if it is None, with the codes of features.
+
+    A local fit draws the same rows if its rows are in the order of the shards. `class_counts`
+    (shards, k) is the number of rows of every class on each shard.
+    """
+    totals = class_counts.sum(axis=0)
+    everything = [np.arange(total) for total in totals.tolist()]
+    ends = np.cumsum(class_counts, axis=0)
+    drawn: list[list[Ints]] = [[] for _ in class_counts]
+    for r, rows in enumerate(everything if size is None else draw_by_class(totals, size, _SEED)):
+        # Split the drawn rows of class r by shard, counted from the first row of the shard.
+        parts = np.split(np.sort(rows), np.searchsorted(np.sort(rows), ends[:-1, r]))
+        for q, part in enumerate(parts):
+            drawn[q].append((part - (ends[q, r] - class_counts[q, r])).astype(np.int32))
+    requests = [SampleRequest(places, features) for places in drawn]
+    found = executor.run_each(take_rows, requests)
+    executor.traffic += sum(request.nbytes for request in requests)
+    executor.traffic += sum(array.nbytes for part in found for array in part)
+    labels, c = (np.concatenate([part[i] for part in found]) for i in (0, 1))
+    taken = np.maximum(np.bincount(labels, minlength=totals.size), 1)
+    codes = np.concatenate([part[2] for part in found], axis=1)
+    return SampledRows(drawn=drawn, labels=labels, c=c, scale=(totals / taken)[labels], codes=codes)
+
+
+def sampled_codes(executor: Executor, sample: SampledRows, features: Ints) -> Ints:
+    """Return the codes of features of the sampled rows, (features, n)."""
+    requests = [SampleRequest(places, features, codes_only=True) for places in sample.drawn]
+    parts = [codes for _, _, codes in executor.run_each(take_rows, requests)]
+    executor.traffic += sum(request.nbytes for request in requests)
+    executor.traffic += sum(part.nbytes for part in parts)
+    return np.concatenate(parts, axis=1)
+
+
+def take_rows(shard: Shard, request: SampleRequest) -> tuple[Ints, Array, Ints]:
+    """Return labels, weights and codes of the drawn rows of a shard, in the order of the rows.
+
+    Labels and weights are empty if only codes are requested.
+    """
+    own = [np.flatnonzero(shard.labels == r)[places] for r, places in enumerate(request.drawn)]
+    rows = np.sort(np.concatenate(own))
+    binned, features = shard.binned, request.features
+    codes = np.empty((features.size, rows.size), dtype=binned.codes.dtype)
+    for place, feature in enumerate(features.tolist()):
+        codes[place] = binned.codes_of(feature)[rows]
+    if request.codes_only:
+        rows = rows[:0]
+    return shard.labels[rows], shard.rows.c[rows], codes

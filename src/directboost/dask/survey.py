@@ -1,4 +1,4 @@
-"""What a fit must know of all rows before it starts: learnt part by part, then joined."""
+"""Classes, weights and categories of all rows, from summaries of the partitions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,143 +23,166 @@ from ..data.validation import (
     read_part,
     relative_weights,
 )
-from .partitions import labels_of, rows_of, weights_of
+from .partitions import partition_labels, partition_rows, partition_weights
 
-_NO_ORDER = (
-    "y holds labels of several types, which have no order: make them all strings or all numbers"
+_MIXED_LABELS = (
+    "y has labels of several types, which cannot be sorted: make them all strings or all numbers"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class DataSummary:
-    """Labels, weights and levels of some rows.
+    """Labels, weights and categories of some rows.
 
     Attributes
     ----------
     classes : (k,) array
-        The labels, ascending; also those that only rows without weight have.
+        The labels, ascending, including those of rows with zero weight only.
     totals, counts : (k,) int arrays
-        Number of rows of every class: of all, and of those with positive weight.
-    weights, heaviest : (k,) arrays
-        Sum and largest of the weights of every class.
+        Number of rows of every class: all rows, and rows with positive weight.
+    weights, max_weights : (k,) arrays
+        Sum and maximum of the weights of every class.
     encoder : CategoryEncoder
-        The levels that rows with positive weight have.
-    peaks : dict of arrays (L, k), by categorical feature
-        Largest weight of every level and class.
+        The categories of rows with positive weight.
+    level_weights : dict of (L, k) arrays, by categorical feature
+        Largest weight of every category and class.
     """
 
     classes: npt.NDArray[Any]
     totals: Ints
     counts: Ints
     weights: Array
-    heaviest: Array
+    max_weights: Array
     encoder: CategoryEncoder
-    peaks: dict[int, Array]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows with positive weight."""
-        return int(self.counts.sum())
-
-    @property
-    def largest(self) -> float:
-        """The largest weight, 0 without rows."""
-        return float(self.heaviest.max(initial=0.0))
+    level_weights: dict[int, Array]
 
 
 def summarize(
-    X: Any, y: Any, weight: Any, categorical_features: Any, names: list[str], place: int
+    X: Any, y: Any, weight: Any, categorical_features: Any, names: list[str], partition: int
 ) -> DataSummary:
-    """Survey the rows of one computed partition, which may be empty, or refuse them.
+    """Check and summarize the rows of one computed partition, which may be empty.
 
     Parameters
     ----------
-    names : d names
-    place : int
-        Number of the partition, for messages.
+    X, y, weight : computed partition
+    categorical_features
+        The parameter of the estimator.
+    names : list of d str
+    partition : int
+        Number of the partition, for error messages.
     """
-    with _telling("y", place):
-        classes, codes = _coded_labels(y)
+    with _naming("y", partition):
+        classes, codes = _encode_labels(y)
     m, k = codes.size, classes.size
-    with _telling("X", place):
-        X, encoder = _checked_rows(rows_of(X), m, categorical_features, names)
-    with _telling("sample_weight", place):
-        weight = _checked_weights(weights_of(weight, m), m)
+    with _naming("X", partition):
+        X = partition_rows(X)
+        if X.shape != (m, len(names)):
+            raise ValueError(
+                f"X has the shape {X.shape}, but there are {m} labels and {len(names)} features: "
+                "partition X and y alike, by rows"
+            )
+        encoder = learn_encoder(X, categorical_features, names)
+        numbers = read_part(X, encoder)
+        if m:
+            check_finite(numbers)
+    with _naming("sample_weight", partition):
+        weight = partition_weights(weight, m)
+        if weight.size != m:
+            raise ValueError(
+                f"sample_weight has {weight.size} values for {m} rows: partition it like X"
+            )
+        assert_all_finite(weight, input_name="sample_weight")
+        check_nonnegative(weight)
     kept = weight > 0.0
-    X, encoder = encoder.restricted(X if kept.all() else X[kept])
-    with _telling("X", place):
+    numbers, encoder = encoder.restricted(numbers if kept.all() else numbers[kept])
+    with _naming("X", partition):
         check_level_counts(encoder.n_levels, None, names)
+    level_weights = {}
+    for feature in np.flatnonzero(encoder.categorical).tolist():
+        known = ~np.isnan(numbers[:, feature])
+        places = numbers[known, feature].astype(np.intp), codes[kept][known]
+        shape = (encoder.n_levels[feature], k)
+        level_weights[feature] = _largest_at(places, weight[kept][known], shape)
     return DataSummary(
-        classes, np.bincount(codes, minlength=k), np.bincount(codes[kept], minlength=k),
-        _sums_at(codes, weight, k), _largest_at((codes,), weight, (k,)), encoder,
-        _level_peaks(X, encoder, codes[kept], weight[kept], k),
-    )  # fmt: skip
+        classes=classes,
+        totals=np.bincount(codes, minlength=k),
+        counts=np.bincount(codes[kept], minlength=k),
+        weights=_sums_at(codes, weight, k),
+        max_weights=_largest_at((codes,), weight, (k,)),
+        encoder=encoder,
+        level_weights=level_weights,
+    )
 
 
 def merge_summaries(parts: Sequence[DataSummary]) -> DataSummary:
-    """Join the surveys of some partitions, one at least, in their order."""
+    """Merge the summaries of at least one partition, in their order."""
     parts = [part for part in parts if part.classes.size] or list(parts[:1])
-    classes, at = _joined_labels([part.classes for part in parts])
-    k = classes.size
+    if len({part.classes.dtype.kind in "OU" for part in parts}) > 1:
+        raise ValueError(f"{_MIXED_LABELS} in all partitions")
+    try:
+        labels = np.concatenate([part.classes for part in parts])
+        classes, at = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise ValueError(f"{_MIXED_LABELS} in all partitions") from None
+    k, encoder = classes.size, _merge_encoders([part.encoder for part in parts])
+    places = np.split(at, np.cumsum([part.classes.size for part in parts])[:-1])
+    level_weights = {}
+    for feature in np.flatnonzero(encoder.categorical).tolist():
+        levels: Any = encoder.categories[feature]
+        table = level_weights[feature] = np.zeros((levels.size, k))
+        for place, part in zip(places, parts, strict=True):
+            own: Any = part.encoder.categories[feature]
+            there = np.ix_(np.searchsorted(levels, own), place)
+            table[there] = np.maximum(table[there], part.level_weights[feature])
     totals = _sums_at(at, np.concatenate([part.totals for part in parts]), k)
     counts = _sums_at(at, np.concatenate([part.counts for part in parts]), k)
-    weights = _sums_at(at, np.concatenate([part.weights for part in parts]), k)
-    heaviest = np.concatenate([part.heaviest for part in parts])
-    encoder = _joined_encoder([part.encoder for part in parts])
+    max_weights = np.concatenate([part.max_weights for part in parts])
     return DataSummary(
-        classes, totals.astype(np.int64), counts.astype(np.int64), weights,
-        _largest_at((at,), heaviest, (k,)), encoder, _joined_peaks(parts, encoder, at, k),
-    )  # fmt: skip
+        classes=classes,
+        totals=totals.astype(np.int64),
+        counts=counts.astype(np.int64),
+        weights=_sums_at(at, np.concatenate([part.weights for part in parts]), k),
+        max_weights=_largest_at((at,), max_weights, (k,)),
+        encoder=encoder,
+        level_weights=level_weights,
+    )
 
 
 @contextmanager
-def _telling(argument: str, place: int) -> Iterator[None]:
-    """Say of what argument and where an error is."""
+def _naming(argument: str, partition: int) -> Iterator[None]:
+    """Name the argument and the partition in the message of an error."""
     try:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{argument} in partition {place}, counted from 0: {error}") from error
+        raise kind(f"{argument} in partition {partition}, counted from 0: {error}") from error
 
 
-def _coded_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
-    """Return the labels, ascending, (k,), and which of them every row has, (m,)."""
+def _encode_labels(y: Any) -> tuple[npt.NDArray[Any], Ints]:
+    """Return the labels, ascending, (k,), and the place of the label of every row, (m,)."""
     check_no_missing_labels(y)
-    labels = labels_of(y)
+    labels = partition_labels(y)
     assert_all_finite(labels, input_name="y")
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError:
-        raise ValueError(_NO_ORDER) from None
-    # Twice each: labels that are all different would look like a target of a regression.
+        raise ValueError(_MIXED_LABELS) from None
+    # Each label twice: labels that are all different look like a regression target.
     check_classification_targets(np.repeat(classes, 2))
     return classes, codes
 
 
-def _checked_rows(
-    X: Any, m: int, categorical_features: Any, names: list[str]
-) -> tuple[Numbers, CategoryEncoder]:
-    """Return X as numbers (m, d), and how it became such."""
-    if X.shape != (m, len(names)):
-        raise ValueError(
-            f"X has the shape {X.shape}, but there are {m} labels and {len(names)} features: "
-            "partition X and y alike, by rows"
-        )
-    encoder = learn_encoder(X, categorical_features, names)
-    numbers = read_part(X, encoder)
-    if m:
-        check_finite(numbers)
-    return numbers, encoder
-
-
-def _checked_weights(weight: Array, m: int) -> Array:
-    if weight.size != m:
-        raise ValueError(
-            f"sample_weight has {weight.size} values for {m} rows: partition it as X is"
-        )
-    assert_all_finite(weight, input_name="sample_weight")
-    check_nonnegative(weight)
-    return weight
+def _merge_encoders(found: list[CategoryEncoder]) -> CategoryEncoder:
+    names, categories = found[0].names, []
+    for name, *parts in zip(names, *(part.categories for part in found), strict=True):
+        some = [levels for levels in parts if levels is not None]
+        if some and len(some) < len(parts):
+            raise ValueError(
+                f"column {name!r} of X is categorical in some partitions and numeric in others: "
+                "use the same type in all"
+            )
+        categories.append(join_levels(some, name) if some else None)
+    return CategoryEncoder(names, tuple(categories))
 
 
 def _sums_at(places: Ints, values: Any, k: int) -> Array:
@@ -167,80 +190,26 @@ def _sums_at(places: Ints, values: Any, k: int) -> Array:
 
 
 def _largest_at(places: tuple[Ints, ...], weight: Array, shape: tuple[int, ...]) -> Array:
-    """Return the largest weight that falls on every entry of a table, 0 where none does."""
+    """Return the largest weight at every entry of a table; 0 for entries without a weight."""
     table = np.zeros(shape)
     np.maximum.at(table, places, weight)
     return table
 
 
-def _level_peaks(
-    X: Numbers, encoder: CategoryEncoder, codes: Ints, weight: Array, k: int
-) -> dict[int, Array]:
-    """Return the largest weight of every level and class, (L, k), of categorical features."""
-    peaks = {}
-    for feature in np.flatnonzero(encoder.categorical).tolist():
-        known = ~np.isnan(X[:, feature])
-        places = X[known, feature].astype(np.intp), codes[known]
-        peaks[feature] = _largest_at(places, weight[known], (encoder.n_levels[feature], k))
-    return peaks
-
-
-def _joined_labels(found: list[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], Ints]:
-    """Return all labels, ascending, and the place of every found one among them."""
-    words = {labels.dtype.kind in "OU" for labels in found}
-    try:
-        together = np.concatenate(found)
-        if len(words) == 1:
-            classes, at = np.unique(together, return_inverse=True)
-            return classes, at
-    except TypeError:
-        pass
-    raise ValueError(f"{_NO_ORDER} in all partitions")
-
-
-def _joined_encoder(found: list[CategoryEncoder]) -> CategoryEncoder:
-    names, categories = found[0].names, []
-    for name, *parts in zip(names, *(part.categories for part in found), strict=True):
-        some = [levels for levels in parts if levels is not None]
-        if some and len(some) < len(parts):
-            raise ValueError(
-                f"column {name!r} of X holds categories in some partitions and numbers in others: "
-                "give it the same type in all"
-            )
-        categories.append(join_levels(some, name) if some else None)
-    return CategoryEncoder(names, tuple(categories))
-
-
-def _joined_peaks(
-    parts: list[DataSummary], encoder: CategoryEncoder, at: Ints, k: int
-) -> dict[int, Array]:
-    """Return the largest weight of every level and class, whose places are those of all parts."""
-    peaks = {}
-    places = np.split(at, np.cumsum([part.classes.size for part in parts])[:-1])
-    for feature in np.flatnonzero(encoder.categorical).tolist():
-        levels: list[Any] = [part.encoder.categories[feature] for part in parts]
-        whole: Any = encoder.categories[feature]
-        peaks[feature] = np.zeros((whole.size, k))
-        for own, place, part in zip(levels, places, parts, strict=True):
-            there = np.ix_(np.searchsorted(whole, own), place)
-            peaks[feature][there] = np.maximum(peaks[feature][there], part.peaks[feature])
-    return peaks
-
-
 @dataclass(frozen=True, eq=False)
 class RowEncoding:
-    """How the rows of every partition become those of the fit.
+    """How the rows of every partition are converted to the rows of the fit.
 
     Attributes
     ----------
     encoder : CategoryEncoder
-        The levels of the rows that count.
+        The categories of the training rows.
     classes : (k,) array
         Their labels, ascending.
     class_weight : (k,) array
-        What the weights of the rows of every class are multiplied by.
+        Factor on the weights of the rows of every class.
     largest : float
-        The largest weight after that, by which all are divided.
+        The largest weight after that; all weights are divided by it.
     """
 
     encoder: CategoryEncoder
@@ -249,34 +218,38 @@ class RowEncoding:
     largest: float
 
 
-def class_weights_of(class_weight: Any, found: DataSummary) -> Array:
-    """Return the weight of every label of a survey by `class_weight`, (k,).
+def make_row_encoding(summary: DataSummary, class_weight: Any) -> RowEncoding:
+    """Return the encoding of all rows, without classes and categories of zero total weight.
 
-    Balanced weights count all rows, also those without weight, as scikit-learn does.
+    Balanced class weights count all rows, including those with zero weight, as in scikit-learn.
     """
-    if class_weight is None:
-        return np.ones(found.classes.size)
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return np.asarray(found.totals.sum() / (found.classes.size * found.totals))
-    return class_weights(class_weight, found.classes)
-
-
-def make_row_encoding(found: DataSummary, class_weight: Any) -> RowEncoding:
-    """Return how rows are coded; classes and levels that no row with weight has are left out."""
-    if not found.classes.size:
+    if not summary.classes.size:
         raise ValueError("X has no rows: every partition is empty")
-    c = class_weights_of(class_weight, found)
-    heaviest = found.heaviest * c
+    c = np.ones(summary.classes.size)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        c = np.asarray(summary.totals.sum() / (summary.classes.size * summary.totals))
+    elif class_weight is not None:
+        c = class_weights(class_weight, summary.classes)
+    heaviest = summary.max_weights * c
     largest = float(heaviest.max())
     _, kept = relative_weights(heaviest, largest)
     name = "sample_weight" if class_weight is None else "sample_weight times class_weight"
     check_some_weight(kept, name)
-    check_several_classes(found.classes[kept])
-    return RowEncoding(_weighty_levels(found, c, largest), found.classes[kept], c[kept], largest)
+    check_several_classes(summary.classes[kept])
+    categories: list[Any] = list(summary.encoder.categories)
+    for feature, level_weights in summary.level_weights.items():
+        _, counts = relative_weights(level_weights * c, largest)
+        categories[feature] = categories[feature][counts.any(axis=1)]
+    return RowEncoding(
+        encoder=CategoryEncoder(summary.encoder.names, tuple(categories)),
+        classes=summary.classes[kept],
+        class_weight=c[kept],
+        largest=largest,
+    )
 
 
-def prepare_rows(X: Any, y: Any, weight: Any, coding: RowEncoding) -> tuple[Numbers, Ints, Array]:
-    """Return the rows of one computed partition that count, as they are trained on.
+def prepare_rows(X: Any, y: Any, weight: Any, encoding: RowEncoding) -> tuple[Numbers, Ints, Array]:
+    """Return the training rows of one computed partition.
 
     Returns
     -------
@@ -286,20 +259,11 @@ def prepare_rows(X: Any, y: Any, weight: Any, coding: RowEncoding) -> tuple[Numb
     weight : (m,) array
         In (0, 1].
     """
-    X, y = read_part(rows_of(X), coding.encoder), labels_of(y)
-    codes = np.searchsorted(coding.classes, y).clip(max=coding.classes.size - 1)
-    # Only rows without weight have labels that are no classes.
-    own = np.where(coding.classes[codes] == y, coding.class_weight[codes], 0.0)
-    weight, kept = relative_weights(weights_of(weight, y.size) * own, coding.largest)
+    X, y = read_part(partition_rows(X), encoding.encoder), partition_labels(y)
+    codes = np.searchsorted(encoding.classes, y).clip(max=encoding.classes.size - 1)
+    # Only rows with zero weight have labels that are not among the classes.
+    own = np.where(encoding.classes[codes] == y, encoding.class_weight[codes], 0.0)
+    weight, kept = relative_weights(partition_weights(weight, y.size) * own, encoding.largest)
     if not kept.all():
         X, codes, weight = X[kept], codes[kept], weight[kept]
     return X, codes.astype(np.int32), weight
-
-
-def _weighty_levels(found: DataSummary, c: Array, largest: float) -> CategoryEncoder:
-    """Return the encoder without levels whose rows have no weight, by the weights of classes."""
-    categories: list[Any] = list(found.encoder.categories)
-    for feature, peaks in found.peaks.items():
-        _, kept = relative_weights(peaks * c, largest)
-        categories[feature] = categories[feature][kept.any(axis=1)]
-    return CategoryEncoder(found.encoder.names, tuple(categories))

@@ -56,9 +56,9 @@ def test_the_fastest_within_the_tolerance_counts():
 
 def test_questions_are_counted_by_name():
     """Tasks of one question share its number; those of others are not counted."""
-    keys = ["look-1-0", "look-1-1", "look-2-0", "look-2-1", "each-3-0", "bin_weights-4-0", "sum-5"]
-    keys = [f"directboost-0a-{key}" for key in keys]
-    others = ["('x-y', 0)", "directboost-join-0a-1-0", "_make_shard-77", "_make_shard-78"]
+    looks = [f"gradient_sums-{number}-{task}" for number in (1, 2) for task in (0, 1)]
+    keys = [f"directboost-0a-{key}" for key in (*looks, "each-3-0", "bin_weights-4-0", "sum-5")]
+    others = ["('x-y', 0)", "directboost-merge-0a-1-0", "_make_shard-77", "_make_shard-78"]
     found = cluster._asked([{"key": key} for key in [*keys, *others]])
     assert (found["look"], found["value"], found["dual"]) == (2, 2, 0)
     assert (found["tasks"], found["shards"]) == (7, 2)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("distributed")
 
-from directboost.dask.cluster_executor import LARGE, NEAR
+from directboost.dask.cluster_executor import LARGE_REQUEST, LOCAL_SUMS
 from directboost.research.bench.cost_model import (
     HOPS,
     Line,
@@ -57,9 +57,9 @@ def test_small_answers_are_added_up_by_the_driver():
 
 def test_large_answers_are_added_up_by_workers():
     """The sum of the second travels to the first; one more task reads the sum of both."""
-    question = Question(2, 0.5, sums=NEAR, answer=3000, adding=0.125, reading=0.25)
+    question = Question(2, 0.5, sums=LOCAL_SUMS, answer=3000, adding=0.125, reading=0.25)
     second = 2 * OVER + L + 0.5 + L
-    summed = second + OVER + L + (L + NEAR / B) + 0.125 + L
+    summed = second + OVER + L + (L + LOCAL_SUMS / B) + 0.125 + L
     read = summed + OVER + L + 0.25 + L + HOPS * L + 0.003
     assert simulate(question, TWO) == pytest.approx(read)
     assert question.tasks(TWO) == 4
@@ -67,7 +67,7 @@ def test_large_answers_are_added_up_by_workers():
 
 def test_a_tree_of_nine():
     """Eight are summed first; the ninth stands alone, and both are summed once more."""
-    question = Question(9, 0.5, sums=NEAR, adding=0.125)
+    question = Question(9, 0.5, sums=LOCAL_SUMS, adding=0.125)
     threads = Machines(1, 9, OVER, L, 1e30)
     eight = 8 * OVER + 2 * L + 0.5  # known after the ninth was handed out
     first = max(eight, 9 * OVER) + OVER + 2 * L + 7 * 0.125
@@ -77,9 +77,9 @@ def test_a_tree_of_nine():
 
 
 def test_a_large_message_is_a_task_first():
-    small, large = Question(1, 0.0, message=LARGE), Question(1, 0.0, message=2 * LARGE)
+    small, large = (Question(1, 0.0, message=n * LARGE_REQUEST) for n in (1, 2))
     more = simulate(large, ONE) - simulate(small, ONE)
-    assert more == pytest.approx(OVER + 2 * L + LARGE / B)
+    assert more == pytest.approx(OVER + 2 * L + LARGE_REQUEST / B)
     assert large.tasks(ONE) == small.tasks(ONE) + 1
 
 
@@ -93,7 +93,8 @@ def test_the_scheduler_is_serial():
     slow = Machines(50, 1, 1.0, 0.0, 1e30)
     assert simulate(Question(64, 0.001), slow) == pytest.approx(50, abs=0.01)
     assert simulate(Question(64, 0.001), replace(slow, threads=2)) == pytest.approx(64, abs=0.01)
-    assert simulate(Question(64, 0.001, sums=NEAR), slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
+    summed = Question(64, 0.001, sums=LOCAL_SUMS)
+    assert simulate(summed, slow) == pytest.approx(64 + 8 + 1 + 1, abs=0.01)
 
 
 @given(o=st.floats(1e-5, 1e-3), ratio=st.floats(3.5, 50.0))

@@ -79,8 +79,15 @@ QUICK = Plan(Fit(20_000, 10, 3), (Fit(40_000, 10, 3),), Fit(3_000, 5, 3, nu=0.1)
 
 TOL, PARTITIONS, WORKERS = 0.01, 8, (1, 2)
 LIMIT = 900.0  # time limit of consensus in seconds
-_QUESTIONS = "stride", "dual", "look", "search"
-_OTHERS = "value", "bend", "each", "bin_weights"
+#: The passes of the cost model, by the names of their tasks on the cluster.
+_PASSES = {
+    "stride": "line_losses_and_sums",
+    "dual": "dual",
+    "look": "gradient_sums",
+    "search": "line_losses",
+    "pick": "pick_rows",
+}
+_OTHERS = "value", "curvature_sums", "each", "bin_weights"
 
 
 _COLUMNS = (
@@ -260,9 +267,9 @@ def _asked(stream: Any) -> dict[str, Any]:
     """
     keys = [str(task["key"]) for task in stream]
     names = [key.split("-") for key in keys]
-    own = [name for name in names if name[0] == "directboost" and name[1] != "join"]
+    own = [name for name in names if name[0] == "directboost" and name[1] != "merge"]
     counts = Counter(name for name, _ in {(name[2], name[3]) for name in own})
-    found = {name: counts[name] for name in (*_QUESTIONS, "pick")}
+    found = {name: counts[task] for name, task in _PASSES.items()}
     found["value"] = sum(counts[name] for name in _OTHERS)
     shards = sum(key.startswith("_make_shard-") for key in keys)
     return {**found, "tasks": len(own), "shards": shards}

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from ...dask.cluster_executor import LARGE, NEAR
-from ...dask.executor import together, tree_widths
+from ...dask.cluster_executor import LARGE_REQUEST, LOCAL_SUMS
+from ...dask.executor import group_shards, tree_widths
 from ...dask.shard import FAN_IN
 
 HOPS = 4  # messages: driver to scheduler and back, for the request and for the result
@@ -49,7 +49,7 @@ class Machines:
         """Return the shards of every task; shards are assigned to the workers in turn."""
         names = [str(worker) for worker in range(self.workers)]
         holders = [names[shard % self.workers] for shard in range(shards)]
-        return [group.shards for group in together(holders, dict.fromkeys(names, self.threads))]
+        return [group.shards for group in group_shards(holders, dict.fromkeys(names, self.threads))]
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class Question:
     @property
     def near(self) -> bool:
         """Whether the results of all shards are sent to the driver."""
-        return not self.always_far and self.shards > 0 and self.shards * self.sums <= NEAR
+        return not self.always_far and self.shards > 0 and self.shards * self.sums <= LOCAL_SUMS
 
     @property
     def large(self) -> bool:
         """Whether the message is a separate task."""
-        return self.message * self.shards > LARGE
+        return self.message * self.shards > LARGE_REQUEST
 
     def tasks(self, machines: Machines) -> int:
         """Return the number of tasks."""

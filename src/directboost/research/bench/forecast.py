@@ -13,12 +13,13 @@ from dask.delayed import delayed
 from ...arrays import Array
 from ...dask import passes
 from ...dask.cluster import Cluster
-from ...dask.cluster_executor import ClusterExecutor, ThisProcess
+from ...dask.cluster_executor import ClusterExecutor
+from ...dask.executor import LocalExecutor
 from ...dask.loading import LoadedShards, LoadOptions, load
 from ...dask.partitions import read_partitions
-from ...dask.passes import DualMessage, LookMessage, WayMessage
+from ...dask.passes import DualRequest, GradientRequest, LineRequest
 from ...dask.shard import FAN_IN, RemoteScores, SparseCoefficients, Sums, add_up
-from ...dask.statistics import PriceList, price_features
+from ...dask.statistics import PricingInputs, price_features
 from ...losses import LOSSES, Loss
 from ...margins import MARGINS
 from ...penalties import GroupNorm
@@ -118,13 +119,13 @@ class _Pieces:
         self.reading = (time.perf_counter() - started) / (m * d)
         n_bins = loaded.plan.bins.n_bins
         whole, none = np.arange(d, dtype=np.int32), np.zeros(0, dtype=np.int32)
-        empty = RemoteScores(SparseCoefficients.of([], [], k), np.dtype(np.float32))
-        full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.crew.ask
-        look = LookMessage(empty, loss, none)
+        empty = RemoteScores(SparseCoefficients.from_features([], [], k), np.dtype(np.float32))
+        full, loss, ask = _jumps(n_bins[:d] - 1, k), LOSSES["logistic"](), loaded.executor.run
+        look = GradientRequest(empty, loss, none)
         alone = {name: least(partial(ask, q, look)) for name, q in _LOOKS.items()}
-        dual = least(lambda: ask(passes.dual, DualMessage(empty, loss, 0.0, 0.5, none)))
+        dual = least(lambda: ask(passes.dual, DualRequest(empty, loss, 0.0, 0.5, none)))
         scores = least(
-            lambda: ask(passes.value, LookMessage(RemoteScores(full, empty.dtype), loss, none))
+            lambda: ask(passes.value, GradientRequest(RemoteScores(full, empty.dtype), loss, none))
         ) - alone["value"]  # fmt: skip
         ways = {
             name: least(partial(_go, ask, q, (empty, full, loss))) - scores
@@ -132,7 +133,7 @@ class _Pieces:
         }
         seconds = {**alone, "dual": dual, **ways}
         self.loss = {name: max(t, 0.0) / m for name, t in seconds.items()}
-        looked = LookMessage(empty, loss, whole)
+        looked = GradientRequest(empty, loss, whole)
         sums = least(lambda: ask(passes.gradient_sums, looked)) - alone["look"]
         self.scores, self.sums = max(scores, 0.0) / (m * d), max(sums, 0.0) / (m * d)
         self._later_pieces(ask(passes.gradient_sums, looked), loaded, d)
@@ -140,7 +141,7 @@ class _Pieces:
     def _later_pieces(self, sums: Sums, loaded: LoadedShards, d: int) -> None:
         """Time the processing of the sums of d features."""
         bins = loaded.plan.bins
-        prices = PriceList(
+        prices = PricingInputs(
             bins.n_bins[:d], bins.kinds[:d], np.ones(d), None, GroupNorm(2.0), 1e-6
         )  # fmt: skip
         self.pricing = least(lambda: price_features(sums, prices)) / sums.arrays[0].size
@@ -154,7 +155,7 @@ def _go(ask: Any, question: Any, way: tuple[RemoteScores, SparseCoefficients, Lo
     """Time a line search to a new iterate, without sums there."""
     place, weights, loss = way
     end, none = RemoteScores(weights, place.dtype), np.zeros(0, dtype=np.int32)
-    ask(question, WayMessage(place, loss, end, (1.0, 1.5), none))
+    ask(question, LineRequest(place, loss, end, (1.0, 1.5), none))
 
 
 def _loaded(m: int, d: int, k: int) -> LoadedShards:
@@ -163,7 +164,7 @@ def _loaded(m: int, d: int, k: int) -> LoadedShards:
     X, y = rng.random((m, d), dtype=np.float32), np.arange(m) % k
     parts = read_partitions(da.from_array(X, chunks=(m, d)), da.from_array(y, chunks=m), None)
     names = [f"x{f}" for f in range(d)]
-    return load(parts, LoadOptions(MARGINS["pairwise"], _BINS, None, None, names), ThisProcess())
+    return load(parts, LoadOptions(MARGINS["pairwise"], _BINS, None, None, names), LocalExecutor())
 
 
 def _jumps(counts: Any, k: int) -> SparseCoefficients:
@@ -172,7 +173,7 @@ def _jumps(counts: Any, k: int) -> SparseCoefficients:
     W: list[Array] = [np.zeros((int(n), k)) for n in counts]
     for jumps in W:
         jumps[:: max(len(jumps) // 8, 1)] = 0.01
-    return SparseCoefficients.of(features, W, k)
+    return SparseCoefficients.from_features(features, W, k)
 
 
 @dataclass(frozen=True)
@@ -206,15 +207,14 @@ def overhead_and_latency(one: float, many: float) -> tuple[float, float]:
 
 def _asking(client: Any, shards: int) -> tuple[float, float]:
     """Return the seconds of an empty task for every shard, and those of the driver per task."""
-    crew = ClusterExecutor(
-        Cluster(client, 60.0, 60.0), [delayed(int, pure=False)(q) for q in range(shards)]
-    )
-    ask = partial(crew.each, _nothing, [None] * shards, range(shards))  # a task for each
+    executor = ClusterExecutor(Cluster(client, 60.0, 60.0))
+    executor.load([delayed(int, pure=False)(q) for q in range(shards)])
+    ask = partial(executor.run_each, _nothing, [None] * shards, range(shards))  # a task for each
     ask()
     started = time.thread_time()
     seconds = least(ask)
     busy = (time.thread_time() - started) / _TIMES / shards
-    crew.release()
+    executor.release()
     return seconds, busy
 
 
