@@ -291,8 +291,11 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             classes, encoder.n_levels, class_shares=loaded.prior,
         )  # fmt: skip
         rows = replace(rows, signs=self._monotone_signs(rows))
-        check_signs_supported(rows.signs, settings)
-        validation = self._read_validation_set(settings, others, classes, encoder)
+        if rows.signs is not None:
+            check_signs_supported(settings)
+        validation = None
+        if others[0] is not None or others[1] is not None:
+            validation = self._read_validation_set(settings, others, classes, encoder)
         with self._team(int(loaded.class_counts.sum()) * classes.size) as team:
             context = make_context(settings, loaded, costs, rows.signs, team, self.max_round_bytes)
             try:

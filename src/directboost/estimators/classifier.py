@@ -101,11 +101,9 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         data: tuple[Any, Any, Any],
         classes: Any,
         encoder: CategoryEncoder,
-    ) -> ValidationSet | None:
-        """Return the validation data (X, y, sample_weight) for early stopping, or None."""
+    ) -> ValidationSet:
+        """Return the validation data (X, y, sample_weight) for early stopping."""
         X, y, sample_weight = data
-        if X is None and y is None:
-            return None
         if X is None or y is None or settings.n_iter_no_change is None:
             raise ValueError(
                 "X_val, y_val and n_iter_no_change must be given together: pass X_val and y_val to "
@@ -132,9 +130,11 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self, settings: FitSettings, rows: TrainingSet, costs: Array, nu_max: float | None = None
     ) -> Iterator[FitContext]:
         """Bin the data and pose the problem; at the end, complete the progress output."""
-        check_level_counts(rows.levels, settings.max_bins, feature_names(self))
+        if rows.levels.any():
+            check_level_counts(rows.levels, settings.max_bins, feature_names(self))
         rows = replace(rows, signs=self._monotone_signs(rows))
-        check_signs_supported(rows.signs, settings)
+        if rows.signs is not None:
+            check_signs_supported(settings)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 yield make_context(settings, rows, costs, team, nu_max)
@@ -512,9 +512,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
             del self.validation_path_
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
-        validation = self._read_validation_set(
-            settings, (X_val, y_val, sample_weight_val), rows.classes, encoder
-        )
+        validation = None
+        if X_val is not None or y_val is not None:
+            data = (X_val, y_val, sample_weight_val)
+            validation = self._read_validation_set(settings, data, rows.classes, encoder)
         sklearn_context = open_fit(self, X, y)
         if sklearn_context is not None:
             bridge = round_callback(self, sklearn_context)

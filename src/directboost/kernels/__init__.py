@@ -1,13 +1,10 @@
 """The kernels in use: the compiled ones if they are installed, else their NumPy twins."""
 
-import os
-import warnings
-from functools import cache
 from typing import TYPE_CHECKING
 
-from . import library
-
-NATIVE = library.library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
+from . import library as library
+from .library import NATIVE as NATIVE
+from .library import announce as announce
 
 if TYPE_CHECKING or NATIVE:
     from . import native as _chosen
@@ -30,20 +27,3 @@ predict = _chosen.predict
 price = _chosen.price
 ranges = _chosen.ranges
 solve_block = _chosen.solve_block
-
-
-@cache
-def announce() -> None:
-    """Warn once if the slow NumPy kernels are in use."""
-    named = os.environ.get("DIRECTBOOST_KERNELS", "")
-    if named not in {"", "numpy"}:
-        raise ValueError(
-            f"DIRECTBOOST_KERNELS={named!r} is invalid: expected 'numpy', or leave it unset"
-        )
-    if not NATIVE:
-        warnings.warn(
-            "directboost runs on its NumPy kernels, which are many times slower: install it "
-            "where a C++ compiler is found to get the compiled ones",
-            RuntimeWarning,
-            stacklevel=3,
-        )

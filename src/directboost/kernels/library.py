@@ -6,7 +6,9 @@ The records and argument lists repeat `cpp/directboost.h`; a test compares them 
 import ctypes
 import os
 import sys
+import warnings
 from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_void_p
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -228,3 +230,24 @@ def limit_scratch(blocks: int) -> None:
     For tests of the handling of memory errors.
     """
     lib().limit_scratch(blocks)
+
+
+#: Whether the compiled kernels are in use.
+NATIVE = library_path() is not None and os.environ.get("DIRECTBOOST_KERNELS") != "numpy"
+
+
+@cache
+def announce() -> None:
+    """Warn once if the slow NumPy kernels are in use."""
+    named = os.environ.get("DIRECTBOOST_KERNELS", "")
+    if named not in {"", "numpy"}:
+        raise ValueError(
+            f"DIRECTBOOST_KERNELS={named!r} is invalid: expected 'numpy', or leave it unset"
+        )
+    if not NATIVE:
+        warnings.warn(
+            "directboost runs on its NumPy kernels, which are many times slower: install it "
+            "where a C++ compiler is found to get the compiled ones",
+            RuntimeWarning,
+            stacklevel=3,
+        )

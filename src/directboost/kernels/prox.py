@@ -93,11 +93,9 @@ def _unit(X: Array, N: Array, step: Array, p: float, T: Array) -> Array:
 
 def row_norms(W: Array, p: float) -> Array:
     """Return the p-norms of the rows of W >= 0 without overflow or underflow."""
-    return _euclidean_norms(W) if p == 2.0 else _scaled_norms(W, p)
-
-
-def _euclidean_norms(W: Array) -> Array:
-    """Return 2-norms from sums of squares; only rows whose sums are out of range are scaled."""
+    if p != 2.0:
+        return _scaled_norms(W, p)
+    # 2-norms come from sums of squares; only rows whose sums are out of range are scaled.
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", W, W)
     norms = np.sqrt(squares)

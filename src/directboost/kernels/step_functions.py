@@ -85,24 +85,19 @@ def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
     tables = [np.empty(0)] * len(jumps)
     for f in np.flatnonzero(kinds).tolist():
         tables[f] = table_of(jumps[f], int(n_bins[f]), int(kinds[f]))
-    plain = np.flatnonzero(np.equal(kinds, ORDERED))
-    if plain.size:
-        together = _plain_tables([jumps[f] for f in plain.tolist()], n_bins[plain])
-        for f, table in zip(plain.tolist(), together, strict=True):
-            tables[f] = table
+    ordered = np.flatnonzero(np.equal(kinds, ORDERED))
+    if ordered.size:
+        n_bins, joined = n_bins[ordered], np.concatenate([jumps[f] for f in ordered.tolist()])
+        sums = np.zeros((joined.shape[0] + 1, joined.shape[1]))
+        np.cumsum(joined, axis=0, out=sums[1:])
+        ends = np.cumsum(n_bins)
+        shift = np.arange(n_bins.size)  # every feature has one bin more than it has jumps
+        first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
+        rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
+        table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
+        for f, part in zip(ordered.tolist(), apart(table, ends), strict=True):
+            tables[f] = part
     return tables
-
-
-def _plain_tables(jumps: list[Array], n_bins: Ints) -> list[Array]:
-    joined = np.concatenate(jumps)
-    sums = np.zeros((joined.shape[0] + 1, joined.shape[1]))
-    np.cumsum(joined, axis=0, out=sums[1:])
-    ends = np.cumsum(n_bins)
-    shift = np.arange(n_bins.size)  # every feature has one bin more than it has jumps
-    first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
-    rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
-    table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
-    return apart(table, ends)
 
 
 def table_of(jumps: Array, n_bins: int, kind: int) -> Array:

@@ -172,8 +172,8 @@ class FeatureColumns(Columns):
         joined = np.concatenate(W)
         live = rows_with_any(joined)
         costs = np.repeat(self.feature_costs[self.features], [len(jumps) for jumps in W])[live]
-        parts = np.maximum(joined[live], 0.0), np.maximum(-joined[live], 0.0)
-        return sum(penalty.value(part, costs) for part in parts)
+        plus, minus = np.maximum(joined[live], 0.0), np.maximum(-joined[live], 0.0)
+        return penalty.value(plus, costs) + penalty.value(minus, costs)
 
     def learners(self, W: StepCoefficients) -> list[WeakClassifier]:
         """Return the stumps of `rows`, in the same order."""

@@ -7,7 +7,7 @@ from ..arrays import Array, Scores
 from ..kernels.step_functions import apart
 from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
-from ..problem.objective import Objective, RestrictedProblem
+from ..problem.objective import Objective
 from .quadratic_model import Iterate, QuadraticModel, RowSample
 
 
@@ -46,7 +46,7 @@ class RowEvaluator:
     def at(self, objective: Objective, columns: FeatureColumns, W: StepCoefficients) -> Iterate:
         """Return the iterate with coefficients W."""
         F = columns.rounded_scores(W, self._precision)
-        penalty = RestrictedProblem(objective, columns).penalty_value(W)
+        penalty = objective.nu * columns.penalty(W, objective.penalty)
         return self.evaluate(objective, columns, W, F, penalty)
 
     def evaluate(

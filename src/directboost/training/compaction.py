@@ -1,12 +1,11 @@
 """Compaction: a smaller model within the tolerance, by moving or dropping coefficients."""
 
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array, Bools, Ints
+from ..arrays import Array, Ints
 from ..certificate import certify
 from ..history import Status
 from ..kernels.prox import row_norms
@@ -161,9 +160,25 @@ class Moves:
 
 
 def all_moves(work: QuadraticModelArrays) -> Moves:
-    """Return every move of the coefficients of one sign, or of both, that saves a stump."""
-    live = _Live(work)
-    found = list(live.moves(live.leaving()))
+    """Return every move of the coefficients of one sign, or of both, that saves a stump.
+
+    Coefficients move to the right or left neighbour, or are dropped. A neighbour is the next
+    threshold of the same feature that sends missing values the same way.
+    """
+    live = _LiveThresholds(work)
+    (plus, minus), (up, down) = live.norms, (live.V > 0.0, live.V < 0.0)
+    either, other = np.flatnonzero(up.any(axis=1)), np.flatnonzero(down.any(axis=1))
+    both = np.intersect1d(either, other)
+    rows = np.concatenate([either, other, both])
+    leaving = np.concatenate(
+        [np.maximum(live.V, 0.0)[either], -np.maximum(-live.V, 0.0)[other], live.V[both]]
+    )
+    stays = np.concatenate([minus[either], plus[other], np.zeros(both.size)])
+    found = []
+    for direction, has_neighbour in ((1, live.has_next), (-1, np.roll(live.has_next, 1))):
+        kept = has_neighbour[rows]
+        found.append(live.shift(rows[kept], leaving[kept], stays[kept], direction))
+    found.append(live.drop(rows, leaving, stays))
     joined = Moves(
         *(np.concatenate([getattr(m, name) for m in found]) for name in Moves.__dataclass_fields__)
     )
@@ -172,51 +187,38 @@ def all_moves(work: QuadraticModelArrays) -> Moves:
 
 def count_stumps(V: Array) -> int:
     """Return the number of stumps of the signed coefficients V (n, k)."""
-    return sum(rows_with_any(part).size for part in (V > 0.0, V < 0.0))
+    return int(_stumps_per_row(V).sum())
 
 
-class _Signs:
-    """Positive and negative parts of signed coefficients V (n, k): stumps of each polarity."""
-
-    def __init__(self, V: Array) -> None:
-        self.parts = np.maximum(V, 0.0), np.maximum(-V, 0.0)
-        self.there = (V > 0.0).any(axis=1), (V < 0.0).any(axis=1)
-        self.stumps: Ints = np.add(*self.there, dtype=np.int64)
-
-    def norms(self, p: float) -> tuple[Array, Array]:
-        """Return the p-norms of both parts, (n,) each."""
-        plus, minus = (row_norms(part, p) for part in self.parts)
-        return plus, minus
+def _stumps_per_row(V: Array) -> Ints:
+    """Return how many stumps, of either polarity, every row of V (n, k) has, (n,)."""
+    return np.add((V > 0.0).any(axis=1), (V < 0.0).any(axis=1), dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class _Leaving:
-    """Coefficients that may leave their thresholds, and the norms of those that stay."""
-
-    rows: Ints
-    weights: Array
-    stays: Array
-
-    def of(self, which: Bools) -> "_Leaving":
-        return _Leaving(self.rows[which], self.weights[which], self.stays[which])
+def _norms_by_sign(V: Array, p: float) -> tuple[Array, Array]:
+    """Return the p-norms of the positive and of the negative part of V (n, k), (n,) each."""
+    return row_norms(np.maximum(V, 0.0), p), row_norms(np.maximum(-V, 0.0), p)
 
 
-class _Live:
-    """The thresholds with a non-zero coefficient, and sums of gradient and curvature up to them."""
+class _LiveThresholds:
+    """The thresholds with a non-zero coefficient, and sums of gradient and curvature up to them.
+
+    `shift` and `drop` return moves of the coefficients x (n, k) that leave the thresholds `rows`;
+    `stays` are the norms of the coefficients that remain there.
+    """
 
     def __init__(self, work: QuadraticModelArrays) -> None:
         self._places = rows_with_any(work.jumps)
-        self._V, self._p = work.jumps[self._places], work.p
-        self._signs = _Signs(self._V)
-        self._norms = self._signs.norms(self._p)
+        self.V, self._p = work.jumps[self._places], work.p
+        self.norms = _norms_by_sign(self.V, self._p)
+        self._norm, self._stumps = self.norms[0] + self.norms[1], _stumps_per_row(self.V)
         feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
         jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
         levels = work.kinds[feature] == CATEGORICAL
         self._left = (jump >= last) & ~levels
         self._nu = work.nu[feature]
-        # A neighbour is of the same feature and sends missing values the same way.
         kind = 2 * feature + self._left
-        self._next = np.append((kind[1:] == kind[:-1]) & ~levels[1:], False)
+        self.has_next = np.append((kind[1:] == kind[:-1]) & ~levels[1:], False)
         self._first, self._end = work.first_bin[feature], work.first_bin[feature + 1]
         place = self._first + np.where(self._left, jump - last, jump)
         # A threshold gives -1 to the bins from `low` up to `bin`; those in `_left` also to missing.
@@ -226,52 +228,29 @@ class _Live:
             for values in (work.G, work.D)
         )
 
-    def leaving(self) -> _Leaving:
-        """Return the coefficients that may leave: of one polarity, or of both if there are both."""
-        (up, down), (plus, minus), norms = self._signs.parts, self._signs.there, self._norms
-        either, other, both = (np.flatnonzero(x) for x in (plus, minus, plus & minus))
-        weights = np.concatenate([up[either], -down[other], self._V[both]])
-        stays = np.concatenate([norms[1][either], norms[0][other], np.zeros(both.size)])
-        return _Leaving(np.concatenate([either, other, both]), weights, stays)
-
-    def moves(self, leaving: _Leaving) -> Iterator[Moves]:
-        """Yield moves to the right neighbour, to the left neighbour, and drops."""
-        yield self._shift(leaving.of(self._next[leaving.rows]), 1)
-        yield self._shift(leaving.of(np.roll(self._next, 1)[leaving.rows]), -1)
-        yield self._drop(leaving)
-
-    def _shift(self, leaving: _Leaving, direction: int) -> Moves:
+    def shift(self, rows: Ints, x: Array, stays: Array, direction: int) -> Moves:
         """Return moves to neighbours; the rows between the two thresholds change sides."""
-        source, target, x = leaving.rows, leaving.rows + direction, leaving.weights
+        target = rows + direction
         G, D = (
-            direction * (sums[self._bin[target]] - sums[self._bin[source]]) for sums in self._sums
+            direction * (sums[self._bin[target]] - sums[self._bin[rows]]) for sums in self._sums
         )
-        after = _Signs(self._V[target] + x)
-        norms = leaving.stays + sum(after.norms(self._p))
+        after = self.V[target] + x
+        norms = stays + sum(_norms_by_sign(after, self._p))
         cost = _added(G, D, -2.0 * direction * x)
-        cost += self._nu[source] * (norms - self._size(source) - self._size(target))
-        stumps = self._signs.stumps
-        saved = self._gone(leaving) + stumps[target] - after.stumps
-        return Moves(self._places[source], self._places[target], x, cost, saved)
+        cost += self._nu[rows] * (norms - self._norm[rows] - self._norm[target])
+        saved = self._stumps[rows] - (stays > 0.0) + self._stumps[target] - _stumps_per_row(after)
+        return Moves(self._places[rows], self._places[target], x, cost, saved)
 
-    def _drop(self, leaving: _Leaving) -> Moves:
+    def drop(self, rows: Ints, x: Array, stays: Array) -> Moves:
         """Return drops; the scores of all rows change, by the sign of the stump."""
-        rows, x = leaving.rows, leaving.weights
         G, D = (sums[self._end[rows]] - sums[self._first[rows]] for sums in self._sums)
         sums, end = self._sums[0], self._end[rows]
         minus = sums[self._bin[rows]] - sums[self._low[rows]]
         minus += np.where(self._left[rows, None], sums[end] - sums[end - 1], 0.0)
         cost = _added(G - 2.0 * minus, D, -x)
-        cost += self._nu[rows] * (leaving.stays - self._size(rows))
-        away = np.full(rows.size, -1)
-        return Moves(self._places[rows], away, x, cost, self._gone(leaving))
-
-    def _size(self, rows: Ints) -> Array:
-        return np.asarray(self._norms[0][rows] + self._norms[1][rows])
-
-    def _gone(self, leaving: _Leaving) -> Ints:
-        """Return the number of stumps that the sources lose."""
-        return np.asarray(self._signs.stumps[leaving.rows] - (leaving.stays > 0.0))
+        cost += self._nu[rows] * (stays - self._norm[rows])
+        saved = self._stumps[rows] - (stays > 0.0)
+        return Moves(self._places[rows], np.full(rows.size, -1), x, cost, saved)
 
 
 def _added(G: Array, D: Array, change: Array) -> Array:

@@ -54,7 +54,9 @@ class NuPath:
 
     def fit_at(self, nu: float) -> FitResult:
         """Return the model at nu, absolute."""
-        return self._compacted(self._solve(nu), quick=False)
+        solution = solve(self.context.at(nu), self._start(nu), self._seconds())
+        self._last = [*self._last[-1:], solution]
+        return self._compacted(solution, quick=False)
 
     def fit_path(self, nus: Sequence[float]) -> Iterator[FitResult]:
         """Yield the models at decreasing nus, absolute, until the user ends a fit.
@@ -81,20 +83,19 @@ class NuPath:
         self.ended = solution.status in ENDED_BY_USER
         return make_result(context, solution)
 
-    def _solve(self, nu: float) -> Solution:
-        """Solve at nu, starting from the last solutions, not from the compacted models."""
+    def _start(self, nu: float) -> ColumnWeights | WarmStart | None:
+        """Return the start of a solve at nu, from the last solutions before compaction."""
         context, last = self.context.at(nu), self._last
-        start: ColumnWeights | WarmStart | None = self._before
-        if last:
-            nus = [solution.certificate.nu for solution in last]
-            decreasing = len(nus) == 2 and nus[0] > nus[1] > nu
-            if decreasing and all(can_interpolate(context, solution) for solution in last):
-                start = extrapolate(context, *last)
-            else:
-                start = last[-1].warm_start
-        solution = solve(context, start, time.perf_counter() - self._began)
-        self._last = [*last[-1:], solution]
-        return solution
+        if not last:
+            return self._before
+        nus = [solution.certificate.nu for solution in last]
+        decreasing = len(nus) == 2 and nus[0] > nus[1] > nu
+        if decreasing and all(can_interpolate(context, solution) for solution in last):
+            return extrapolate(context, *last)
+        return last[-1].warm_start
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._began
 
     def _stride(self, nus: list[float]) -> int:
         """Return how many points there are up to the next one to solve."""
@@ -106,7 +107,9 @@ class NuPath:
     def _next(self, nus: list[float]) -> Iterator[Solution]:
         """Yield the solutions at some nus; the last one is solved first."""
         before = self._last[-1:]
-        lower = _with_request(self._solve(nus[-1]))
+        solution = solve(self.context.at(nus[-1]), self._start(nus[-1]), self._seconds())
+        self._last = [*before, solution]
+        lower = _with_request(solution)
         if before:
             yield from self._between(before[0], lower, nus[:-1])
         yield lower
@@ -134,7 +137,7 @@ class NuPath:
         A solution on single columns, from a solver that finished the work, cannot be
         interpolated; the upper solution takes its place.
         """
-        context, seconds = self.context.at(nu), time.perf_counter() - self._began
+        context, seconds = self.context.at(nu), self._seconds()
         both = all(can_interpolate(context, end) for end in (upper, lower))
         start = interpolate(context, upper, lower) if both else upper.warm_start
         solution = certify_start(context, start, seconds)
@@ -142,7 +145,7 @@ class NuPath:
         if lower.status in ENDED_BY_USER:
             return solution if good else replace(solution, status=lower.status)
         if not good and solution.state.stopping.request is None:
-            solution = solve(context, start, time.perf_counter() - self._began)
+            solution = solve(context, start, self._seconds())
         return _with_request(solution)
 
 

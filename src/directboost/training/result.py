@@ -61,6 +61,8 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     state, settings, oracle = solution.state, context.settings, context.oracle
     columns, k = state.columns, context.objective.margin.k
     learners, coef = export(columns, state.W)
+    if not settings.stumps_only:
+        learners = pruned(learners)
     stages = None
     if settings.columns_per_round is not None:
         generated = columns.learners(state.W)
@@ -108,7 +110,7 @@ def _mean_contributions(
 def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
     """Return the weak classifiers with a non-zero coefficient, and their coefficients."""
     stumps = columns.stumps(W)
-    return pruned(columns.named(stumps)), stumps.rows
+    return columns.named(stumps), stumps.rows
 
 
 def _warn_if_not_converged(solution: Solution, tol: float) -> None:

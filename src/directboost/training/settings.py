@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from sklearn.utils import get_tags
 
-from ..arrays import Ints
 from ..callbacks import Callback, Progress
 from ..data.validation import check_choice, check_count, check_number
 from ..losses import LOSSES, Loss
@@ -174,9 +173,9 @@ def check_sparse_supported(learner: Any) -> None:
         )
 
 
-def check_signs_supported(signs: Ints | None, settings: FitSettings) -> None:
+def check_signs_supported(settings: FitSettings) -> None:
     """Reject monotonic constraints if the solver works on single columns."""
-    if signs is not None and (settings.solver is not BlockDescent or not settings.stumps_only):
+    if settings.solver is not BlockDescent or not settings.stumps_only:
         raise ValueError(
             "monotonic_cst requires learner='stump', solver='auto' or 'blocks', "
             "columns_per_round='auto' and pricing='exact': other solvers do not support it"
