@@ -1,4 +1,4 @@
-"""The examples in the docstrings and in the pages run, and print what they say."""
+"""The examples of the docstrings and the documentation run, and print what is shown."""
 
 import doctest
 import importlib
@@ -11,13 +11,17 @@ import pytest
 import directboost
 
 SOURCE = Path(directboost.__file__).parent
-ABOVE = ("bench", "cli", "__main__.py")  # what needs other packages
+SKIPPED = ("research", "cli", "__main__.py")  # need optional packages
 MODULES = [
-    ".".join(("directboost", *path.relative_to(SOURCE).with_suffix("").parts))
+    ".".join(("directboost", *path.relative_to(SOURCE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
     for path in sorted(SOURCE.rglob("*.py"))
-    if path.relative_to(SOURCE).parts[0] not in ABOVE and path.name != "__init__.py"
+    if path.relative_to(SOURCE).parts[0] not in SKIPPED
 ]
-PACKAGES = sorted({name.split(".")[1] for name in MODULES})
+PACKAGES = sorted({name.split(".")[1] for name in MODULES if "." in name})
+PUBLIC = ("baselines", "callbacks", "dask", "datasets", "losses", "margins", "masters", "oracles",
+          "penalties", "plotting", "presets", "solvers")  # fmt: skip
 PAGES = sorted(Path(__file__).parents[2].glob("docs/*.md"))
 STANDS_ALONE = (
     *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "plots.md"),
@@ -27,7 +31,7 @@ STANDS_ALONE = (
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_examples_in_docstrings(package):
-    names = [name for name in MODULES if name.split(".")[1] == package]
+    names = [name for name in MODULES if name.startswith(f"directboost.{package}")]
     failed = {
         name: doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS).failed
         for name in names
@@ -35,9 +39,22 @@ def test_examples_in_docstrings(package):
     assert failed == dict.fromkeys(names, 0)
 
 
+@pytest.mark.parametrize("name", ["", *PUBLIC])
+def test_public_names_have_an_example(name):
+    """Every public class and function has a numpydoc docstring with an example."""
+    module = importlib.import_module(f"directboost.{name}".rstrip("."))
+    members = {member: getattr(module, member) for member in module.__all__}
+    described = {
+        member: inspect.getdoc(value) or ""
+        for member, value in members.items()
+        if inspect.isclass(value) or inspect.isfunction(value)
+    }
+    assert [m for m, text in described.items() if "Examples\n--------\n" not in text or ">>> " not in text] == []
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if p.name in STANDS_ALONE], ids=lambda p: p.name)
 def test_the_code_of_a_page_runs(page, capsys):
-    """Block after block, in one session; text right behind a block is what it prints."""
+    """All blocks run in one session; a text block after a code block is its output."""
     pattern = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"
     blocks = re.findall(pattern, page.read_text(encoding="utf-8"), re.DOTALL)
     session: dict[str, object] = {}
@@ -49,15 +66,15 @@ def test_the_code_of_a_page_runs(page, capsys):
 
 
 def also(name):
-    """Return what the docstring of a public name points to, with what is said of it."""
+    """Return the entries of the See Also section of a public name."""
     text = inspect.getdoc(getattr(directboost, name)) or ""
     found = re.search(r"See Also\n-+\n(.*?)\n\n", text, re.DOTALL)
     entries = re.split(r"\n(?=\S)", found.group(1)) if found else []
     return dict(entry.split(" : ", 1) for entry in entries)
 
 
-def test_who_looks_for_a_budget_finds_it():
-    """What the docstrings point to exists, and has what is promised."""
+def test_see_also_sections_are_valid():
+    """The names exist, and have the parameters that are mentioned."""
     pointers = [also(name) for name in directboost.__all__]
     assert all(hasattr(directboost, name) for found in pointers for name in found)
     for name, words in also("DirectBoostClassifier").items():

@@ -30,7 +30,7 @@ class ModelPath:
     >>> from directboost import directboost_path
     >>> path = directboost_path(*load_iris(return_X_y=True), nus=4, nu_min=0.03)
     >>> [model.n_learners_ for model in path]
-    [0, 2, 4, 6]
+    [0, 3, 5, 6]
     """
 
     models: list[DirectBoostClassifier]
