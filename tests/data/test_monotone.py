@@ -216,7 +216,7 @@ def test_native_and_reference_kernels_agree_on_signs(p, rng):
         ({"monotonic_cst": [1, 0]}, "is invalid for 3 features"),
         ({"monotonic_cst": [2, 0, 0]}, "is invalid for 3 features"),
         ({"monotonic_cst": {0: (1, 1)}, "solver": "lbfgsb", "penalty": "l1"}, "'blocks'"),
-        ({"monotonic_cst": {0: (1, 1)}, "learner": "tree"}, "needs learner='stump'"),
+        ({"monotonic_cst": {0: (1, 1)}, "learner": "tree"}, "requires learner='stump'"),
         ({"monotonic_cst": {0: (1, 1)}, "columns_per_round": 1}, "columns_per_round='auto'"),
         ({"monotonic_cst": {0: (1, 1)}, "categorical_features": [0]}, "have no order: remove it"),
     ],

@@ -175,7 +175,7 @@ def test_trees_name_a_budget_that_can_be_kept():
 
 def test_points_that_are_too_small_are_named():
     """A smaller tolerance would not help: the path has no small model to find."""
-    with pytest.raises(ValueError, match=r"give larger nus: the largest is 0\.001, and"):
+    with pytest.raises(ValueError, match=r"use larger nus: the largest is 0\.001, and"):
         DirectBoostClassifierCV(nus=[0.001], cv=3, max_features_used=2).fit(*WINE)
 
 
