@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier
+from directboost.dask import DaskDirectBoostClassifier
 from directboost.data.memory import parse_bytes
 from directboost.oracles import PoolOracle
 from directboost.solvers import LinearProgram, ProximalGradient
@@ -361,3 +362,15 @@ def test_no_warning_for_sound_input():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         DirectBoostClassifier().fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [DirectBoostClassifier, DaskDirectBoostClassifier])
+def test_parameters_are_checked_before_the_data_are_read(model):
+    """A wrong parameter is reported at once, not after the data have been read."""
+
+    class Unread:
+        def __getattr__(self, name):
+            raise AssertionError(f"X.{name} was read")
+
+    with pytest.raises(ValueError, match="nu=-1 is invalid"):
+        model(nu=-1).fit(Unread(), Unread())

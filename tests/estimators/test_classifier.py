@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import Certificate, DirectBoostClassifier, Record, Status
 from directboost.callbacks import Progress, TimeLimit
+from directboost.estimators import classifier
 from directboost.losses import Logistic, SmoothLoss
 from directboost.model.learners import Constant, Stump
 from directboost.oracles import stump
@@ -597,3 +599,17 @@ def test_tags_and_public_names():
     assert tags.input_tags.allow_nan
     assert tags.estimator_type == "classifier"
     assert repr(DirectBoostClassifier(loss="hinge")) == "DirectBoostClassifier(loss='hinge')"
+
+
+def test_prediction_of_plain_arrays_reads_no_settings(monkeypatch):
+    """The tags of an estimator depend on its settings; predictions need neither."""
+    X, y = load_iris(return_X_y=True)
+    model = DirectBoostClassifier(nu=0.1).fit(X, y)
+    expected = model.predict(X)
+
+    def read(learner):
+        raise AssertionError("the settings were read")
+
+    monkeypatch.setattr(classifier, "takes_missing", read)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.predict_proba(X).shape == (150, 3)
