@@ -95,8 +95,8 @@ def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
         first, last = sums[ends - n_bins - shift], sums[ends - 1 - shift]
         rows = np.arange(int(ends[-1])) - np.repeat(shift, n_bins)
         table = 2.0 * sums[rows] - np.repeat(first + last, n_bins, axis=0)
-        for f, part in zip(ordered.tolist(), apart(table, ends), strict=True):
-            tables[f] = part
+        for f, size, end in zip(ordered.tolist(), n_bins.tolist(), ends.tolist(), strict=True):
+            tables[f] = table[end - size : end]
     return tables
 
 
