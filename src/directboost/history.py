@@ -67,7 +67,7 @@ class RowsUnavailableError(RuntimeError):
 
     Attributes
     ----------
-    state : State or None
+    state : LoopState or None
         State of the boosting loop at that moment, if the loop had started.
     """
 

@@ -32,7 +32,7 @@ def opened(X, y, **choices):
 
 def kept(task, nu):
     """Return the task at a fraction of nu_max."""
-    return replace(task.at(task.relative_nu(nu)), keep_dual=True)
+    return replace(task.at(task.from_relative_nu(nu)), keep_dual=True)
 
 
 def bound(task, U):
@@ -54,7 +54,7 @@ def test_prices_are_convex_and_bounds_concave_between_dual_points(loss, margin, 
         scaled = []
         for nu, end in zip(nus, ends, strict=True):
             price, _ = bound(kept(task, nu), end.state.U)
-            shrink = min(1.0, task.relative_nu(nu) / price)
+            shrink = min(1.0, task.from_relative_nu(nu) / price)
             rows = task.objective.rows
             scaled.append(task.objective.loss.shrink(end.state.U, shrink, rows))
         U = (1.0 - t) * scaled[0] + t * scaled[1]

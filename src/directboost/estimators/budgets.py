@@ -14,7 +14,7 @@ from .path import ModelPath
 
 Models = Generator[DirectBoostClassifier, None, None]
 
-_REFINEMENTS, _POINTS = 3, 7  # refinements of the path where a budget ends, and their points
+_REFINEMENTS, _POINTS = 3, 7  # refinements of the path where a budget is exceeded, and their points
 
 #: By parameter: the limited attribute of a path, and its unit in singular and plural.
 BUDGETS = {
@@ -56,7 +56,7 @@ class FitPath(Protocol):
 def models_within(
     fit_path: FitPath, grid: Sequence[float], budgets: dict[str, float]
 ) -> Iterator[DirectBoostClassifier]:
-    """Yield one model per point; after the budget of features ends, with fixed features.
+    """Yield one model per point; after the budget of features is exceeded, with fixed features.
 
     The last model within the budget has few features because nu is large, which also keeps its
     coefficients small. At smaller nus, the same features can do more. If the first model exceeds
@@ -72,7 +72,7 @@ def models_within(
 
 
 def path_within(fit_path: FitPath, grid: Sequence[float], budgets: dict[str, float]) -> ModelPath:
-    """Return the models of a grid within the budgets, with more points where a budget ends.
+    """Return the models of a grid within the budgets, with more points where a budget is exceeded.
 
     First come models over all features, with additional points between the last one within the
     budgets and the first one outside. If features or costs are limited, models at smaller nus

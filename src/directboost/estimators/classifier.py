@@ -355,7 +355,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the classifiers of `learner`; None leaves their own seed unchanged.
+        Seed of the classifiers or trees of `learner`. With None, classifiers keep their own seed
+        and trees use 0.
     verbose : int, default=0
         1 prints the rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
@@ -382,7 +383,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     intercept_ : (k,) array
         Net coefficients of the constant classifiers, which are part of `coef_` as well.
     mean_contributions_ : (d, k) array
-        Mean of what every feature adds to every score over the training data, by sample weight.
+        Weighted mean of the contribution of each feature to each score, over the training data.
     certificate_ : Certificate
         The objective, a lower bound for all models over the dictionary, and the gap.
     history_ : list of Record
@@ -403,7 +404,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     missing_ : (d,) bool array
         Which features had missing values in training.
     nu_, nu_max_ : float
-        The absolute penalty, and the smallest one that gives the empty model.
+        The absolute penalty, and the one at which the empty model is optimal.
     cost_ : float
         Sum of the costs of the features that the model reads.
     validation_path_ : list of (nu, loss)

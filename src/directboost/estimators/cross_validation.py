@@ -166,11 +166,11 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     """`DirectBoostClassifier` with nu selected by cross-validation, also within a budget.
 
     First, a path of models is fitted to all rows, from the empty model down, so that every model
-    of `path_`, including the selected one, has its own certificate. Where a budget ends between
-    two points, more points are added between them; after that, the path continues with only the
-    features of the last model within the budget, and the certificates say so. Then every fold
-    fits the same path, with its own choice of features. The selected nu is the largest one whose
-    mean score is within one standard error of the best.
+    of `path_`, including the selected one, has its own certificate. Where a budget is exceeded
+    between two points, more points are added between them; after that, the path continues with
+    only the features of the model within the budget that uses most, and the certificates say so.
+    Then every fold fits the same path, with its own choice of features. The selected nu is the
+    largest one whose mean score is within one standard error of the best.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
 feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         See `DirectBoostClassifier`.
     n_jobs : int, optional
-        Number of folds in parallel; the path on all rows uses all threads.
+        Number of folds in parallel, and of threads of the path on all rows.
     verbose, callbacks
         See `DirectBoostClassifier`; they apply to the path on all rows.
 

@@ -119,7 +119,8 @@ def directboost_path(
     """
     if "nu" in params:
         raise ValueError(f"nu={params['nu']!r} is invalid for a path: pass the points as nus")
-    if params.get("max_learners") is not None and not params.get("columns_per_round"):
+    per_round = params.get("columns_per_round", "auto")
+    if params.get("max_learners") is not None and isinstance(per_round, str):
         raise ValueError(
             f"max_learners={params['max_learners']!r} is invalid for a path: select a model by "
             "n_learners, or use DirectBoostClassifierCV"

@@ -100,7 +100,7 @@ class Solver(ABC):
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Return None if the solver supports the combination, otherwise the reason.
 
-        The reason completes the message "solver='lp' does not fit ...: ".
+        The reason completes the message "solver='lp' does not support ...: ".
         """
 
     @abstractmethod

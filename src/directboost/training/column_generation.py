@@ -219,7 +219,7 @@ def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> 
     """Add the best proposals to the columns; return how many."""
     proposals = pricing.proposals
     if settings.pricing == "exact":
-        # A price hardly above nu waits until pricing is complete, which would otherwise never be.
+        # While pricing is partial, prices just above nu wait; otherwise it would never complete.
         slack = 0.0 if pricing.complete else _WORTH_ADDING * state.stopping.tol
         proposals = proposals.above((1.0 + slack) * settings.objective.nu)
     if settings.columns_per_round is not None:

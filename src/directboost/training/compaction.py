@@ -17,7 +17,7 @@ from ..solvers.quadratic_model import QuadraticModel, first_size
 from .column_generation import Solution
 from .context import FitContext
 
-_PASSES, _QUICK_PASSES = 3, 2
+_PASSES, _QUICK_PASSES = 3, 2  # largest number of passes
 _SPENT = 0.98  # share of the tolerance that may be spent; the rest is for rounding
 _LOOSEST = 0.5  # largest relative gap of a compacted model, whatever the tolerance
 _GIVEN_BACK = 0.25  # largest share of the gain over the empty model that is given back for size
@@ -25,7 +25,8 @@ _SHARE = 2.0  # estimated cost of the moves over the slack: the Newton step reco
 _LESS = 0.4  # factor on that share after a pass that cost more than estimated
 _WORTH = 0.1  # share of the stumps that a pass has to save
 _LITTLE, _QUICK_LITTLE = 0.2, 0.4  # share of the slack that is too little for another pass
-_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE = 5, 0.1, 2, 0.5  # of the Newton step
+_ITERATIONS, _RESIDUAL = 5, 0.1  # conjugate gradient iterations of the Newton step, and their end
+_REPEATS, _WHOLE = 2, 0.5  # Newton steps per pass, and the gain that makes another one needless
 _DIGITS = 6  # digits to which costs are compared: beyond them, rounding would decide
 _LONGEST = 20.0  # change of a score above which the exponential bound is large enough
 

@@ -51,7 +51,7 @@ class RowSubset:
 class FitContext:
     """The problem of a fit at one nu, with its data.
 
-    The methods are what a fit does differently when the rows are elsewhere; see `dask`.
+    `dask.context` overrides its methods for rows on a cluster.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class FitContext:
     labels, weight : (m,) arrays
         Classes and weights of the rows.
     nu_max : float
-        The smallest nu that gives the empty model; see `compute_nu_max`.
+        The largest price at W = 0; at this nu, the empty model is optimal.
     total_weight : float
         Sum of the sample weights before scaling.
     keep_dual : bool
@@ -90,16 +90,16 @@ class FitContext:
         """Return the same context at another nu, absolute."""
         return replace(self, objective=replace(self.objective, nu=nu))
 
-    def relative_nu(self, nu: float) -> float:
-        """Return the absolute value of nu, a fraction of `nu_max`."""
+    def from_relative_nu(self, nu: float) -> float:
+        """Convert a fraction of `nu_max` to the nu of the objective."""
         # Without any edge, the empty model is optimal for every nu.
         return nu * (self.nu_max if self.nu_max > 1e-12 else 1.0)
 
     def absolute_nu(self, nu: float) -> float:
-        """Return the absolute value of nu, given in the scale of the settings."""
+        """Convert nu, in the scale of the settings, to the nu of the objective."""
         settings = self.settings
         if settings.nu_scale == "relative":
-            return self.relative_nu(nu)
+            return self.from_relative_nu(nu)
         hinge = settings.loss.name == "hinge" and settings.margin.name == "pairwise"
         if settings.nu_scale != "paper" or not hinge:
             return nu
@@ -226,6 +226,6 @@ def make_context(
 
 
 def compute_nu_max(objective: Objective, price: Callable[[Scores, Penalty], Pricing]) -> float:
-    """Return the smallest nu that gives the empty model: the largest price at W = 0."""
+    """Return the largest price at W = 0; at this nu, the empty model is optimal."""
     A = objective.coefficients(objective.start(np.dtype(np.float64)))
     return price(A, objective.penalty).max_price

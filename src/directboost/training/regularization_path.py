@@ -22,7 +22,7 @@ from .stopping import ENDED_BY_USER, StoppingRule, stop_request
 from .strategy import solve
 
 _MAX_RATIO = 3.0  # largest ratio of nu between solved points, if those between are interpolated
-_FEW = 6  # features below which points are not interpolated: they would read those of both ends
+_FEW = 6  # features below which points are not interpolated: that would use those of both ends
 _PER_DECADE = 10  # points per decade of nu
 _HALVINGS, _CLOSE = 8, 1.02  # steps of the bisection to a budget, and the ratio that ends it
 
@@ -253,7 +253,7 @@ def relative_grid(points: int, smallest: float) -> Array:
 
 def _grid(context: FitContext) -> list[float]:
     """Return nus from nu_max down to that of the context."""
-    first, last = context.relative_nu(1.0), context.objective.nu
+    first, last = context.from_relative_nu(1.0), context.objective.nu
     if first <= last:
         return [last]
     steps = max(int(np.ceil(_PER_DECADE * np.log10(first / last))), 1)

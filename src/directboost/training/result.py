@@ -36,7 +36,7 @@ class FitResult:
     F : (m, k) array or None
         The scores of the training rows, if the loss needs them to calibrate probabilities.
     means : (d, k) array
-        Mean of what every feature adds to the scores, by sample weight.
+        Weighted mean of the contribution of each feature to each score.
     stages : list of (learners, coefficients) or None
         The model after every round.
     missing : (d,) bool array
@@ -86,7 +86,7 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
 def _mean_contributions(
     context: FitContext, state: LoopState, learners: list[WeakClassifier]
 ) -> Array:
-    """Return the mean of what every feature adds to the scores, by sample weight, (d, k).
+    """Return the weighted mean of the contribution of each feature to each score, (d, k).
 
     A weak classifier that reads several features belongs to none of them. `learners` are the weak
     classifiers with a non-zero coefficient.

@@ -40,7 +40,7 @@ class FitSettings:
     max_columns : int or None
         Largest number of generated columns, with a numeric `columns_per_round`.
     max_learners : int or None
-        Largest number of weak classifiers of a model on the path, otherwise.
+        Largest number of weak classifiers of the model, with columns_per_round="auto".
     stumps_only : bool
         Whether the weak classifiers are the decision stumps.
     """
@@ -187,8 +187,8 @@ def resolve_solver(
 ) -> type[Solver] | Solver:
     """Return the solver of a name, or the fastest one that supports the problem for "auto".
 
-    `on_codes` tells that single columns are stumps on codes with values +1 and -1, for which
-    there is a block descent too.
+    If `on_codes`, the single columns are stumps or leaves on binned features, for which there is
+    a block descent too.
     """
     if isinstance(solver, Solver):
         reason = _objection(solver, parts, single_columns)

@@ -56,7 +56,7 @@ class StoppingRule:
     def status_after(self, record: Record, whole_features: bool) -> Status | None:
         """Return why the run ends after this record, or None if it goes on.
 
-        `whole_features` tells whether the columns are whole features, as in block descent.
+        With `whole_features`, the columns are whole features, as in block descent.
         """
         request = stop_request(self.callbacks, record)
         self.request = request or self.request

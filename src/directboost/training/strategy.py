@@ -43,10 +43,10 @@ def solve(
 ) -> Solution:
     """Solve the problem of a fit by column generation.
 
-    Block descent on whole features is the rule. It hands over to an exact solver on single
-    columns where it stalls on a small problem, and where the tolerance is too tight for smoothing
-    a non-smooth loss. A small linear program is solved directly, and its model has few stumps;
-    conic solvers take minutes where smoothing has not brought the stumps together.
+    By default, the solver is block descent on whole features. An exact solver on single columns
+    finishes the work if block descent stalls on a small problem, or if the tolerance is too tight
+    for smoothing a non-smooth loss. A small linear program is solved directly, and its model has
+    few stumps. A conic program would take minutes unless smoothing finds most of its stumps first.
 
     Parameters
     ----------
