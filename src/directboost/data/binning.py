@@ -240,7 +240,11 @@ def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
     codes = np.empty((d + 1, X.shape[0]), dtype=bins.codes.dtype)
     encode(X, bins.thresholds, bins.n_bins[:d] - 1, codes[:d], team)
     codes[d] = 1
-    return replace(bins, codes=codes, sparse=_sparse(codes, bins.n_bins, team))
+    lists = list_codes(codes, int(MAX_SPARSE_SHARE * codes.shape[1]), team)
+    varied = bins.n_bins[:-1] > 1
+    # Sparse codes do not pay if only constant features have a list.
+    pays = (lists.most_common[:-1][varied] >= 0).any()
+    return replace(bins, codes=codes, sparse=lists if pays else None)
 
 
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
@@ -291,10 +295,3 @@ def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
         np.concatenate([low[:1], high]) if category and low.size else none
         for low, high, category in zip(before, after, categories, strict=True)
     ]
-
-
-def _sparse(codes: Ints, n_bins: Ints, team: Team | None) -> SparseCodes | None:
-    """Return the sparse codes; None if only constant features would have a list."""
-    lists = list_codes(codes, int(MAX_SPARSE_SHARE * codes.shape[1]), team)
-    varied = n_bins[:-1] > 1
-    return lists if (lists.most_common[:-1][varied] >= 0).any() else None

@@ -81,9 +81,13 @@ def _smallest(
         if slack <= least:
             break
         model = QuadraticModel(objective, columns, iterate, sample, 0.0)
-        smaller, saved = _move_cheapest(model, share * slack)
-        if saved <= _WORTH * count_stumps(model.work.jumps):
+        moves = all_moves(model.work)
+        moves = moves.take(moves.cheapest(share * slack))
+        if moves.saved.sum() <= _WORTH * count_stumps(model.work.jumps):
             break
+        smaller, shifted = model.work.jumps.copy(), moves.target >= 0
+        smaller[moves.source] -= moves.weights
+        smaller[moves.target[shifted]] += moves.weights[shifted]
         model.move_to(smaller)
         model.newton(_ITERATIONS, _RESIDUAL, _REPEATS, _WHOLE)
         line = rows.line(objective, columns, model)
@@ -96,19 +100,6 @@ def _smallest(
             break
     W: StepCoefficients = iterate.W
     return W
-
-
-def _move_cheapest(model: QuadraticModel, budget: float) -> tuple[Array, int]:
-    """Apply the cheapest moves within the budget; return the coefficients and stumps saved."""
-    jumps = model.work.jumps.copy()
-    if budget <= 0.0:
-        return jumps, 0
-    moves = all_moves(model.work)
-    moves = moves.take(moves.cheapest(budget))
-    jumps[moves.source] -= moves.weights
-    shifted = moves.target >= 0
-    jumps[moves.target[shifted]] += moves.weights[shifted]
-    return jumps, int(moves.saved.sum())
 
 
 @dataclass(frozen=True)

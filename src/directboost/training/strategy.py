@@ -139,7 +139,8 @@ def _block_start(
         start = replace(start, columns=columns)
     else:
         start = WarmStart(columns, [] if start is None else columns.adopt(_column_weights(start)))
-    if start.W:
+    enough = columns.binned.n_rows >= _ENOUGH_ROWS and isinstance(columns.binned, BinnedData)
+    if start.W or not enough:
         return start, None
     try:
         W, status = coarse_start(context, loop, columns)
@@ -204,16 +205,13 @@ def _column_weights(start: ColumnWeights | WarmStart) -> ColumnWeights:
 
 def coarse_start(
     context: FitContext, loop: LoopSettings, columns: FeatureColumns
-) -> tuple[StepCoefficients, Status | None]:
+) -> tuple[StepCoefficients, Status]:
     """Solve a coarse problem roughly: a sample of the rows, and few bins per feature.
 
     Adds its features to `columns` and returns their coefficients, with the status of the coarse
-    run. Without enough rows there are no coefficients. Of the callbacks, only time limits are
-    called.
+    run. Of the callbacks, only time limits are called.
     """
-    binned, team, signs = columns.binned, columns.team, columns.signs
-    if binned.n_rows < _ENOUGH_ROWS or not isinstance(binned, BinnedData):
-        return [], None
+    team, signs = columns.team, columns.signs
     subset = context.row_subset(_COARSE_ROWS)
     coarse = coarsened(subset.binned, subset.rows)
     k, costs = loop.objective.margin.k, columns.feature_costs
