@@ -99,6 +99,9 @@ def test_early_stopping_on_validation_rows():
         model.validation_path_, plain.validation_path_, rtol=0.03, atol=1e-12
     )
     assert model.nu_ == pytest.approx(plain.nu_, rel=1e-6)
+    model.set_params(n_iter_no_change=None, nu=0.1)
+    model.fit(in_parts(GAPS, ends), in_parts(noisy, ends))
+    assert not hasattr(model, "validation_path_")
 
 
 def test_callbacks_see_every_round_and_may_stop():

@@ -111,6 +111,7 @@ def test_a_time_limit_holds_for_the_whole_path(wine):
         ({"nu_scale": "absolute"}, "expected a list of points"),
         ({"nu_scale": "foo"}, "nu_scale='foo' is invalid"),
         ({"max_learners": 3}, "max_learners=3 is invalid for a path"),
+        ({"max_learners": 3, "columns_per_round": "auto"}, "max_learners=3 is invalid for a path"),
     ],
 )
 def test_points_that_cannot_serve_are_refused(settings, message, wine):

@@ -23,7 +23,7 @@ from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
 from ..training.result import FitResult, export
-from ..training.settings import FitSettings, check_signs_supported, make_settings, resolve_objective
+from ..training.settings import FitSettings, check_signs_supported, resolve_objective
 from .block_descent import ShardedRowSample
 from .cluster_executor import make_executor
 from .context import ShardedContext, make_context
@@ -241,7 +241,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         TrafficLimitError
             If a round would exceed `max_round_bytes`. The best model found so far is kept.
         """
-        settings = make_settings(self, ())
+        settings = self._make_settings()
         check_supported(self, settings)
         what = "a number of seconds above 0"
         timeouts = [

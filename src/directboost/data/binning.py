@@ -248,10 +248,10 @@ def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
 
 
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
-    coded = code_entries(X, weight, max_bins)
-    cuts = [part.cuts for part in coded]
+    entries = code_entries(X, weight, max_bins)
+    cuts = [part.cuts for part in entries]
     thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
-    return _binned(cuts, *store_codes(X, coded), [np.empty(0)] * X.shape[1], thresholds)
+    return _binned(cuts, *store_codes(X, entries), [np.empty(0)] * X.shape[1], thresholds)
 
 
 def _n_bins(cuts: list[Cuts]) -> Ints:

@@ -151,6 +151,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     ) -> FitResult:
         """Fit at nu, or along the path down to nu if early stopping or a budget asks for it."""
         settings = context.settings
+        if hasattr(self, "validation_path_"):
+            del self.validation_path_  # of an earlier fit
         if validation is not None and settings.n_iter_no_change is not None:
             loss = partial(_validation_loss, context.objective, validation)
             best = fit_until_no_better(context, loss, settings.n_iter_no_change)
@@ -509,8 +511,6 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
             The fitted estimator.
         """
         settings, earlier = self._make_settings(), self._earlier_model()
-        if hasattr(self, "validation_path_"):
-            del self.validation_path_
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
         validation = None

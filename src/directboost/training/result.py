@@ -99,9 +99,7 @@ def _mean_contributions(
         features = context.columns()
         return features.means(features.adopt(stumps), context.weight)[:d]
     means, share = np.zeros((d, k)), context.weight / context.weight.sum()
-    alive = stumps.rows.any(axis=1)
-    names, rows = stumps.names[alive].tolist(), stumps.rows[alive]
-    for name, row, learner in zip(names, rows, learners, strict=True):
+    for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
         if len(learner.features) == 1:
             means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
     return means
