@@ -74,3 +74,26 @@ def best_price(H, costs, A, q):
     p = np.inf if q == 1 else 1.0 if np.isinf(q) else q / (q - 1.0)
     values = prices(H, costs, A, p)
     return float(values.max()), int(values.argmax())
+
+
+def enumerate_with_products(X, feature_costs=None, pairs=None, factor=1.0):
+    """Return H (m, n) and costs (n,) of all stumps, the constant and all products of two stumps.
+
+    A product of stumps on two features costs `factor` times the mean cost of the two. `pairs` are
+    the pairs of features, all of them by default.
+    """
+    d = np.asarray(X).shape[1]
+    kappa = np.ones(d) if feature_costs is None else np.asarray(feature_costs, dtype=float)
+    H, costs, columns = enumerate_dictionary(X, kappa)
+    own = {
+        f: [h for h, c in zip(H.T, columns, strict=True) if c.feature == f and c.polarity == 1]
+        for f in range(d)
+    }
+    products, product_costs = [], []
+    for a, b in itertools.combinations(range(d), 2) if pairs is None else pairs:
+        for one, other in itertools.product(own[a], own[b]):
+            products += [one * other, -one * other]
+            product_costs += [factor * (kappa[a] + kappa[b]) / 2] * 2
+    if not products:
+        return H, costs
+    return np.column_stack([H, *products]), np.concatenate([costs, product_costs])

@@ -25,5 +25,6 @@ model_newton = _chosen.model_newton
 penalty = _chosen.penalty
 predict = _chosen.predict
 price = _chosen.price
+price_pairs = _chosen.price_pairs
 ranges = _chosen.ranges
 solve_block = _chosen.solve_block

@@ -96,6 +96,28 @@ def price(
     return best, jump, polarity
 
 
+def price_pairs(
+    codes: Ints,
+    n_bins: Ints,
+    kinds: Ints,
+    n_jumps: Ints,
+    pairs: Ints,
+    A: Scores,
+    q: float,
+    costs: Array,
+    team: Team | None = None,
+) -> tuple[Array, Ints, Ints]:
+    """Return the best price, jumps and polarity of every pair; see `reference.price_pairs`."""
+    count, (m, n) = pairs.shape[0], codes.shape
+    best, jumps = np.empty(count), np.empty((count, 2), np.int32)
+    polarity = np.empty(count, np.int8)
+    norm = 0 if np.isinf(q) else int(q)
+    lib().price_pairs(_handle(team), _at(codes), m, n, _at(n_bins), _at(kinds), _at(n_jumps),
+                      _at(pairs), count, _at(A), A.itemsize, A.shape[1], norm, _at(costs),
+                      tie_width(A), _at(best), _at(jumps), _at(polarity))  # fmt: skip
+    return best, jumps, polarity
+
+
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
     """Return the edges of every jump of one feature; see `reference.edges`."""
     k = A.shape[1]

@@ -4,7 +4,7 @@ Also the scale from scores to probabilities.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,20 @@ from ..arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
 from ..kernels import predict
 from ..kernels.structs import Tables
 from ..kernels.threads import Team
-from .learners import CategoryStump, ClassAnswer, Constant, FittedClasses, Stump, WeakClassifier
+from .learners import (
+    CategoryStump,
+    ClassAnswer,
+    Constant,
+    FittedClasses,
+    Product,
+    Stump,
+    WeakClassifier,
+)
 from .trees import Leaf, Tree
 
 _TABLED = Stump | CategoryStump  # weak classifiers that the table of a feature contains
-_GROUPED = Leaf | ClassAnswer  # weak classifiers that share the table of a tree or classifier
+# Weak classifiers that share the table of a tree, a classifier or a pair of features.
+_GROUPED = Leaf | ClassAnswer | Product
 _LOG_FACTORS = (-6.0, 6.0)  # range of the logarithm of the factor on the scores
 _FACTOR_COST = 1e-10  # in units of the mean log-likelihood: the gain that a larger factor must have
 
@@ -28,10 +37,11 @@ _FACTOR_COST = 1e-10  # in units of the mean log-likelihood: the gain that a lar
 class Ensemble:
     """Scores F(x) = intercept + sum of the tables, trees and other weak classifiers at x.
 
-    An ensemble consists of four parts, which exports read separately:
+    An ensemble consists of five parts, which exports read separately:
 
     - constants, as the `intercept`;
     - stumps, as one look-up table per feature: `stump_features`, `thresholds` and `tables`;
+    - products of two stumps, as one look-up table per pair of features: `pair_tables`;
     - leaves, as one look-up table per tree: `forest`;
     - all `others`, which are evaluated by their own `predict`.
 
@@ -123,8 +133,20 @@ class Ensemble:
     @property
     def others(self) -> list[tuple[WeakClassifier, Array]]:
         """Weak classifiers outside the tables and the forest, each with its coefficients, (k,)."""
-        pairs = zip(self._others, self._other_votes, strict=True)
-        return [(learner, row) for learner, row in pairs if not isinstance(learner, Leaf)]
+        both = zip(self._others, self._other_votes, strict=True)
+        return [(learner, row) for learner, row in both if not isinstance(learner, Leaf | Product)]
+
+    @cached_property
+    def pair_tables(self) -> list["PairTable"]:
+        """The products of two stumps, added up by pair of features; pairs are ascending."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for i, learner in enumerate(self._others):
+            if isinstance(learner, Product):
+                found.setdefault(learner.features, []).append(i)
+        return [
+            _pair_table([self._others[i] for i in found[pair]], self._other_votes[found[pair]])
+            for pair in sorted(found)
+        ]
 
     @cached_property
     def _joined(self) -> Tables:
@@ -160,6 +182,8 @@ class Ensemble:
         F = np.zeros((X.shape[0], self.k))
         for tree, table in self._forest:
             F += table[tree.apply(X)]
+        for pair in self.pair_tables:
+            pair.add_to(F, X)
         single = [i for i, h in enumerate(self._others) if not isinstance(h, _GROUPED)]
         if single:
             responses = np.stack([self._others[i].predict(X) for i in single], axis=1)
@@ -221,6 +245,68 @@ class Ensemble:
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Sum of the products of stumps on two features, as a table of their values.
+
+    Attributes
+    ----------
+    features : (int, int)
+    thresholds : pair of arrays
+        Ascending thresholds of each feature, (c,) and (d,).
+    values : (c + 2, d + 2, k) array
+        Entry (i, j) is the contribution of values with i and j thresholds below them. The last
+        row and column are those of missing values.
+    """
+
+    features: tuple[int, int]
+    thresholds: tuple[Array, Array]
+    values: Array
+
+    def add_to(self, F: Array, X: Numbers) -> None:
+        """Add the contributions of the rows of X (m, d) to the scores F (m, k)."""
+        places = []
+        for feature, cuts in zip(self.features, self.thresholds, strict=True):
+            x = column(X, feature)
+            place = np.searchsorted(cuts, x.astype(np.float64))
+            places.append(np.where(np.isnan(x), cuts.size + 1, place))
+        F += self.values[places[0], places[1]]
+
+
+def _pair_table(products: list[Any], votes: Array) -> PairTable:
+    """Return the table of products on the same two features, with coefficients (n, k)."""
+    first = _responses_by_cell([product.first for product in products])
+    second = _responses_by_cell([product.second for product in products])
+    return PairTable(
+        features=products[0].features,
+        thresholds=(first[0], second[0]),
+        values=np.einsum("na,nb,nr->abr", first[1], second[1], votes, optimize=True),
+    )
+
+
+def _responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Array]:
+    """Return the thresholds of stumps on one feature, and their responses between them.
+
+    The responses are (n, c + 2) for c thresholds; the last column is that of missing values.
+    """
+    edges = [
+        [h.threshold] if isinstance(h, Stump) else [h.level - 0.5, h.level + 0.5] for h in stumps
+    ]
+    cuts = np.unique(np.array([t for own in edges for t in own if np.isfinite(t)]))
+    cells = np.arange(cuts.size + 2)
+    responses = np.empty((len(stumps), cells.size))
+    for i, (h, own) in enumerate(zip(stumps, edges, strict=True)):
+        places = np.searchsorted(cuts, own)
+        if isinstance(h, Stump):
+            above = cells > places[0]
+            above[-1] = h.missing_right
+        else:
+            above = (cells > places[0]) & (cells <= places[1])
+            above[-1] = False
+        responses[i] = np.where(above, h.polarity, -h.polarity)
+    return cuts, responses
 
 
 def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:

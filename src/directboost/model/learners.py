@@ -140,6 +140,48 @@ class Constant:
 Learner = Stump | CategoryStump | Constant
 
 
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two stumps on different features: h(x) = first(x) * second(x).
+
+    It is +1 where both stumps agree, and -1 where they differ.
+
+    Attributes
+    ----------
+    first, second : Stump or CategoryStump
+        The stumps, on ascending features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from directboost.model.learners import Product, Stump
+    >>> rule = Product(Stump(0, 4.0, 1, False), Stump(1, 2.0, -1, False))
+    >>> rule.predict(np.array([[5.0, 1.0], [5.0, 3.0], [3.0, 3.0]]))
+    array([ 1., -1.,  1.])
+    >>> rule.describe("width, height")
+    'width > 4 exactly where height <= 2'
+    """
+
+    first: Stump | CategoryStump
+    second: Stump | CategoryStump
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The two features that it reads."""
+        return (self.first.feature, self.second.feature)
+
+    def predict(self, X: Numbers) -> Array:
+        """Return the responses +1 and -1 to the rows of X, (m,)."""
+        return self.first.predict(X) * self.second.predict(X)
+
+    def describe(self, name: str) -> str:
+        """Return the rule in words; `name` has the names of the two features, with a comma."""
+        names = name.split(", ")
+        if len(names) != len(self.features):
+            names = [f"x{feature}" for feature in self.features]
+        return f"{self.first.describe(names[0])} exactly where {self.second.describe(names[1])}"
+
+
 @dataclass(frozen=True)
 class FittedClassifier:
     """A scikit-learn classifier of the classes -1 and +1, fitted to weighted rows.

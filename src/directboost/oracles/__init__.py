@@ -3,12 +3,13 @@
 from .base import LEARNERS, Oracle, OracleData, Pricing
 from .catalogue import Catalogue
 from .classifier import ClassifierOracle
+from .pair import PairOracle
 from .pool import PoolOracle
 from .stump import BinnedOracle, StumpOracle
 from .tree import TreeOracle
 
 # Names that `learner` accepts; each stands for the oracle with default arguments.
-LEARNERS.update({"stump": StumpOracle, "tree": TreeOracle})
+LEARNERS.update({"stump": StumpOracle, "pair": PairOracle, "tree": TreeOracle})
 
 __all__ = [
     "LEARNERS",
@@ -17,6 +18,7 @@ __all__ = [
     "ClassifierOracle",
     "Oracle",
     "OracleData",
+    "PairOracle",
     "PoolOracle",
     "Pricing",
     "StumpOracle",

@@ -20,7 +20,7 @@ from .base import Oracle, OracleData, Pricing, best_by_edges, ranking, rounding_
 _AS_GOOD = 1e-6  # relative distance to the best price up to which the constant comes first
 _GROUP = 256  # sparse features whose histograms are computed in one call
 #: Exponents p of penalties with a native kernel, and their dual exponents q.
-_NATIVE_NORMS = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}
+NATIVE_NORMS = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}
 
 
 class BinnedOracle(Oracle):
@@ -75,8 +75,8 @@ class BinnedOracle(Oracle):
         best: Array = np.zeros(n)
         jump: Ints = np.zeros(n, np.int32)
         polarity: Ints = np.ones(n, np.int8)
-        if penalty.p in _NATIVE_NORMS:
-            q, costs = _NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
+        if penalty.p in NATIVE_NORMS:
+            q, costs = NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
             best, jump, polarity = price(
                 data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
             )

@@ -102,6 +102,14 @@ class FeatureColumns(Columns):
         """Current cost of every feature; an oracle may add features."""
         return np.asarray(self._feature_costs, dtype=np.float64)
 
+    def signs_of(self, features: list[int]) -> Ints:
+        """Return the sign constraints of features, (n, k); those without a row have none."""
+        assert self.signs is not None
+        places = np.array(features, dtype=np.int64)
+        signs = self.signs[np.minimum(places, self.signs.shape[0] - 1)]
+        signs[places >= self.signs.shape[0]] = 0
+        return signs
+
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""
         n_active = sum(has_weight(jumps) for jumps in W)
@@ -193,7 +201,7 @@ class FeatureColumns(Columns):
             own = place == w
             np.add.at(jumps, jump[own], polarity[own, None] * stumps.rows[own])
             if self.signs is not None:
-                jumps[self.signs[self.features[w]] * jumps < 0.0] = 0.0
+                jumps[self.signs_of([self.features[w]])[0] * jumps < 0.0] = 0.0
         return W
 
     def stumps(self, W: StepCoefficients) -> ColumnWeights:

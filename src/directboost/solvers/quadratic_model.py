@@ -284,7 +284,7 @@ class QuadraticModel:
             Q=np.zeros_like(wide),
             p=float(objective.penalty.p or 0.0),
             sweeps=_SWEEPS,
-            signs=None if columns.signs is None else columns.signs[features],
+            signs=None if columns.signs is None else columns.signs_of(columns.features),
         )
 
     def epoch(self) -> float:

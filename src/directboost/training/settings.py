@@ -43,6 +43,8 @@ class FitSettings:
         Largest number of weak classifiers of the model, with columns_per_round="auto".
     stumps_only : bool
         Whether the weak classifiers are the decision stumps.
+    takes_signs : bool
+        Whether the weak learner supports monotonic constraints.
     """
 
     loss: Loss
@@ -61,6 +63,7 @@ class FitSettings:
     max_bins: int | None
     random_state: Any
     stumps_only: bool
+    takes_signs: bool
     callbacks: Sequence[Callback]
 
 
@@ -113,6 +116,7 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         max_bins=_optional_count("max_bins", estimator.max_bins, 2),
         random_state=estimator.random_state,
         stumps_only=estimator.learner == "stump",
+        takes_signs=isinstance(estimator.learner, str) and estimator.learner in ("stump", "pair"),
         callbacks=[*([Progress()] if estimator.verbose else []), *callbacks, *more_callbacks],
     )
 
@@ -175,9 +179,9 @@ def check_sparse_supported(learner: Any) -> None:
 
 def check_signs_supported(settings: FitSettings) -> None:
     """Reject monotonic constraints if the solver works on single columns."""
-    if settings.solver is not BlockDescent or not settings.stumps_only:
+    if settings.solver is not BlockDescent or not settings.takes_signs:
         raise ValueError(
-            "monotonic_cst requires learner='stump', solver='auto' or 'blocks', "
+            "monotonic_cst requires learner='stump' or 'pair', solver='auto' or 'blocks', "
             "columns_per_round='auto' and pricing='exact': other solvers do not support it"
         )
 

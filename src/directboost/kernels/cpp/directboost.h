@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#define DB_ABI_VERSION 1
+#define DB_ABI_VERSION 2
 
 #define DB_OK 0
 #define DB_OUT_OF_MEMORY 1
@@ -135,6 +135,18 @@ DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_b
                                  const int32_t* n_bins, const uint8_t* kinds, const void* A,
                                  int32_t real_bytes, int32_t k, int32_t q, const double* costs,
                                  double tie, double* price, int32_t* jump, int8_t* polarity);
+
+// For every pair of features, the best price over the products of a jump of the one and a jump of
+// the other, in both polarities. Codes are (m, n), row-major. Only the first n_jumps[f] jumps of a
+// categorical feature exist. `pairs` (n_pairs, 2) are ordered by the first feature; `jumps`
+// (n_pairs, 2) are those of the best product. Ties go to the first jump of the first feature, then
+// of the second, then to polarity +1.
+DB_EXPORT int32_t DB_NAME(price_pairs)(DbTeam* team, const uint8_t* codes, int64_t m, int32_t n,
+                                       const int32_t* n_bins, const uint8_t* kinds,
+                                       const int32_t* n_jumps, const int32_t* pairs,
+                                       int32_t n_pairs, const void* A, int32_t real_bytes,
+                                       int32_t k, int32_t q, const double* costs, double tie,
+                                       double* price, int32_t* jumps, int8_t* polarity);
 
 // Edges (n_jumps, k) of the positive polarity of every jump of one feature.
 DB_EXPORT int32_t DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
