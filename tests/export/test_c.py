@@ -58,7 +58,7 @@ def test_missing_values(blobs_missing, dtype, tmp_path, rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("learner", ["stump", "pair", "tree"])
 def test_categories_are_level_indices(learner, dtype, tmp_path):
     model = DirectBoostClassifier(nu=0.01, learner=learner).fit(FRAMES["pandas"], LABELS)
     assert check(model, dtype, tmp_path, ENCODED) < 3
@@ -70,6 +70,34 @@ def test_trees(dtype, tmp_path, rng):
     X[rng.random(X.shape) < 0.1] = np.nan
     model = DirectBoostClassifier(nu=0.03, learner="tree").fit(X, y)
     assert check(model, dtype, tmp_path, X) < 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_pairs(dtype, tmp_path, rng):
+    """Missing values are left out of training, and of the tables, in some of the features."""
+    X, y = load_wine(return_X_y=True)
+    X[:, :6][rng.random((len(X), 6)) < 0.1] = np.nan
+    model = DirectBoostClassifier(nu=0.03, learner="pair").fit(X, y)
+    assert model.ensemble_.pair_tables
+    assert check(model, dtype, tmp_path, X) < 3
+    for pair in model.ensemble_.pair_tables:
+        for feature, cuts in zip(pair.features, pair.thresholds, strict=True):
+            near = np.concatenate([cuts, np.nextafter(cuts.astype(np.float32), np.float32(9e9))])
+            places = rng.random(len(X)) < 0.1
+            X[places, feature] = rng.choice([*near, np.nan], places.sum())
+    check(model, dtype, tmp_path, X)
+
+
+def test_thresholds_of_pairs_that_rounding_merges(tmp_path):
+    """Thresholds closer than a float32, and below all of them, keep the predictions."""
+    one, two = np.float64(1.0), np.float64(1.0) + 1e-9
+    X = np.array([[a, b] for a in (-1e300, one, two, 2.0) for b in (-1.0, 0.0, 1.0)] * 4)
+    y = ((X[:, 0] > one) ^ (X[:, 1] > 0.5)) + (X[:, 0] > two)
+    model = DirectBoostClassifier(nu=0.01, learner="pair").fit(X, y)
+    rows = X.astype(np.float32).astype(np.float64)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    check(model, "float32", tmp_path, rows)
+    check(model, "float64", tmp_path, rows)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -38,7 +38,7 @@ def test_every_loss_with_its_probabilities(loss, margin):
     assert_agrees(model, WINE[0])
 
 
-@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("learner", ["stump", "pair", "tree"])
 @pytest.mark.parametrize("k", [2, 3])
 def test_missing_values(learner, k):
     data = make_blobs(k, m=120, missing=0.2)
@@ -47,7 +47,7 @@ def test_missing_values(learner, k):
     assert_agrees(model, np.concatenate([data.X, nothing]))
 
 
-@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("learner", ["stump", "pair", "tree"])
 def test_categories_are_level_indices(learner):
     """An unknown level is a missing value, NaN."""
     frame = FRAMES["pandas"].assign(n0=FRAMES["pandas"]["n0"].astype(np.float32))
@@ -89,7 +89,7 @@ def test_the_empty_model_predicts_the_prior(k):
     assert_agrees(model, data.X)
 
 
-@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("learner", ["stump", "pair", "tree"])
 def test_one_row_and_no_row(learner):
     model = DirectBoostClassifier(nu=0.01, learner=learner).fit(*WINE)
     assert_agrees(model, WINE[0][:1])
@@ -97,7 +97,7 @@ def test_one_row_and_no_row(learner):
     assert shapes == [(0,), (0, 3), (0, 3)]
 
 
-@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("learner", ["stump", "pair", "tree"])
 def test_a_few_features_of_many(learner):
     """Unused columns may contain anything."""
     rng = np.random.default_rng(0)

@@ -188,7 +188,7 @@ def test_features_with_a_direction_enter_no_pair():
     products = [h for h in clf.learners_ if isinstance(h, Product)]
     assert products
     assert all(0 not in h.features for h in products)
-    assert clf.certificate_.dictionary.endswith("all pairs of 2 features, monotone")
+    assert clf.certificate_.dictionary.endswith("all pairs of 2 features on 32 bins, monotone")
     assert clf.certificate_.converged
     at = np.linspace(-3, 3, 50)
     scores = clf.decision_function(np.column_stack([at, 0 * at, 0 * at]))

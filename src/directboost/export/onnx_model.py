@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints
+from ..model.ensemble import PairTable
 from ..model.learners import Conjunction, Stump
 from ..model.names import feature_names, has_several_labels
 from ..model.trees import Tree
@@ -90,10 +91,11 @@ def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
         rule = learner.describe("1 feature" if count == 1 else f"{count} features")
         raise ValueError(
             f"to_onnx does not support the weak classifier {rule} ({type(learner).__name__}): "
-            "expected stumps, trees, conjunctions or columns of a pool; fit with learner='stump' "
+            "expected stumps, their products, trees, conjunctions or columns of a pool; fit with learner='stump' "
             "or learner='tree'"
         )
     chains = [_conjunction_tree(h, row) for h, row in others.conjunctions]
+    chains += [_pair_tree(pair) for pair in ensemble.pair_tables]
     trees = [*ensemble.forest, *chains]
     parts = [_tree_scores(graph, trees)] if trees else []
     if others.pool:
@@ -272,6 +274,46 @@ def _conjunction_tree(learner: Conjunction, row: Array) -> tuple[Tree, Array]:
         right=np.where(holds_left, away, onward),
     )
     return chain, np.where(np.arange(chain.n_leaves)[:, None] == 0, row, -row)
+
+
+def _pair_tree(pair: PairTable) -> tuple[Tree, Array]:
+    """Return the table of a pair as a tree, with the scores of its leaves (leaves, k).
+
+    The first feature is searched by bisection, and below each of its cells the second one. A split
+    at infinity separates missing values, which go to the right.
+    """
+    splits: list[tuple[int, float, list[int]]] = []  # feature, value, children
+    cells: list[tuple[int, int]] = []
+
+    def search(axis: int, low: int, high: int, first: int) -> int:
+        """Add the splits that find a cell among low..high of an axis; return the child."""
+        if low == high and axis == 1:
+            cells.append((first, low))
+            return ~(len(cells) - 1)
+        if low == high:
+            return search(1, 0, pair.thresholds[1].size + 1, low)
+        cuts = pair.thresholds[axis]
+        missing = high == cuts.size + 1  # the last cell is that of missing values
+        middle = high - 1 if missing else (low + high) // 2
+        split = len(splits)
+        value = np.inf if missing else float(cuts[middle])
+        splits.append((pair.features[axis], value, []))
+        splits[split][2].append(search(axis, low, middle, first))
+        splits[split][2].append(search(axis, middle + 1, high, first))
+        return split
+
+    search(0, 0, pair.thresholds[0].size + 1, 0)
+    feature, value, children = zip(*splits, strict=True)
+    tree = Tree(
+        feature=np.array(feature),
+        value=np.array(value),
+        is_level=np.zeros(len(splits), dtype=bool),
+        missing_left=np.isfinite(value),
+        left=np.array(children)[:, 0],
+        right=np.array(children)[:, 1],
+    )
+    places = np.array(cells)
+    return tree, pair.values[places[:, 0], places[:, 1]]
 
 
 # --- Decoding --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from .learners import CategoryStump, Stump, WeakClassifier
+from .learners import CategoryStump, Product, Stump, WeakClassifier
 from .names import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
@@ -110,6 +110,9 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
         return learner.describe(names[learner.feature], str(level))
     if isinstance(learner, Leaf):
         return leaf_words(learner, names, model.categories_, model.missing_)
+    if isinstance(learner, Product):
+        first, second = (describe_rule(model, h) for h in (learner.first, learner.second))
+        return f"{first} exactly where {second}"
     if not isinstance(learner, Stump):
         return learner.describe(_first_names([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])

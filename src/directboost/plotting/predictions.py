@@ -132,6 +132,9 @@ def _cuts(model: Any, feature: int) -> Array:
         )
     read = ensemble.stump_features.tolist()
     cuts = [ensemble.thresholds[read.index(feature)]] if feature in read else []
+    for table in ensemble.pair_tables:
+        both = zip(table.features, table.thresholds, strict=True)
+        cuts += [own for other, own in both if other == feature]
     for tree, _ in ensemble.forest:
         own = tree.feature == feature
         around = np.where(tree.is_level[own], 0.5, 0.0)

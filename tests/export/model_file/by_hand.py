@@ -21,13 +21,13 @@ def scores(document, row):
 
 def in_order(block):
     """Yield the kind and the properties of every weak classifier."""
-    used = dict.fromkeys(block, 0)
+    used, items = dict.fromkeys(block, 0), 0
     for kind, count in zip(block["order"]["kind"], block["order"]["count"], strict=True):
         for _ in range(count):
             group, place = block[kind], used[kind]
             used[kind] += 1
-            first = sum(group["items"][:place]) if kind == "conjunction" else None
-            yield kind, {key: values[place] for key, values in group.items()} | {"first": first}
+            yield kind, {key: values[place] for key, values in group.items()} | {"first": items}
+            items += group["items"][place] if "items" in group else 0
 
 
 def vote(block, learner, row):
@@ -36,9 +36,10 @@ def vote(block, learner, row):
         return h["polarity"]
     if kind == "pool_column":
         return h["polarity"] * row[h["feature"]]
-    if kind == "conjunction":
+    if kind in ("conjunction", "product"):
         items = list(in_order(block["items"]))[h["first"] : h["first"] + h["items"]]
-        return min(vote(block["items"], item, row) for item in items)
+        votes = [vote(block["items"], item, row) for item in items]
+        return min(votes) if kind == "conjunction" else math.prod(votes)
     if kind == "leaf":
         return (
             h["polarity"] if leaf(block["trees"][h["tree"]], row) == h["leaf"] else -h["polarity"]

@@ -10,6 +10,7 @@ from .model import CModel, ScorePart
 from .scores import (
     count_merged_splits,
     make_thresholds,
+    pair_part,
     pool_part,
     table_part,
     threshold_part,
@@ -79,6 +80,7 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     coef = model.ensemble.coef[np.array(varying, dtype=bool)]
     max_scores = np.abs(model.base) + np.abs(coef).sum(axis=0)
     tables = [thresholds.jump, *(table for _, table in model.ensemble.forest)]
+    tables += [pair.values for pair in model.ensemble.pair_tables]
     max_entry = max(np.abs(table).max(initial=0.0) for table in tables)
     step = step_size(precision, max_entry, float(max_scores.max()))
     if exact:
@@ -86,7 +88,11 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     else:
         stumps = threshold_part(thresholds, model.used.size, precision, step)
         base = thresholds.base
-    maybe = (tree_part(model, precision, step), pool_part(model, precision))
+    maybe = (
+        pair_part(model, precision, step),
+        tree_part(model, precision, step),
+        pool_part(model, precision),
+    )
     others = [part for part in maybe if part is not None]
     entries = quantized(base, step, precision.score)
     error = np.abs(entries.astype(np.float64) * step - base)

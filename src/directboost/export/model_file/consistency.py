@@ -14,6 +14,7 @@ from .learners import GROUPS, check_tree
 from .schema_types import JSONObject, require
 from .values import NotStored, are_ascending, labels_from_json
 
+_WITH_ITEMS = ("conjunction", "product")  # kinds whose rules are in learners.items
 _MAX_SIZE = 2**27  # numbers in an array: 1 GiB in double precision
 
 
@@ -97,16 +98,50 @@ def _check_learners(learners: JSONObject, n_levels: list[int]) -> None:
     for number, tree in enumerate(trees):
         _check_tree(tree, f"learners.trees[{number}]", n_levels)
     items = learners["items"]
-    expected = sum((learners["conjunction"] or {"items": []})["items"])
+    own = [count for kind in _WITH_ITEMS for count in (learners[kind] or {"items": []})["items"]]
+    expected = sum(own)
     found = 0 if items is None else _check_groups(items, "learners.items", n_levels)
-    reason = f"{found} rules are invalid: the conjunctions have {expected}"
+    reason = f"{found} rules are invalid: the conjunctions and products have {expected}"
     require(found == expected, "learners.items", reason)
     _check_groups(learners, "learners", n_levels)
+    _check_products(learners)
     leaf = learners["leaf"] or {"tree": [], "leaf": []}
     for number, (tree, own) in enumerate(zip(leaf["tree"], leaf["leaf"], strict=True)):
         require(tree < len(trees), f"learners.leaf.tree[{number}]", f"there is no tree {tree}")
         exists = own <= len(trees[tree]["feature"])
         require(exists, f"learners.leaf.leaf[{number}]", f"tree {tree} has no leaf {own}")
+
+
+def _check_products(learners: JSONObject) -> None:
+    """Check that the two stumps of every product read different features, in ascending order."""
+    if learners["product"] is None:
+        return
+    counts = {kind: iter((learners[kind] or {"items": []})["items"]) for kind in _WITH_ITEMS}
+    features = _in_order(learners["items"], "feature")
+    place = 0
+    for kind in _in_order(learners):
+        if kind not in _WITH_ITEMS:
+            continue
+        count = next(counts[kind])
+        if kind == "product":
+            one, other = features[place : place + 2]
+            reason = f"features {one} and {other} of a product are invalid: expected ascending ones"
+            require(one < other, f"learners.items (rule {place})", reason)
+        place += count
+
+
+def _in_order(plain: JSONObject, key: str | None = None) -> list[Any]:
+    """Return the kinds of all members in the order of the document, or one of their properties."""
+    order = plain["order"]
+    kinds = [
+        kind
+        for kind, count in zip(order["kind"], order["count"], strict=True)
+        for _ in range(count)
+    ]
+    if key is None:
+        return kinds
+    values = {kind: iter(plain[kind][key]) for kind in set(kinds)}
+    return [next(values[kind]) for kind in kinds]
 
 
 def _check_tree(tree: JSONObject, place: str, n_levels: list[int]) -> None:

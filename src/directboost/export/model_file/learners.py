@@ -12,6 +12,7 @@ from ...model.learners import (
     Constant,
     Negated,
     PoolColumn,
+    Product,
     Stump,
     WeakClassifier,
 )
@@ -58,11 +59,12 @@ GROUPS: dict[str, dict[str, SchemaType]] = {
     "pool_column": {"feature": _INDICES, "polarity": _SIGNS},
     "leaf": {"tree": _INDICES, "leaf": _INDICES, "polarity": _SIGNS},
     "conjunction": {"items": ListOf(Integer(1, 10_000))},
+    "product": {"items": ListOf(Choice((2,)))},
 }
 _ORDER = Object({
     "kind": ListOf(Choice(tuple(GROUPS))), "count": ListOf(Integer(1, 2**40))
 })  # fmt: skip
-#: Type of the rules of all conjunctions, one conjunction after the other.
+#: Type of the rules of all conjunctions and products, in the order of these.
 ITEMS = Object({"order": _ORDER}, {name: Object(GROUPS[name]) for name in ("stump", "level")})
 #: Type of the weak classifiers.
 LEARNERS = Object(
@@ -125,13 +127,15 @@ def learners_to_json(learners: Sequence[WeakClassifier]) -> JSONObject:
         number, _ = trees.setdefault(id(h.tree), (len(trees), h.tree))
         return number, int(h.number), int(h.polarity)
 
-    def conjunction_properties(h: Conjunction) -> tuple[Any, ...]:
-        items.extend(h.items)
-        return (len(h.items),)
+    def item_properties(h: Conjunction | Product) -> tuple[Any, ...]:
+        own = h.items if isinstance(h, Conjunction) else (h.first, h.second)
+        items.extend(own)
+        return (len(own),)
 
     special: dict[type, tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
         Leaf: ("leaf", leaf_properties),
-        Conjunction: ("conjunction", conjunction_properties),
+        Conjunction: ("conjunction", item_properties),
+        Product: ("product", item_properties),
     }
     plain = _grouped([_row(h, _SIMPLE | special) for h in learners])
     if trees:
@@ -174,9 +178,9 @@ def _unsupported(h: Any) -> ModelFileError:
     inner = getattr(h, "source", h)  # the classifier behind one of its classes
     name = type(getattr(inner, "classifier", inner)).__name__
     return ModelFileError(
-        f"a model file cannot store weak classifiers of type {name}: expected stumps, trees grown "
-        "by learner='tree', columns of a pool or conjunctions; use pickle or skops to save this "
-        "model"
+        f"a model file cannot store weak classifiers of type {name}: expected stumps, products "
+        "of stumps, trees grown by learner='tree', columns of a pool or conjunctions; use pickle "
+        "or skops to save this model"
     )
 
 
@@ -206,6 +210,7 @@ def learners_from_json(plain: JSONObject) -> list[WeakClassifier]:
     }
     items = iter(_in_order(plain["items"], makers) if plain["items"] else ())
     makers["conjunction"] = lambda count: Conjunction(tuple(next(items) for _ in range(count)))
+    makers["product"] = lambda count: Product(*(next(items) for _ in range(count)))
     return _in_order(plain, makers)
 
 

@@ -180,7 +180,8 @@ def has_tables(model: Any) -> bool:
 
 
 def _has_only_stumps(model: Any) -> bool:
-    return not (model.ensemble_.forest or model.ensemble_.others)
+    ensemble = model.ensemble_
+    return not (ensemble.forest or ensemble.others or ensemble.pair_tables)
 
 
 def no_tables_reason(model: Any) -> str | None:
