@@ -9,8 +9,9 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from .prox import row_norms
 
-#: Kinds of features: ordered codes; ordered codes and a last one for missing; unordered codes.
-ORDERED, WITH_MISSING, CATEGORICAL = 0, 1, 2
+#: Kinds of features: ordered codes; ordered codes and a last one for missing; unordered codes; the
+#: two codes of a product of stumps, which are ordered.
+ORDERED, WITH_MISSING, CATEGORICAL, PRODUCT = range(4)
 
 
 def n_jumps(n_bins: int, kind: int) -> int:
@@ -83,9 +84,10 @@ def jump_penalty(jumps: Array, p: float) -> float:
 def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
     """Return the table of every feature; features with ordered codes are computed together."""
     tables = [np.empty(0)] * len(jumps)
-    for f in np.flatnonzero(kinds).tolist():
+    others = np.isin(kinds, (WITH_MISSING, CATEGORICAL))
+    for f in np.flatnonzero(others).tolist():
         tables[f] = table_of(jumps[f], int(n_bins[f]), int(kinds[f]))
-    ordered = np.flatnonzero(np.equal(kinds, ORDERED))
+    ordered = np.flatnonzero(~others)
     if ordered.size:
         n_bins, joined = n_bins[ordered], np.concatenate([jumps[f] for f in ordered.tolist()])
         sums = np.zeros((joined.shape[0] + 1, joined.shape[1]))

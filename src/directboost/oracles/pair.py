@@ -13,7 +13,7 @@ from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
 from ..kernels import price_pairs
 from ..kernels.reference import edges_of_pair
-from ..kernels.step_functions import ORDERED, side
+from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
 from ..kernels.threads import Team
 from ..model.learners import Constant, Learner, Product, WeakClassifier
@@ -91,8 +91,8 @@ class PairFeatures:
 
     @property
     def kinds(self) -> Ints:
-        """Kinds of the codes; those of the products are ORDERED."""
-        products = np.full(len(self._products), ORDERED, dtype=np.uint8)
+        """Kinds of the codes; those of the products are PRODUCT."""
+        products = np.full(len(self._products), PRODUCT, dtype=np.uint8)
         return np.concatenate([self._stumps.kinds, products])
 
     def add(self, keys: Sequence[_Key], costs: Sequence[float]) -> list[int]:

@@ -62,6 +62,7 @@ class ActiveSet {
   }
   bool missing(int32_t v) const { return model_.kinds[work_[v]] == DB_WITH_MISSING; }
   bool levels(int32_t v) const { return model_.kinds[work_[v]] == DB_CATEGORICAL; }
+  bool product(int32_t v) const { return model_.kinds[work_[v]] == DB_PRODUCT; }
   double nu(int32_t v) const { return model_.nu[work_[v]]; }
 
   // A jump: its entries in the model, the segment of its feature before it (categorical: the

@@ -5,7 +5,8 @@
 // Conventions: matrices are row-major and contiguous unless a stride is named. `code_bytes` is 1, 2
 // or 4 (uint8, uint16, uint32), `real_bytes` is 4 or 8 (float, double). Codes of feature f start at
 // codes + f * m. The kind of a feature is DB_ORDERED (codes have an order), DB_WITH_MISSING
-// (ordered except for the last code, the missing value) or DB_CATEGORICAL (no order).
+// (ordered except for the last code, the missing value), DB_CATEGORICAL (no order) or DB_PRODUCT
+// (two codes, whether two stumps agree; ordered, but processed together with other products).
 // step_functions.py defines the numbering of the jumps. Jumps are always double, and so are tables
 // unless stated otherwise. `team` is null or the threads that help.
 //
@@ -26,6 +27,7 @@
 #define DB_ORDERED 0
 #define DB_WITH_MISSING 1
 #define DB_CATEGORICAL 2
+#define DB_PRODUCT 3
 
 #ifndef DIRECTBOOST_ISA
 #define DIRECTBOOST_ISA base

@@ -4,6 +4,9 @@
 // them, and the result is summed over the segments. The most common segment of a feature is left
 // out of the pass: its row of the table is replaced by zero and a constant score, and its sum is
 // the total minus the other sums.
+//
+// Products of stumps, which are many and have two segments each, are processed six at a time: the
+// six codes of a row together are one code of 64, so that a row takes one look-up for all of them.
 #pragma once
 
 #include "active_set.h"
@@ -12,18 +15,75 @@
 
 namespace DB_SPACE {
 
-// For every row its segments, except the most common ones.
+// The features of an active set: the products, and all others.
+class SplitFeatures {
+ public:
+  explicit SplitFeatures(const ActiveSet& live) : features_(live.features()) {
+    for (int32_t v = 0; v < live.features(); ++v)
+      if (!live.product(v)) features_[others_++] = v;
+    for (int32_t v = 0, next = others_; v < live.features(); ++v)
+      if (live.product(v)) features_[next++] = v;
+    products_ = live.features() - others_;
+  }
+
+  int32_t others() const { return others_; }
+  int32_t other(int32_t u) const { return features_[u]; }
+  int32_t products() const { return products_; }
+  int32_t product(int32_t u) const { return features_[others_ + u]; }
+
+ private:
+  Scratch<int32_t> features_;
+  int32_t others_ = 0, products_ = 0;
+};
+
+// Products in groups of six, each with one code of 64 for every row: bit b is the code of member b.
+class JointCodes {
+ public:
+  static constexpr int32_t kMembers = 6, kCells = 64;
+
+  JointCodes(DbTeam* team, const DbQuadraticModel& model, const SplitFeatures& split,
+             const ActiveSet& live)
+      : n_(model.n),
+        groups_((split.products() + kMembers - 1) / kMembers),
+        codes_(static_cast<size_t>(model.n) * groups_) {
+    with_codes(model.code_bytes, [&](auto* code) {
+      auto all = static_cast<decltype(code)>(model.codes);
+      share(team, groups_, [&](int32_t group) {
+        uint8_t* out = codes_.get() + static_cast<size_t>(group) * n_;
+        for (int32_t b = 0; b < kMembers && group * kMembers + b < split.products(); ++b) {
+          const int32_t w = live.work(split.product(group * kMembers + b));
+          auto codes = all + static_cast<size_t>(model.features[w]) * n_;
+          for (int64_t i = 0; i < n_; ++i) out[i] |= static_cast<uint8_t>(codes[i] << b);
+        }
+      });
+    });
+  }
+
+  int32_t groups() const { return groups_; }
+  const uint8_t* of(int32_t group) const {
+    return codes_.get() + static_cast<size_t>(group) * n_;
+  }
+
+ private:
+  const int64_t n_;
+  const int32_t groups_;
+  Scratch<uint8_t> codes_;
+};
+
+// For every row its segments, except the most common ones; without products.
 class RowSegments {
  public:
-  RowSegments(DbTeam* team, const DbQuadraticModel& model, const ActiveSet& live)
-      : stride_(live.features()),
+  RowSegments(DbTeam* team, const DbQuadraticModel& model, const SplitFeatures& split,
+              const ActiveSet& live)
+      : stride_(split.others()),
         most_common_(live.features()),
         counts_(static_cast<size_t>(model.n)),
         places_(static_cast<size_t>(model.n) * stride_ + 1, Uninitialised()) {
     with_codes(model.code_bytes, [&](auto* code) {
       auto codes = static_cast<decltype(code)>(model.codes);
-      share(team, stride_, [&](int32_t v) { find_most_common(model, live, v, codes); });
-      share(team, model_pieces(model.n), [&](int32_t piece) { fill(model, live, piece, codes); });
+      share(team, stride_, [&](int32_t u) { find_most_common(model, live, split.other(u), codes); });
+      share(team, model_pieces(model.n),
+            [&](int32_t piece) { fill(model, split, live, piece, codes); });
     });
   }
 
@@ -51,12 +111,14 @@ class RowSegments {
   }
 
   template <class Code>
-  void fill(const DbQuadraticModel& model, const ActiveSet& live, int32_t piece, const Code* all) {
+  void fill(const DbQuadraticModel& model, const SplitFeatures& split, const ActiveSet& live,
+            int32_t piece, const Code* all) {
     const int64_t rows = model_piece(model.n), begin = piece * rows;
     const int64_t end = begin + rows < model.n ? begin + rows : model.n;
     for (int64_t first = begin; first < end; first += kTogether) {
       const int64_t last = first + kTogether < end ? first + kTogether : end;
-      for (int32_t v = 0; v < stride_; ++v) {
+      for (int32_t u = 0; u < stride_; ++u) {
+        const int32_t v = split.other(u);
         const uint32_t *segment = live.segment_of(v), common = most_common_[v];
         const Code* codes = all + static_cast<size_t>(model.features[live.work(v)]) * model.n;
         for (int64_t i = first; i < last; ++i) {
@@ -81,11 +143,15 @@ class HessianProduct {
         model_(model),
         live_(live),
         curvature_(model),
-        places_(team, model, live),
+        split_(live),
+        places_(team, model, split_, live),
+        joint_(team, model, split_, live),
         k_(model.k),
         width_(padded(model.k)),
         pieces_(model_pieces(model.n)),
-        size_((live.segments() + 1) * width_),
+        tile_(joint_.groups() > 0 ? kTile : 1),
+        first_cell_((live.segments() + 1) * width_),
+        size_(first_cell_ + static_cast<size_t>(joint_.groups()) * JointCodes::kCells * width_),
         tables_(size_),
         hist_(size_ * pieces_),
         seen_(pieces_) {}
@@ -94,11 +160,15 @@ class HessianProduct {
   void apply(const double* tables, double* sums) {
     set_tables(tables);
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
-    each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real* hist) {
+    each_tile([&](auto vectors, auto coupling, int64_t begin, int64_t end, Real* work, Real* sizes,
+                  Real* hist) {
       constexpr int N = decltype(vectors)::value;
-      forward<N>(i, work);
-      curvature_.template apply<N, decltype(coupling)::value>(i, work, work, work + width_);
-      backward<N>(i, work, hist);
+      forward_tile<N>(begin, end, work);
+      for (int64_t i = begin; i < end; ++i) {
+        Real* row = work + (i - begin) * width_;
+        curvature_.template apply<N, decltype(coupling)::value>(i, row, row, sizes);
+      }
+      backward_tile<N>(begin, end, work, hist);
     });
     add_pieces(1.0, sums);
   }
@@ -106,11 +176,15 @@ class HessianProduct {
   // Q += H dF for the scores dF of the tables; returns dF' H dF.
   double move(const double* tables) {
     set_tables(tables);
-    each_row([&](auto vectors, auto coupling, int64_t i, Real* work, Real*) {
+    each_tile([&](auto vectors, auto coupling, int64_t begin, int64_t end, Real* work, Real* sizes,
+                  Real*) {
       constexpr int N = decltype(vectors)::value;
-      forward<N>(i, work);
-      curvature_.template apply<N, decltype(coupling)::value>(i, work, work, work + width_);
-      add_vectors<N>(static_cast<Real*>(model_.Q) + i * width_, work, width_ / kRowLanes);
+      forward_tile<N>(begin, end, work);
+      for (int64_t i = begin; i < end; ++i) {
+        Real* row = work + (i - begin) * width_;
+        curvature_.template apply<N, decltype(coupling)::value>(i, row, row, sizes);
+        add_vectors<N>(static_cast<Real*>(model_.Q) + i * width_, row, width_ / kRowLanes);
+      }
     });
     double curvature = 0.0;
     for (int32_t piece = 0; piece < pieces_; ++piece) curvature += seen_[piece];
@@ -120,47 +194,103 @@ class HessianProduct {
   // sums -= Q, summed over the segments.
   void subtract_gradient(double* sums) {
     std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
-    each_row([&](auto vectors, auto, int64_t i, Real*, Real* hist) {
-      const Real* Q = static_cast<const Real*>(model_.Q) + i * width_;
-      backward<decltype(vectors)::value>(i, Q, hist);
+    each_tile([&](auto vectors, auto, int64_t begin, int64_t end, Real*, Real*, Real* hist) {
+      const Real* Q = static_cast<const Real*>(model_.Q) + begin * width_;
+      backward_tile<decltype(vectors)::value>(begin, end, Q, hist);
     });
     add_pieces(-1.0, sums);
   }
 
  private:
-  // The last row of the tables is the score of a row in the most common segments of all features.
+  static constexpr int64_t kTile = 256;  // rows whose scores stay in the first-level cache
+
+  // The last row of the tables of segments is the score of a row in the most common segments of all
+  // features but the products. The tables of the groups of products follow.
   void set_tables(const double* tables) {
     Real* base = tables_.get() + live_.segments() * width_;
     for (int32_t r = 0; r < k_; ++r) {
       double sum = 0.0;
-      for (int32_t v = 0; v < live_.features(); ++v)
-        sum += tables[static_cast<size_t>(places_.most_common(v)) * k_ + r];
+      for (int32_t u = 0; u < split_.others(); ++u)
+        sum += tables[static_cast<size_t>(places_.most_common(split_.other(u))) * k_ + r];
       base[r] = static_cast<Real>(sum);
     }
-    for (int32_t v = 0; v < live_.features(); ++v) {
+    for (int32_t u = 0; u < split_.others(); ++u) {
+      const int32_t v = split_.other(u);
       const double* zero = tables + static_cast<size_t>(places_.most_common(v)) * k_;
       for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s)
         for (int32_t r = 0; r < k_; ++r)
           tables_[s * width_ + r] = static_cast<Real>(tables[s * k_ + r] - zero[r]);
     }
+    share(team_, joint_.groups(), [&](int32_t group) { set_cells(group, tables); });
   }
 
-  // Calls f for every row with scratch memory for its scores and the sizes of its piece.
+  // The sum of the two-segment tables of the members of a group, for each of their joint codes.
+  void set_cells(int32_t group, const double* tables) {
+    Scratch<double> cells(static_cast<size_t>(JointCodes::kCells) * k_);
+    int32_t known = 1;  // joint codes of the members so far
+    for (int32_t u = group * JointCodes::kMembers; u < last_member(group); ++u, known *= 2) {
+      const double* own = tables + live_.first_segment(split_.product(u)) * k_;
+      for (int32_t c = 0; c < known * k_; ++c) cells[known * k_ + c] = cells[c] + own[k_ + c % k_];
+      for (int32_t c = 0; c < known * k_; ++c) cells[c] += own[c % k_];
+    }
+    Real* out = tables_.get() + first_cell_ + cells_before(group);
+    for (int32_t c = 0; c < known; ++c)
+      for (int32_t r = 0; r < k_; ++r) out[c * width_ + r] = static_cast<Real>(cells[c * k_ + r]);
+  }
+
+  int32_t last_member(int32_t group) const {
+    const int32_t end = (group + 1) * JointCodes::kMembers;
+    return end < split_.products() ? end : split_.products();
+  }
+
+  size_t cells_before(int32_t group) const {
+    return static_cast<size_t>(group) * JointCodes::kCells * width_;
+  }
+
+  // Calls f for tiles of rows with scratch memory for their scores and the sizes of their piece.
   template <class Function>
-  void each_row(Function f) {
+  void each_tile(Function f) {
     with_row_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
           const int64_t rows = model_piece(model_.n), begin = piece * rows;
           const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
-          Scratch<Real> work(2 * static_cast<size_t>(width_));
-          for (int64_t i = begin; i < end; ++i)
-            f(vectors, coupling, i, work.get(), hist_.get() + piece * size_);
+          Scratch<Real> work(static_cast<size_t>(tile_ + 1) * width_);
+          Real* sizes = work.get() + tile_ * width_;
+          for (int64_t i = begin; i < end; i += tile_)
+            f(vectors, coupling, i, i + tile_ < end ? i + tile_ : end, work.get(), sizes,
+              hist_.get() + piece * size_);
           seen_[piece] = 0.0;
-          for (int32_t r = 0; r < width_; ++r) seen_[piece] += work[width_ + r];
+          for (int32_t r = 0; r < width_; ++r) seen_[piece] += sizes[r];
         });
       });
     });
+  }
+
+  template <int N>
+  DB_INLINE void forward_tile(int64_t begin, int64_t end, Real* scores) const {
+    const size_t width = N > 0 ? N * kRowLanes : width_;
+    const int32_t vectors = static_cast<int32_t>(width / kRowLanes);
+    for (int64_t i = begin; i < end; ++i) forward<N>(i, scores + (i - begin) * width);
+    for (int32_t group = 0; group < joint_.groups(); ++group) {
+      const uint8_t* code = joint_.of(group) + begin;
+      const Real* cells = tables_.get() + first_cell_ + cells_before(group);
+      for (int64_t i = 0; i < end - begin; ++i)
+        add_vectors<N>(scores + i * width, cells + code[i] * width, vectors);
+    }
+  }
+
+  template <int N>
+  DB_INLINE void backward_tile(int64_t begin, int64_t end, const Real* image, Real* hist) const {
+    const size_t width = N > 0 ? N * kRowLanes : width_;
+    const int32_t vectors = static_cast<int32_t>(width / kRowLanes);
+    for (int64_t i = begin; i < end; ++i) backward<N>(i, image + (i - begin) * width, hist);
+    for (int32_t group = 0; group < joint_.groups(); ++group) {
+      const uint8_t* code = joint_.of(group) + begin;
+      Real* cells = hist + first_cell_ + cells_before(group);
+      for (int64_t i = 0; i < end - begin; ++i)
+        add_vectors<N>(cells + code[i] * width, image + i * width, vectors);
+    }
   }
 
   // Two running sums, since a single one would wait for its own additions.
@@ -216,7 +346,24 @@ class HessianProduct {
   }
 
   void add_pieces(double sign, double* sums) {
-    share(team_, live_.features(), [&](int32_t v) { add_feature(v, sign, sums); });
+    share(team_, split_.others(), [&](int32_t u) { add_feature(split_.other(u), sign, sums); });
+    share(team_, joint_.groups(), [&](int32_t group) { add_group(group, sign, sums); });
+  }
+
+  // Adds up the pieces of a group, and its cells by the code of every member.
+  void add_group(int32_t group, double sign, double* sums) const {
+    const int32_t first = group * JointCodes::kMembers, members = last_member(group) - first;
+    Scratch<double> cells(static_cast<size_t>(JointCodes::kCells) * k_);
+    for (int32_t piece = 0; piece < pieces_; ++piece) {
+      const Real* hist = hist_.get() + piece * size_ + first_cell_ + cells_before(group);
+      for (int32_t c = 0; c < 1 << members; ++c)
+        for (int32_t r = 0; r < k_; ++r) cells[c * k_ + r] += hist[c * width_ + r];
+    }
+    for (int32_t b = 0; b < members; ++b) {
+      double* out = sums + live_.first_segment(split_.product(first + b)) * k_;
+      for (int32_t c = 0; c < 1 << members; ++c)
+        for (int32_t r = 0; r < k_; ++r) out[(c >> b & 1) * k_ + r] += sign * cells[c * k_ + r];
+    }
   }
 
   void add_feature(int32_t v, double sign, double* sums) const {
@@ -240,9 +387,12 @@ class HessianProduct {
   const DbQuadraticModel& model_;
   const ActiveSet& live_;
   const RowCurvature<Real> curvature_;
+  const SplitFeatures split_;
   const RowSegments places_;
+  const JointCodes joint_;
   const int32_t k_, width_, pieces_;
-  const size_t size_;
+  const int64_t tile_;
+  const size_t first_cell_, size_;  // of the cells of the first group; of all tables
   Scratch<Real> tables_, hist_;
   Scratch<double> seen_;
 };
