@@ -25,7 +25,7 @@ from .export.model_file import (
 from .history import Record, RoundRecord, Status
 from .model.ensemble import Ensemble
 from .model.names import feature_names
-from .oracles import PoolOracle, TreeOracle
+from .oracles import PairOracle, PoolOracle, TreeOracle
 
 
 def load(path: Any, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -116,7 +116,7 @@ def _make_parameter(value: Any, name: str) -> Any:
     """Return the value of a parameter, with objects of the package constructed."""
     if not isinstance(value, KnownObject):
         return value
-    oracles: dict[str, Any] = {"PoolOracle": PoolOracle, "TreeOracle": TreeOracle}
+    oracles: dict[str, Any] = {one.__name__: one for one in (PairOracle, PoolOracle, TreeOracle)}
     kind = oracles.get(value.name) or _estimator_class(value.name)
     try:
         return kind(**value.attributes)

@@ -30,9 +30,7 @@ def check(model, data, costs=None, factor=1.0):
     costs = np.ones(data.X.shape[1]) if costs is None else costs
     H, kappa = enumerate_with_products(data.X, costs, factor=factor)
     p = EXPONENTS[model.penalty]
-    best, _ = solve_twin(
-        H, data.y, data.k, data.s, model.loss, model.margin, p, model.nu_, kappa
-    )
+    best, _ = solve_twin(H, data.y, data.k, data.s, model.loss, model.margin, p, model.nu_, kappa)
     assert proof.converged
     assert proof.dictionary == "all stumps and all pairs"
     assert proof.primal == pytest.approx(best, rel=1e-6)

@@ -62,7 +62,9 @@ def test_the_kernel_equals_its_twin(q, k):
     """For every number of vectors of classes, with many partners of a feature and with few."""
     for seed, n in ((k, 4), (k + 1, 20)):
         features, pairs, A, costs = draw(seed, m=90, n=n, k=k)
-        found, twin = (f(*features, pairs, A, q, costs) for f in (price_pairs, reference.price_pairs))
+        found, twin = (
+            f(*features, pairs, A, q, costs) for f in (price_pairs, reference.price_pairs)
+        )
         np.testing.assert_allclose(found[0], twin[0], rtol=1e-12)
         np.testing.assert_array_equal(found[1], twin[1])
         np.testing.assert_array_equal(found[2], twin[2])

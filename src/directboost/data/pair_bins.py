@@ -51,7 +51,7 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
     jumps, exact = [], True
     for i, f in enumerate(features.tolist()):
         fine, bins = binned.codes_of(f), int(binned.n_bins[f])
-        mass = np.bincount(fine, weights=weight, minlength=bins)
+        mass: Array = np.bincount(fine, weights=weight, minlength=bins).astype(np.float64)
         if binned.kinds[f] == CATEGORICAL:
             new, own = _merged_levels(mass, pair_bins)
             n_bins[i] = int(new.max()) + 1
@@ -69,7 +69,7 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
 def _merged_bins(mass: Array, missing: int, pair_bins: int) -> tuple[Ints, Ints]:
     """Return the new code of every bin of an ordered feature, and the jumps that are kept."""
     present = mass.size - missing
-    cuts = np.arange(present - 1)  # bins that are followed by a threshold
+    cuts: Ints = np.arange(present - 1)  # bins that are followed by a threshold
     if present > pair_bins:
         cuts = quantile_cuts(np.cumsum(mass[:present]), pair_bins)
     new = np.searchsorted(cuts, np.arange(present))

@@ -312,10 +312,11 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         Scale of `nu`. "relative": a fraction of nu_max; 1 gives the empty model, and 0.03 to
         0.001 is the useful range on most data. "absolute": nu itself. "paper": as printed in the
         paper (for the pairwise hinge, nu is divided by the sum of the sample weights).
-    learner : {"stump", "tree"}, classifier or Oracle, default="stump"
-        The weak classifiers. "stump": all decision stumps. "tree": leaves of trees grown on the
-        binned data; `oracles.TreeOracle` has more options. A scikit-learn classifier that
-        supports sample weights, such as `DecisionTreeClassifier(max_depth=2)`. An oracle, such as
+    learner : {"stump", "pair", "tree"}, classifier or Oracle, default="stump"
+        The weak classifiers. "stump": all decision stumps. "pair": all stumps, and all products of
+        two stumps on different features; `oracles.PairOracle` has more options. "tree": leaves of
+        trees grown on the binned data; `oracles.TreeOracle` has more options. A scikit-learn
+        classifier that supports sample weights, such as `DecisionTreeClassifier(max_depth=2)`. An oracle, such as
         `oracles.PoolOracle()`. The certificate names the dictionary that it holds for.
     solver : str or Solver, default="auto"
         Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
@@ -336,8 +337,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         Largest number of bins per feature, one more than the number of thresholds. None uses
         every threshold between distinct values.
     feature_costs : array-like or dict, optional
-        Penalty factor of every stump that reads the feature, one per feature or by name. A weak
-        classifier that reads several features has the sum of their costs. See also `max_cost` of
+        Penalty factor of every stump that reads the feature, one per feature or by name. A product
+        of two stumps has the mean of the costs of its features, any other weak classifier that
+        reads several features the sum. See also `max_cost` of
         `DirectBoostClassifierCV`.
     categorical_features : "from_dtype" or array-like, optional
         Which features are categorical: a mask, indices or names. By default, and with

@@ -12,10 +12,9 @@ from ..data.binning import BinnedData, ColumnWeights
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
 from ..kernels import price_pairs
-from ..kernels.reference import edges_of_pair
+from ..kernels.reference.pairs import edges_of_pair
 from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
-from ..kernels.threads import Team
 from ..model.learners import Constant, Learner, Product, WeakClassifier
 from ..penalties import L1, Penalty
 from ..problem.columns import Proposals
@@ -332,7 +331,7 @@ def _usable_pairs(chosen: Ints | None, usable: Bools) -> Ints:
         one, other = np.triu_indices(places.size, 1)
         return np.column_stack([places[one], places[other]])
     pairs = np.unique(np.sort(np.asarray(chosen).reshape(-1, 2), axis=1), axis=0)
-    return pairs[usable[pairs].all(axis=1) & (pairs[:, 0] != pairs[:, 1])]
+    return np.asarray(pairs[usable[pairs].all(axis=1) & (pairs[:, 0] != pairs[:, 1])])
 
 
 def _n_pairs(features: int) -> int:

@@ -108,7 +108,7 @@ class FeatureColumns(Columns):
         places = np.array(features, dtype=np.int64)
         signs = self.signs[np.minimum(places, self.signs.shape[0] - 1)]
         signs[places >= self.signs.shape[0]] = 0
-        return signs
+        return np.asarray(signs)
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""

@@ -13,7 +13,7 @@ from directboost import (
     DirectBoostMultiLabelClassifier,
 )
 from directboost.baselines import AdaBoostMO, AdaBoostSIP, GradBoost, JointBoost, OneVsAllBoost
-from directboost.oracles import PoolOracle, TreeOracle
+from directboost.oracles import PairOracle, PoolOracle, TreeOracle
 from tests.frame_data import FRAMES, LABELS
 
 X, Y = load_iris(return_X_y=True)
@@ -24,6 +24,7 @@ FRAME = FRAMES["pandas"]
 MARKS = np.column_stack([Y == 0, Y > 0, X[:, 0] > 6.0]).astype(int)
 NAMED = pd.DataFrame(MARKS, columns=["small", "large", "long"])
 TREES = TreeOracle(max_leaves=4)
+PAIRS = PairOracle(pair_bins=8)
 
 #: name: estimator, X, y
 CASES = {
@@ -33,7 +34,7 @@ CASES = {
     "categories": (DirectBoostClassifier(nu=0.02, margin="one-vs-all"), FRAME, LABELS),
     "trees": (DirectBoostClassifier(nu=0.05, learner=TREES), GAPS, WORDS.astype(object)),
     "trees on categories": (DirectBoostClassifier(nu=0.05, learner="tree"), FRAME, LABELS),
-    "pairs": (DirectBoostClassifier(nu=0.03, learner="pair"), GAPS, WORDS),
+    "pairs": (DirectBoostClassifier(nu=0.03, learner=PAIRS), GAPS, WORDS),
     "pairs on categories": (DirectBoostClassifier(nu=0.05, learner="pair"), FRAME, LABELS),
     "pool": (DirectBoostClassifier(nu=0.05, learner=PoolOracle()), POOL, Y.astype(np.int8)),
     "empty": (DirectBoostClassifier(nu=1.0, columns_per_round=1), X, Y.astype(float)),

@@ -20,4 +20,4 @@ from .binning import (
 from .block_descent import model_epoch, solve_block
 from .losses import dual_parts, dual_pass, loss_pass
 from .newton import model_newton
-from .pairs import edges_of_pair, price_pairs
+from .pairs import price_pairs

@@ -31,7 +31,7 @@ def edges_of_pair(
         for bins, kind, count in zip(n_bins, kinds, n_jumps, strict=True)
     )
     table = sums.reshape(int(n_bins[0]), int(n_bins[1]), A.shape[1])
-    return np.einsum("sa,abk,tb->stk", first, table, second, optimize=True)
+    return np.asarray(np.einsum("sa,abk,tb->stk", first, table, second, optimize=True))
 
 
 def price_pairs(
