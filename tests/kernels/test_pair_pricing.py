@@ -1,4 +1,4 @@
-"""The pricing of pairs: the compiled kernel against its twin, and the twin against the definition."""
+"""The pricing of pairs: the compiled kernel against its twin, the twin against the definition."""
 
 import itertools
 
@@ -83,7 +83,7 @@ def test_single_precision_is_close(q):
 @pytest.mark.native
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_threads_do_not_matter(dtype):
-    """Equal to the bit with one, two and five threads; one feature has more partners than a piece."""
+    """Equal to the bit with 1, 2 and 5 threads; one feature has more partners than a piece."""
     features, pairs, A, costs = draw(5, m=200, n=75, k=7, dtype=dtype)
     alone = price_pairs(*features, pairs, A, 2.0, costs)
     for threads in (2, 5):

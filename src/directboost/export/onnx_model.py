@@ -91,8 +91,8 @@ def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
         rule = learner.describe("1 feature" if count == 1 else f"{count} features")
         raise ValueError(
             f"to_onnx does not support the weak classifier {rule} ({type(learner).__name__}): "
-            "expected stumps, their products, trees, conjunctions or columns of a pool; fit with learner='stump' "
-            "or learner='tree'"
+            "expected stumps, their products, trees, conjunctions or columns of a pool; fit with "
+            "learner='stump', 'pair' or 'tree'"
         )
     chains = [_conjunction_tree(h, row) for h, row in others.conjunctions]
     chains += [_pair_tree(pair) for pair in ensemble.pair_tables]
