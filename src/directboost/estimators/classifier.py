@@ -317,7 +317,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         two stumps on different features; `oracles.PairOracle` has more options. "tree": leaves of
         trees grown on the binned data; `oracles.TreeOracle` has more options. A scikit-learn
         classifier that supports sample weights, such as `DecisionTreeClassifier(max_depth=2)`. An
-        oracle, such as `oracles.PoolOracle()`. The certificate names the dictionary that it holds for.
+        oracle, such as `oracles.PoolOracle()`. The certificate names the dictionary that it holds
+        for.
     solver : str or Solver, default="auto"
         Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
         one that supports the problem. "admm" and "consensus" are those of the paper;
