@@ -224,11 +224,29 @@ def rowless(
     cuts: list[Cuts], thresholds: list[Array], categories: Bools | None = None
 ) -> BinnedData:
     """Return the bins that the cuts and thresholds define, without rows; see `coded`."""
-    n_bins = _n_bins(cuts)
-    codes = np.empty((n_bins.size, 0), dtype=code_dtype(int(n_bins.max())))
-    none = np.zeros(n_bins.size - 1, dtype=bool)
-    levels = _levels(cuts, none if categories is None else categories)
-    return _binned(cuts, codes, None, levels, thresholds)
+    missing = np.concatenate([*(c.missing for c in cuts), [False]])
+    counts = [c.counts + 1 + c.missing for c in cuts]
+    n_bins = np.concatenate([*counts, [2]]).astype(np.int32)  # the constant is the last feature
+    kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
+    levels = [np.empty(0)] * len(thresholds)
+    if categories is not None:
+        before = [part for c in cuts for part in split(c.before, c.counts)]
+        after = [part for c in cuts for part in split(c.after, c.counts)]
+        for f in np.flatnonzero(categories).tolist():
+            if before[f].size:
+                levels[f] = np.concatenate([before[f][:1], after[f]])
+                # A categorical feature of two codes has one jump, like ordered codes.
+                kinds[f] = CATEGORICAL if n_bins[f] > 2 else ORDERED
+    return BinnedData(
+        codes=np.empty((n_bins.size, 0), dtype=code_dtype(int(n_bins.max()))),
+        n_bins=n_bins,
+        kinds=kinds,
+        missing=missing,
+        thresholds=thresholds,
+        centre=np.concatenate([c.centre for c in cuts]),
+        exact=all(bool(c.exact.all()) for c in cuts),
+        levels=levels,
+    )
 
 
 def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
@@ -251,47 +269,5 @@ def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> Binne
     entries = code_entries(X, weight, max_bins)
     cuts = [part.cuts for part in entries]
     thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
-    return _binned(cuts, *store_codes(X, entries), [np.empty(0)] * X.shape[1], thresholds)
-
-
-def _n_bins(cuts: list[Cuts]) -> Ints:
-    """Return the number of codes of every feature, the constant last, (d + 1,)."""
-    counts = [c.counts + 1 + c.missing for c in cuts]
-    return np.concatenate([*counts, [2]]).astype(np.int32)
-
-
-def _binned(
-    cuts: list[Cuts],
-    codes: Ints,
-    sparse: SparseCodes | None,
-    levels: list[Array],
-    thresholds: list[Array],
-) -> BinnedData:
-    n_bins, missing = _n_bins(cuts), np.concatenate([*(c.missing for c in cuts), [False]])
-    # A categorical feature of two codes has one jump, like ordered codes.
-    kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
-    for f, own in enumerate(levels):
-        if own.size:
-            kinds[f] = CATEGORICAL if n_bins[f] > 2 else ORDERED
-    return BinnedData(
-        codes=codes,
-        n_bins=n_bins,
-        kinds=kinds,
-        missing=missing,
-        thresholds=thresholds,
-        centre=np.concatenate([c.centre for c in cuts]),
-        exact=all(bool(c.exact.all()) for c in cuts),
-        levels=levels,
-        sparse=sparse,
-    )
-
-
-def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
-    """Return the distinct values of categorical features by code; empty for other features."""
-    before = [part for c in cuts for part in split(c.before, c.counts)]
-    after = [part for c in cuts for part in split(c.after, c.counts)]
-    none = np.empty(0)
-    return [
-        np.concatenate([low[:1], high]) if category and low.size else none
-        for low, high, category in zip(before, after, categories, strict=True)
-    ]
+    codes, sparse = store_codes(X, entries)
+    return replace(rowless(cuts, thresholds), codes=codes, sparse=sparse)

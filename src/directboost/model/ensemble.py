@@ -3,16 +3,15 @@
 Also the scale from scores to probabilities.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from ..arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
+from ..arrays import Array, Ints, Numbers, column, is_sparse, row_parts
 from ..kernels import predict
 from ..kernels.structs import Tables
 from ..kernels.threads import Team
@@ -88,14 +87,14 @@ class Ensemble:
         self.stumps = [h for h in self.learners if isinstance(h, _TABLED)]
         self._others = [h for h in self.learners if not isinstance(h, _TABLED | Constant)]
         constants = [h for h in self.learners if isinstance(h, Constant)]
-        self.stump_coef = _signs(self.stumps) * coef[self._are(_TABLED)]
-        self._other_votes = coef[~self._are(_TABLED | Constant)]
-        self.intercept = (_signs(constants) * coef[self._are(Constant)]).sum(axis=0)
-        self.stump_features = _ascending(s.feature for s in self.stumps)
-        self.features = _ascending(f for h in self.learners for f in h.features)
-
-    def _are(self, kind: Any) -> Bools:
-        return np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
+        tabled = np.array([isinstance(h, _TABLED) for h in self.learners], dtype=bool)
+        constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
+        self.stump_coef = _signs(self.stumps) * coef[tabled]
+        self._other_votes = coef[~(tabled | constant)]
+        self.intercept = (_signs(constants) * coef[constant]).sum(axis=0)
+        self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
+        read = [feature for learner in self.learners for feature in learner.features]
+        self.features = np.unique(np.array(read, dtype=np.int32))
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
@@ -225,10 +224,6 @@ class Ensemble:
 
 def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:
     return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
-
-
-def _ascending(features: Iterable[int]) -> Ints:
-    return np.unique(np.array(list(features), dtype=np.int32))
 
 
 def _compile(
