@@ -16,8 +16,7 @@ from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
 from directboost.solvers import BlockDescent
 from directboost.training.column_generation import LoopSettings, WarmStart, run
-from directboost.training.compaction import count_stumps
-from directboost.training.result import export
+from directboost.training.compaction import stumps_per_row
 from directboost.training.stopping import StoppingRule
 from tests.reference.twin import solve_twin
 from tests.solvers.problems import SMOOTH
@@ -143,9 +142,10 @@ def test_the_optimum_equals_that_of_an_independent_solver(loss, margin, p):
     assert outcome.certificate.converged
     assert outcome.certificate.primal == pytest.approx(best, rel=2e-6)
     assert outcome.certificate.dual <= best + 1e-9
-    learners, coef = export(outcome.state.columns, outcome.state.W)
+    stumps = outcome.state.columns.stumps(outcome.state.W)
+    learners, coef = outcome.state.columns.named(stumps), stumps.rows
     assert any(isinstance(h, CategoryStump) for h in learners)
-    assert len(learners) == count_stumps(np.concatenate(outcome.state.W)) == coef.shape[0]
+    assert len(learners) == stumps_per_row(np.concatenate(outcome.state.W)).sum() == coef.shape[0]
     np.testing.assert_allclose(
         Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
     )

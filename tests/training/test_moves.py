@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.training.compaction import Moves, all_moves, count_stumps
+from directboost.training.compaction import Moves, all_moves, stumps_per_row
 from tests.solvers.problems import SMOOTH
 from tests.solvers.test_quadratic_model import make_model
 
@@ -41,10 +41,10 @@ def test_the_cost_bounds_what_a_move_adds(loss, p):
 def test_what_is_saved_is_counted_right(loss, margin):
     _, _, model = make_model(loss, margin, 2.0)
     work, moves = model.work, all_moves(model.work)
-    before = count_stumps(work.jumps)
+    before = stumps_per_row(work.jumps).sum()
     assert (moves.saved > 0).all()
     for i in range(moves.cost.size):
-        assert before - count_stumps(after(work, moves, i)) == moves.saved[i]
+        assert before - stumps_per_row(after(work, moves, i)).sum() == moves.saved[i]
 
 
 def test_weights_go_to_stumps_that_send_missing_values_the_same_way():

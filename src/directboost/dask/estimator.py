@@ -22,7 +22,7 @@ from ..model.names import class_names, feature_names
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
-from ..training.result import FitResult, export
+from ..training.result import FitResult
 from ..training.settings import FitSettings, check_signs_supported, resolve_objective
 from .block_descent import ShardedRowSample
 from .cluster_executor import make_executor
@@ -430,7 +430,7 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
     stumps = state.columns.stumps(state.columns.grow(state.W))
     columns = ShardedColumns(context.statistics)
     W = columns.adopt(stumps)
-    learners, coef = export(columns, W)
+    stumps = columns.stumps(W)
     certificate = None
     if isinstance(lost, TrafficLimitError):  # the cluster is still there
         try:
@@ -445,13 +445,13 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
         except RowsUnavailableError:
             pass
     if certificate is None:
-        primal, dual, max_price = proved_bounds(context, state, coef, len(columns.features))
+        primal, dual, max_price = proved_bounds(context, state, stumps.rows, len(columns.features))
         certificate = certify(
             objective, primal, dual, max_price, oracle.dictionary, context.settings.tol
         )
     return FitResult(
-        learners=learners,
-        coef=coef,
+        learners=columns.named(stumps),
+        coef=stumps.rows,
         F=None,
         means=columns.means(W, context.weight)[:-1],
         certificate=certificate,

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from .. import kernels
-from ..arrays import Array, Scores
+from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels.structs import SearchDirection, Wanted
 from ..kernels.threads import Team
@@ -337,8 +337,8 @@ class SmoothedShardedRowSample(ShardedRowSample):
 
     def curvature(
         self, objective: Objective, iterate: Iterate
-    ) -> tuple[int, Scores, Scores | None]:
-        """Return how the classes of a row couple, and the second derivatives of the rows."""
+    ) -> tuple[int, Ints | None, Scores, Scores | None]:
+        """Return the second derivative of the loss of every sampled row; see the base class."""
         smooth = SmoothedHinge(cast(SmoothedRemoteScores, iterate.F).smoothing.mu)
         on_sample = replace(self._objective, loss=smooth)
         return RowSample.curvature(self, on_sample, self._at(iterate))

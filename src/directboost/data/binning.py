@@ -6,8 +6,8 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, as_csc, is_sparse
 from ..kernels import encode, find_cuts, list_codes
-from ..kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps, side
-from ..kernels.structs import Cuts, SparseCodes, code_dtype, codes_of, midpoints, split
+from ..kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, apart, n_jumps, side
+from ..kernels.structs import Cuts, SparseCodes, code_dtype, codes_of, midpoints
 from ..kernels.threads import Team
 from ..model.learners import CategoryStump, Constant, Learner, Stump
 from .memory import MAX_SPARSE_SHARE
@@ -216,7 +216,7 @@ def bin_features(
     # Bound the kernel's buffer: process at most `step` features per call.
     step = max(_BUFFER // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
-    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
+    thresholds = [t for c in cuts for t in apart(midpoints(c.before, c.after), np.cumsum(c.counts))]
     return coded(rowless(cuts, thresholds, categories), X, team)
 
 
@@ -230,8 +230,8 @@ def rowless(
     kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
     levels = [np.empty(0)] * len(thresholds)
     if categories is not None:
-        before = [part for c in cuts for part in split(c.before, c.counts)]
-        after = [part for c in cuts for part in split(c.after, c.counts)]
+        before = [part for c in cuts for part in apart(c.before, np.cumsum(c.counts))]
+        after = [part for c in cuts for part in apart(c.after, np.cumsum(c.counts))]
         for f in np.flatnonzero(categories).tolist():
             if before[f].size:
                 levels[f] = np.concatenate([before[f][:1], after[f]])
@@ -268,6 +268,6 @@ def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
     entries = code_entries(X, weight, max_bins)
     cuts = [part.cuts for part in entries]
-    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
+    thresholds = [t for c in cuts for t in apart(midpoints(c.before, c.after), np.cumsum(c.counts))]
     codes, sparse = store_codes(X, entries)
     return replace(rowless(cuts, thresholds), codes=codes, sparse=sparse)

@@ -15,9 +15,7 @@ from ..callbacks import (
     Callback,
     CallbackSupportMixin,
     Progress,
-    close_fit,
-    open_fit,
-    round_callback,
+    sklearn_fit,
     with_callbacks,
 )
 from ..data.categories import CategoryEncoder
@@ -51,8 +49,7 @@ from ..training.settings import (
     check_sparse_supported,
     make_settings,
     resolve_objective,
-    takes_missing,
-    takes_sparse,
+    supported_input,
 )
 from .base import ExplainedModelMixin
 
@@ -517,19 +514,15 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         if X_val is not None or y_val is not None:
             data = (X_val, y_val, sample_weight_val)
             validation = self._read_validation_set(settings, data, rows.classes, encoder)
-        sklearn_context = open_fit(self, X, y)
-        if sklearn_context is not None:
-            bridge = round_callback(self, sklearn_context)
-            settings = replace(settings, callbacks=[*settings.callbacks, bridge])
-        with one_blas_thread(), self._open_context(settings, rows, costs) as context:
-            result = self._train(context, earlier, validation)
-        self._store(result, rows, costs, encoder)
-        close_fit(self, sklearn_context, X, y)
+        with sklearn_fit(self, X, y) as bridge:
+            settings = replace(settings, callbacks=[*settings.callbacks, *bridge])
+            with one_blas_thread(), self._open_context(settings, rows, costs) as context:
+                result = self._train(context, earlier, validation)
+            self._store(result, rows, costs, encoder)
         return self
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: missing values and sparse X are supported if `learner` supports them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        tags.input_tags.sparse = takes_sparse(self.learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = supported_input(self.learner)
         return tags

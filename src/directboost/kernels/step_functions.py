@@ -50,7 +50,7 @@ def answers(n_bins: int, kind: int) -> Array:
 def apart(stacked: Array, ends: Ints) -> list[Array]:
     """Return views of consecutive parts of an array; they end before the rows `ends`."""
     places = ends.tolist()
-    return [stacked[i:j] for i, j in zip([0, *places[:-1]], places, strict=True)]
+    return [stacked[i:j] for i, j in zip([0, *places], places, strict=False)]
 
 
 def has_weight(jumps: Array) -> bool:

@@ -351,12 +351,6 @@ def midpoints(low: Array, high: Array) -> Array:
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def split(joined: Array, counts: Ints) -> list[Array]:
-    """Return views of consecutive parts of `joined` with the given lengths."""
-    ends = np.cumsum(counts).tolist()
-    return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
-
-
 def code_dtype(bins: int) -> type[np.unsignedinteger[Any]]:
     """Return the smallest type that holds the codes of `bins` bins."""
     if bins <= 1 << 8:

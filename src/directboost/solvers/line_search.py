@@ -20,16 +20,11 @@ class RowEvaluator:
     Parameters
     ----------
     precision : numpy dtype
-        Precision of scores and histograms.
+        Precision of scores and histograms; also an attribute.
     """
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
-        self._precision = precision
-
-    @property
-    def precision(self) -> "np.dtype[np.floating]":
-        """Precision of scores and histograms."""
-        return self._precision
+        self.precision = precision
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of about `size` rows, or of all rows."""
@@ -45,7 +40,7 @@ class RowEvaluator:
 
     def at(self, objective: Objective, columns: FeatureColumns, W: StepCoefficients) -> Iterate:
         """Return the iterate with coefficients W."""
-        F = columns.rounded_scores(W, self._precision)
+        F = columns.rounded_scores(W, self.precision)
         penalty = objective.nu * columns.penalty(W, objective.penalty)
         return self.evaluate(objective, columns, W, F, penalty)
 
@@ -73,12 +68,12 @@ class RowEvaluator:
 
         The arrays of `iterate` are overwritten.
         """
-        rows = objective.pass_rows(self._precision)
+        rows = objective.pass_rows(self.precision)
         if rows is None:
             F = moved_scores(iterate.F, direction)
             return self.evaluate(objective, columns, W, F, penalty)
         # In double precision, column generation may keep U for the certificate.
-        U = iterate.U if self._precision == np.float32 else None
+        U = iterate.U if self.precision == np.float32 else None
         out = LossValues(0.0, iterate.F, U, iterate.A, iterate.C)
         everything = Wanted.SCORES | Wanted.DERIVATIVES
         found = kernels.loss_pass(rows, iterate.F, everything, columns.team, direction, out)
@@ -88,7 +83,7 @@ class RowEvaluator:
         self, objective: Objective, columns: FeatureColumns, F: Scores, direction: SearchDirection
     ) -> float:
         """Return the loss after a step in the direction from the scores F."""
-        rows = objective.pass_rows(self._precision)
+        rows = objective.pass_rows(self.precision)
         if rows is None:
             return objective.loss_value(moved_scores(F, direction).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, Wanted.LOSS, columns.team, direction).value

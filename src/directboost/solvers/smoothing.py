@@ -289,7 +289,7 @@ class SmoothedRowEvaluator(RowEvaluator):
     def _hinge_pass(self, objective: Objective) -> "SmoothedHingePass":
         """Return the pass for the loss of the objective, the last one if the loss is the same."""
         if self._pass is None or self._pass[0] is not objective.loss:
-            self._pass = (objective.loss, SmoothedHingePass(objective, self._precision))
+            self._pass = (objective.loss, SmoothedHingePass(objective, self.precision))
         return self._pass[1]
 
 

@@ -207,8 +207,7 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     if added == 0 and settings.pricing == "paper":
         return Status.NO_BETTER_COLUMN
     if added or pricing.complete:
-        accuracy = _solve_accuracy(settings, state, record.relative_gap, added)
-        _solve(settings, state, accuracy)
+        _solve(settings, state, record.relative_gap, added)
         state.stopping.count_solve(record, state.primal, added)
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
@@ -229,16 +228,15 @@ def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> 
     return state.columns.extend(proposals, state.W)
 
 
-def _solve_accuracy(
-    settings: LoopSettings, state: LoopState, relative_gap: float, added: int
-) -> float:
-    """Return the relative gap over the generated columns at which a solve may end.
+def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added: int) -> None:
+    """Solve the restricted master problem; keep the coefficients unless they are worse.
 
-    While the gap is large, the next column changes the solution anyway, and tight solves take up
-    to twice the time with few columns per round. Solves are tight if no column may follow (the
-    last one of a budget), under the paper's pricing rule (which takes a loose solution for the
-    end), for a non-smooth loss (smoothing is not faster), and where the gap covers only the
-    generated columns or is unknown.
+    The accuracy is the relative gap over the generated columns at which the solve may end. While
+    the gap is large, the next column changes the solution anyway, and tight solves take up to
+    twice the time with few columns per round. Solves are tight if no column may follow (the last
+    one of a budget), under the paper's pricing rule (which takes a loose solution for the end),
+    for a non-smooth loss (smoothing is not faster), and where the gap covers only the generated
+    columns or is unknown.
     """
     tol, max_columns = state.stopping.tol, state.stopping.max_columns
     accuracy = _SOLVE_SHARE * tol
@@ -250,12 +248,9 @@ def _solve_accuracy(
         tight = last or settings.pricing == "paper" or not settings.objective.loss.smooth
         if isfinite(relative_gap) and not (tight or settings.oracle.grows):
             accuracy = max(accuracy, _GAP_SHARE * relative_gap)
-    idle = 0 if added else state.stopping.idle + 1
-    return accuracy if state.columns.whole_features else accuracy * 0.1**idle
+    if not state.columns.whole_features and not added:
+        accuracy *= 0.1 ** (state.stopping.idle + 1)
 
-
-def _solve(settings: LoopSettings, state: LoopState, accuracy: float) -> None:
-    """Solve the restricted master problem; keep the coefficients unless they are worse."""
     solver, problem = settings.solver, RestrictedProblem(settings.objective, state.columns)
     state.W = state.columns.grow(state.W)
     state.U = state.A = None

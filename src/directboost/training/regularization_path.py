@@ -54,7 +54,7 @@ class NuPath:
 
     def fit_at(self, nu: float) -> FitResult:
         """Return the model at nu, absolute."""
-        solution = solve(self.context.at(nu), self._start(nu), self._seconds())
+        solution = solve(self.context.at(nu), self._start(nu), time.perf_counter() - self._began)
         self._last = [*self._last[-1:], solution]
         return self._compacted(solution, quick=False)
 
@@ -94,9 +94,6 @@ class NuPath:
             return extrapolate(context, *last)
         return last[-1].warm_start
 
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._began
-
     def _stride(self, nus: list[float]) -> int:
         """Return how many points there are up to the next one to solve."""
         known = self._last and can_interpolate(self.context, self._last[-1])
@@ -107,7 +104,8 @@ class NuPath:
     def _next(self, nus: list[float]) -> Iterator[Solution]:
         """Yield the solutions at some nus; the last one is solved first."""
         before = self._last[-1:]
-        solution = solve(self.context.at(nus[-1]), self._start(nus[-1]), self._seconds())
+        context, start = self.context.at(nus[-1]), self._start(nus[-1])
+        solution = solve(context, start, time.perf_counter() - self._began)
         self._last = [*before, solution]
         lower = _with_request(solution)
         if before:
@@ -137,7 +135,7 @@ class NuPath:
         A solution on single columns, from a solver that finished the work, cannot be
         interpolated; the upper solution takes its place.
         """
-        context, seconds = self.context.at(nu), self._seconds()
+        context, seconds = self.context.at(nu), time.perf_counter() - self._began
         both = all(can_interpolate(context, end) for end in (upper, lower))
         start = interpolate(context, upper, lower) if both else upper.warm_start
         solution = certify_start(context, start, seconds)
@@ -145,7 +143,7 @@ class NuPath:
         if lower.status in ENDED_BY_USER:
             return solution if good else replace(solution, status=lower.status)
         if not good and solution.state.stopping.request is None:
-            solution = solve(context, start, self._seconds())
+            solution = solve(context, start, time.perf_counter() - self._began)
         return _with_request(solution)
 
 
