@@ -244,7 +244,7 @@ def test_zero_coefficients(make):
     oracle = make(bin_features(X, np.ones(2), None), np.ones(2))
     pricing = oracle.price(np.zeros((2, 2)), L1())
     assert pricing.max_price == 0.0
-    assert not pricing.proposals.above(0.0).feature.size
+    assert not (pricing.proposals.price > 0.0).any()
 
 
 @every_oracle

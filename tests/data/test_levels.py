@@ -44,7 +44,7 @@ def draw(m=60, seed=0):
 
 
 def binned_of(X, weight):
-    return bin_features(X, weight / weight.max(), 255, categories=CATEGORIES)
+    return bin_features(X, weight / weight.max(), 255, n_levels=CATEGORIES)
 
 
 def names(binned):

@@ -29,8 +29,9 @@ COSTS = np.array([0.5, 2.0, 3.0, 1.0])
 class TestProposals:
     """Selection of proposals."""
 
-    def test_above(self):
-        kept = propose((0, 1, 1), (1, 2, -1), (2, 3, 1)).above(1.0)
+    def test_take_by_price(self):
+        proposals = propose((0, 1, 1), (1, 2, -1), (2, 3, 1))
+        kept = proposals.take(proposals.price > 1.0)
         assert kept.feature.tolist() == [0, 1]
         assert kept.jump.tolist() == [1, 2]
         assert kept.polarity.tolist() == [1, -1]

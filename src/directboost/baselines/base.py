@@ -146,7 +146,7 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         check_share("learning_rate", getattr(self, "learning_rate", 1.0))
 
     def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:
-        binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels > 0)
+        binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels)
         self.missing_ = binned.missing[:-1]
         random = check_random_state(getattr(self, "random_state", None))
         size = min(max(rows.total_weight, float(rows.weight.size)), _MAX_SIZE)

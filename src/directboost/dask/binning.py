@@ -152,4 +152,4 @@ def make_bins(
         exact = bool(sketch.exact[f])
         # Midway between values; for groups at their end, since the next rows lie right above it.
         thresholds.append(midpoints(found.before, found.after) if exact else found.before)
-    return rowless(cuts, thresholds, None if levels is None else levels > 0)
+    return rowless(cuts, thresholds, levels)

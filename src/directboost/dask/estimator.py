@@ -284,8 +284,8 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         others: tuple[Any, Any, Any],
     ) -> None:
         """Fit to loaded shards; free them at the end."""
-        earlier, encoding = self._earlier_model(), loaded.encoding
-        encoder, classes, none = encoding.encoder, encoding.classes, np.zeros(0)
+        encoder, classes = loaded.encoding.encoder, loaded.encoding.classes
+        none = np.zeros(0)
         rows = RemoteRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             classes, encoder.n_levels, class_shares=loaded.prior,
@@ -299,7 +299,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         with self._team(int(loaded.class_counts.sum()) * classes.size) as team:
             context = make_context(settings, loaded, costs, rows.signs, team, self.max_round_bytes)
             try:
-                result = self._train(context, earlier, validation)
+                result = self._train(context, validation)
                 if settings.loss.probability_scale is None and result.learners:
                     point: Any = result.F
                     sample = ShardedRowSample(

@@ -200,13 +200,13 @@ def bin_features(
     sample_weight: Array,
     max_bins: int | None,
     team: Team | None = None,
-    categories: Bools | None = None,
+    n_levels: Ints | None = None,
 ) -> BinnedData:
     """Return the codes of every feature of X (m, d); NaN is missing, all weights are positive.
 
     Features with at most `max_bins` distinct values (all features if it is None) get a threshold
-    between every two neighbours, the others a subset at weighted quantiles. Features marked in
-    `categories`, (d,), are unordered and have at most `max_bins` values.
+    between every two neighbours, the others a subset at weighted quantiles. `n_levels`, (d,),
+    are the numbers of levels of categorical features, at most `max_bins`; 0 for the others.
     """
     weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
     if is_sparse(X):
@@ -217,22 +217,20 @@ def bin_features(
     step = max(_BUFFER // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
     thresholds = [t for c in cuts for t in apart(midpoints(c.before, c.after), np.cumsum(c.counts))]
-    return coded(rowless(cuts, thresholds, categories), X, team)
+    return coded(rowless(cuts, thresholds, n_levels), X, team)
 
 
-def rowless(
-    cuts: list[Cuts], thresholds: list[Array], categories: Bools | None = None
-) -> BinnedData:
+def rowless(cuts: list[Cuts], thresholds: list[Array], n_levels: Ints | None = None) -> BinnedData:
     """Return the bins that the cuts and thresholds define, without rows; see `coded`."""
     missing = np.concatenate([*(c.missing for c in cuts), [False]])
     counts = [c.counts + 1 + c.missing for c in cuts]
     n_bins = np.concatenate([*counts, [2]]).astype(np.int32)  # the constant is the last feature
     kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
     levels = [np.empty(0)] * len(thresholds)
-    if categories is not None:
+    if n_levels is not None:
         before = [part for c in cuts for part in apart(c.before, np.cumsum(c.counts))]
         after = [part for c in cuts for part in apart(c.after, np.cumsum(c.counts))]
-        for f in np.flatnonzero(categories).tolist():
+        for f in np.flatnonzero(n_levels).tolist():
             if before[f].size:
                 levels[f] = np.concatenate([before[f][:1], after[f]])
                 # A categorical feature of two codes has one jump, like ordered codes.

@@ -35,7 +35,6 @@ from ..data.validation import (
 from ..kernels.threads import one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
-from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
@@ -143,7 +142,6 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     def _train(
         self,
         context: FitContext,
-        earlier: tuple[list[WeakClassifier], Array] | None,
         validation: ValidationSet | None,
     ) -> FitResult:
         """Fit at nu, or along the path down to nu if early stopping or a budget asks for it."""
@@ -159,14 +157,10 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         if most is not None:
             return fit_within(context, lambda result: len(result.learners) <= most)
         before = None
-        if earlier is not None and earlier[1].shape[1] == context.objective.margin.k:
-            before = context.oracle.recall(*earlier)
-        return NuPath(context, before).fit_at(context.objective.nu)
-
-    def _earlier_model(self) -> tuple[list[WeakClassifier], Array] | None:
-        """Return the weak classifiers and coefficients that a warm start begins with."""
         fitted = self.warm_start and hasattr(self, "learners_")
-        return (self.learners_, self.coef_) if fitted else None
+        if fitted and self.coef_.shape[1] == context.objective.margin.k:
+            before = context.oracle.recall(self.learners_, self.coef_)
+        return NuPath(context, before).fit_at(context.objective.nu)
 
     def _models(
         self,
@@ -507,7 +501,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         self
             The fitted estimator.
         """
-        settings, earlier = self._make_settings(), self._earlier_model()
+        settings = self._make_settings()
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
         validation = None
@@ -517,7 +511,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         with sklearn_fit(self, X, y) as bridge:
             settings = replace(settings, callbacks=[*settings.callbacks, *bridge])
             with one_blas_thread(), self._open_context(settings, rows, costs) as context:
-                result = self._train(context, earlier, validation)
+                result = self._train(context, validation)
             self._store(result, rows, costs, encoder)
         return self
 

@@ -33,7 +33,6 @@ from .structs import (
     Sweeps,
     Tables,
     Wanted,
-    own_class_dual,
     tie_width,
 )
 from .threads import Team
@@ -229,16 +228,10 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
     return value.value
 
 
-def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
-    """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
-    value, mass = dual_parts(rows, U, tau, team)
-    return value + own_class_dual(rows, mass)
-
-
 def dual_parts(
     rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
-    """Return the two parts of `dual_pass`; see `reference.dual_parts`."""
+    """Return terms of the dual objective at U shrunk by tau; see `reference.dual_parts`."""
     value, mass = c_double(), c_double()
     lib().dual_parts(_handle(team), _rows(rows), _at(U), U.itemsize, tau, byref(value),
                      byref(mass))  # fmt: skip

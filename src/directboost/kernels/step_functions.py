@@ -53,11 +53,6 @@ def apart(stacked: Array, ends: Ints) -> list[Array]:
     return [stacked[i:j] for i, j in zip([0, *places], places, strict=False)]
 
 
-def has_weight(jumps: Array) -> bool:
-    """Return whether any jump is non-zero."""
-    return bool(np.count_nonzero(jumps))
-
-
 def rows_with_any(values: Array | Bools) -> Ints:
     """Return the rows of (n, k) values with a non-zero entry; fast where they are few."""
     rows = np.flatnonzero(values) // values.shape[1]

@@ -89,9 +89,10 @@ class Ensemble:
         constants = [h for h in self.learners if isinstance(h, Constant)]
         tabled = np.array([isinstance(h, _TABLED) for h in self.learners], dtype=bool)
         constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
-        self.stump_coef = _signs(self.stumps) * coef[tabled]
+        self.stump_coef = np.reshape([h.polarity for h in self.stumps], (-1, 1)) * coef[tabled]
         self._other_votes = coef[~(tabled | constant)]
-        self.intercept = (_signs(constants) * coef[constant]).sum(axis=0)
+        signs = np.reshape([h.polarity for h in constants], (-1, 1))
+        self.intercept = (signs * coef[constant]).sum(axis=0)
         self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
         read = [feature for learner in self.learners for feature in learner.features]
         self.features = np.unique(np.array(read, dtype=np.int32))
@@ -220,10 +221,6 @@ class Ensemble:
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
-
-
-def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:
-    return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
 
 
 def _compile(

@@ -58,7 +58,12 @@ class BinnedOracle(Oracle):
         max_price = float(best.max())
         if rule == "paper":
             best, jump, polarity = self._best(A, L1())
-        order = ranking(self._preferred(best), tie_width(A))
+        # The constant, which uses no feature, comes first if its price is as good as the best.
+        constant, largest = self.binned.constant, float(best.max())
+        preferred = best.copy()
+        if best[constant] >= (1.0 - _AS_GOOD) * largest:
+            preferred[constant] = 2.0 * largest
+        order = ranking(preferred, tie_width(A))
         proposals = Proposals(
             feature=np.arange(best.size), jump=jump, polarity=polarity, price=best
         )
@@ -101,15 +106,6 @@ class BinnedOracle(Oracle):
             parts = np.split(sums, np.cumsum(n_bins)[:-1])
             for f, part in zip(group.tolist(), parts, strict=True):
                 yield f, edges_of(part, int(data.kinds[f]))
-
-    def _preferred(self, prices: Array) -> Array:
-        """Put the constant, which uses no feature, first if its price is as good as the best."""
-        largest, constant = float(prices.max()), self.binned.constant
-        if prices[constant] < (1.0 - _AS_GOOD) * largest:
-            return prices
-        preferred = prices.copy()
-        preferred[constant] = 2.0 * largest
-        return preferred
 
     def _rounding(self, A: Scores, penalty: Penalty) -> float:
         """Bound the rounding error of the prices: one unit per row and per bin.
@@ -184,7 +180,8 @@ class StumpOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows."""
-        self._begin(bin_rows(data), data.costs, data.team, data.signs)
+        binned = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
+        self._begin(binned, data.costs, data.team, data.signs)
 
     def _begin(
         self, binned: BinnedData, feature_costs: Array, team: Team | None, signs: Ints | None
@@ -201,9 +198,3 @@ class StumpOracle(BinnedOracle):
         stumps = [h for h in learners if isinstance(h, Learner)]
         found = [isinstance(h, Learner) for h in learners]
         return self.binned.stumps_of(stumps, rows[np.array(found, dtype=bool)])
-
-
-def bin_rows(data: OracleData) -> BinnedData:
-    """Return the codes of the training rows."""
-    categories = None if data.levels is None else data.levels > 0
-    return bin_features(data.X, data.weight, data.max_bins, data.team, categories)

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
-from ..data.binning import ColumnWeights
+from ..data.binning import ColumnWeights, bin_features
 from ..data.validation import check_count, check_number, check_share
 from ..kernels.step_functions import CATEGORICAL, ORDERED, n_jumps, side
 from ..model.learners import Constant, WeakClassifier
 from ..model.trees import Leaf, Tree
 from ..penalties import Penalty
 from .base import OracleData, Pricing
-from .stump import BinnedOracle, bin_rows
+from .stump import BinnedOracle
 from .tree_growth import TreeGrower
 
 #: Most leaves of a tree: the code of a leaf has eight bits.
@@ -174,7 +174,8 @@ class TreeOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows; there is no tree yet."""
-        self._data, self._binned_rows = data, bin_rows(data)
+        self._data = data
+        self._binned_rows = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
         self.binned = self.source = LeafFeatures(self._binned_rows.n_rows, data.costs)
         self.dictionary, self.costs = self.binned.dictionary, self.binned.costs
         self._team = data.team

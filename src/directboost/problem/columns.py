@@ -32,10 +32,6 @@ class Proposals:
     polarity: Ints
     price: Array
 
-    def above(self, price: float) -> "Proposals":
-        """Return the proposals with a price above the given one."""
-        return self.take(self.price > price)
-
     def take(self, which: Ints | Bools | slice) -> "Proposals":
         """Return some of the proposals."""
         return Proposals(

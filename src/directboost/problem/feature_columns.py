@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels import add_tables, histograms
-from ..kernels.step_functions import apart, has_weight, rows_with_any, tables_of
+from ..kernels.step_functions import apart, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
@@ -104,7 +104,7 @@ class FeatureColumns(Columns):
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""
-        n_active = sum(has_weight(jumps) for jumps in W)
+        n_active = sum(bool(jumps.any()) for jumps in W)
         present = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in present))
         new = new[: max_entering(self.binned.n_bins.size, n_active)]
@@ -118,7 +118,7 @@ class FeatureColumns(Columns):
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they return if their price exceeds nu again."""
-        active = [has_weight(jumps) for jumps in W]
+        active = [bool(jumps.any()) for jumps in W]
         if not all(active):
             self.features = [f for f, a in zip(self.features, active, strict=True) if a]
             self.generation += 1

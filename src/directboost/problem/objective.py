@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LossRows, LossValues, Wanted
+from ..kernels.structs import LossRows, LossValues, Wanted, own_class_dual
 from ..kernels.threads import Team
 from ..losses import Loss, SampleWeights
 from ..margins import Margin, OneVsAll
@@ -153,7 +153,8 @@ class Objective:
         if rows is None:
             return self.dual_bound(U.astype(np.float64, copy=False), max_price)
         tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return kernels.dual_pass(rows, U, tau, team)
+        value, mass = kernels.dual_parts(rows, U, tau, team)
+        return value + own_class_dual(rows, mass)
 
     def _parts(self) -> Iterator[tuple[slice, Margin, SampleWeights]]:
         """Yield blocks of rows with margin and weights; one block if L is not additive."""

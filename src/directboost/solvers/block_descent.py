@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.step_functions import has_weight
 from ..losses import Loss
 from ..margins import Margin
 from ..penalties import Penalty
@@ -121,7 +120,7 @@ class BlockDescent(Solver):
         if last is None:
             return self._evaluator.at(problem.objective, columns, W)
         old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, W))
-        if any(has_weight((old | new)[array]) for array in old.keys() ^ new.keys()):
+        if any((old | new)[array].any() for array in old.keys() ^ new.keys()):
             return self._evaluator.at(problem.objective, columns, W)
         if loss_changed:
             return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)

@@ -220,7 +220,7 @@ def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> 
     if settings.pricing == "exact":
         # While pricing is partial, prices just above nu wait; otherwise it would never complete.
         slack = 0.0 if pricing.complete else _WORTH_ADDING * state.stopping.tol
-        proposals = proposals.above((1.0 + slack) * settings.objective.nu)
+        proposals = proposals.take(proposals.price > (1.0 + slack) * settings.objective.nu)
     if settings.columns_per_round is not None:
         left = (state.stopping.max_columns or np.inf) - len(state.columns)
         most = settings.columns_per_round if len(state.columns) else settings.first_columns

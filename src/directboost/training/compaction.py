@@ -67,7 +67,7 @@ def _smallest(
     objective, tol, proof = context.objective, context.settings.tol, solution.certificate
     single = context.single_precision_pays and tol >= 1e-3
     rows = context.all_rows(np.dtype(np.float32 if single else np.float64))
-    sample = rows.sample(objective, columns, first_size(context.n_rows))
+    sample = rows.sample(objective, columns, first_size(objective.n_rows))
     spent = min(_SPENT * tol, _LOOSEST)
     ceiling = (proof.dual - spent * objective.constant) / (1.0 - spent)
     # Near nu_max, the tolerance exceeds what the model gains over the empty one.
