@@ -136,7 +136,7 @@ class Oracle(ABC):
         Whether the dictionary consists of the columns that a search has found so far. A lower
         bound then holds for the columns of its round only.
     takes_missing : bool
-        Whether the weak classifiers accept missing values.
+        Whether the weak classifiers accept missing values. If not, `on` rejects them.
     takes_sparse : bool
         Whether X may be sparse, in `start` and in the `predict` of the weak classifiers.
     signs : (d + 1, k) int array or None
@@ -183,7 +183,7 @@ class Oracle(ABC):
     missing: Bools
     whole_features: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    takes_missing: ClassVar[bool] = True
+    takes_missing: bool = True
     takes_sparse: bool = False
     signs: Ints | None = None
 
@@ -191,6 +191,12 @@ class Oracle(ABC):
         """Return a copy of the oracle that has been started on the training data."""
         oracle = copy(self)
         oracle.missing = column_ranges(data)[2]
+        if oracle.missing.any() and not oracle.takes_missing:
+            raise ValueError(
+                f"X holds nan in column {int(np.argmax(oracle.missing))}: learner={self!r} does "
+                "not support missing values (NaN); fill them in, for example with "
+                "sklearn.impute.SimpleImputer, or use another learner, such as 'stump' or 'tree'"
+            )
         oracle.start(data)
         return oracle
 

@@ -1,7 +1,6 @@
 """Exact pricing of a given pool of weak classifiers, whose responses are the columns of X."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class PoolOracle(Oracle):
     """
 
     dictionary = "whole pool"
-    takes_missing: ClassVar[bool] = False
+    takes_missing = False
     takes_sparse = True
 
     def start(self, data: OracleData) -> None:
@@ -45,8 +44,8 @@ class PoolOracle(Oracle):
                 f"column {int(np.argmax(data.levels > 0))} of X holds categories: with "
                 "learner=PoolOracle() expected responses of weak classifiers, numbers in [-1, 1]"
             )
-        low, high, gone = column_ranges(data)
-        outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
+        low, high, _ = column_ranges(data)
+        outside = np.flatnonzero((low < -1.0) | (high > 1.0))
         if outside.size:
             values = column(data.X, int(outside[0]))
             raise ValueError(
