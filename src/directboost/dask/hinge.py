@@ -249,8 +249,7 @@ class HingeObjective(ShardedObjective):
         """
         del team
         assert isinstance(self.statistics, HingeStatistics)
-        tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return tau * float(self.statistics.hinge_values(U)[-1])
+        return self.feasible_share(max_price) * float(self.statistics.hinge_values(U)[-1])
 
     def proof(self, U: Any) -> Any:
         """Return U itself: it is recomputed in double precision, inside the dual domain."""

@@ -97,7 +97,7 @@ class ShardedObjective(Objective):
             point=U.without_cache(),
             loss=self.loss,
             value=statistics.value(U) if coupled else 0.0,
-            tau=1.0 if max_price <= self.nu else self.nu / max_price,
+            tau=self.feasible_share(max_price),
             features=features,
         )
         size = 0 if features is None else statistics.sum_bytes(features)
