@@ -252,7 +252,8 @@ def _descend(
         idle = 0 if gap < _PROGRESS * least else idle + 1
         if gap < least:
             best, least = found, gap
-    # Later steps have overwritten the array A of an earlier solution.
+    # Later steps have overwritten the array A of an earlier solution. In single precision they
+    # have overwritten U too, but then the gap is too large, and `solve` goes on in double.
     return best if best is found else replace(best, A=None), least, count
 
 
