@@ -58,9 +58,9 @@ def test_the_stump_matrix_has_the_responses(rng):
     binned = shard.binned
     names = np.array(
         [
-            (feature, int(jump), sign)
+            (feature, int(threshold), sign)
             for feature in range(binned.n_bins.size)
-            for jump in rng.permutation(binned.n_jumps(feature))[:3]
+            for threshold in rng.permutation(binned.n_thresholds(feature))[:3]
             for sign in (1, -1)
         ]
     )

@@ -247,7 +247,7 @@ def ranking(prices: Array, tie: float) -> Ints:
 def best_by_edges(
     E: Array, signs: Ints | None, penalty: Penalty, tie: float
 ) -> tuple[float, int, int]:
-    """Return the best price at cost 1 of jumps with edges E (n, k), with its jump and polarity.
+    """Return the best price at cost 1, with its threshold and polarity, for edges E (n, k).
 
     `signs` (k,), if given, constrain the weights. Of prices within the tie width the first wins.
     """
@@ -279,7 +279,7 @@ def price_both_signs(
         max_price=max_price,
         rounding=rounding_of(A, penalty, A.shape[0] + 8, float(kappa.min())),
         proposals=Proposals(
-            feature=place, jump=np.zeros_like(place), polarity=polarity, price=prices[order]
+            feature=place, threshold=np.zeros_like(place), polarity=polarity, price=prices[order]
         ),
     )
 

@@ -66,13 +66,13 @@ class PoolOracle(Oracle):
         E = np.vstack([self._responses.T @ A, A.sum(axis=0)])
         return price_both_signs(E, self.costs, A, penalty, rule)
 
-    def response(self, number: int, jump: int, polarity: int) -> Array:
+    def response(self, number: int, threshold: int, polarity: int) -> Array:
         """Return the responses of a column, (m,); the column after the last is the constant."""
         if number == self._responses.shape[1]:
             return np.full(self.n_rows, float(polarity))
         return polarity * np.asarray(column(self._responses, number), dtype=np.float64)
 
-    def learner(self, column: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, column: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a column as a weak classifier."""
         if column == self._responses.shape[1]:
             return Constant(polarity)
