@@ -48,10 +48,10 @@ def binned_of(X, weight):
 
 
 def names(binned):
-    """Yield feature, jump and polarity of all stumps, the constant last."""
+    """Yield feature, threshold and polarity of all stumps, the constant last."""
     for f in range(binned.n_features + 1):
-        for jump in range(binned.n_jumps(f)):
-            yield from ((f, jump, polarity) for polarity in (1, -1))
+        for threshold in range(binned.n_thresholds(f)):
+            yield from ((f, threshold, polarity) for polarity in (1, -1))
 
 
 def test_kinds_and_levels():
@@ -67,7 +67,7 @@ def test_kinds_and_levels():
     ]
     assert binned.levels[0].tolist() == [0, 1, 2, 3, 4, 5]
     assert binned.levels[3].tolist() == [3, 4]
-    assert [binned.n_jumps(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
+    assert [binned.n_thresholds(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
     assert binned.dictionary == "all stumps, levels one against the rest"
 
 
@@ -76,10 +76,13 @@ def test_a_stump_separates_one_level_from_the_rest():
     X, _, weight = draw()
     binned = binned_of(X, weight)
     seen = set()
-    for f, jump, polarity in names(binned):
-        learner, response = binned.learner(f, jump, polarity), binned.response(f, jump, polarity)
+    for f, threshold, polarity in names(binned):
+        learner, response = (
+            binned.learner(f, threshold, polarity),
+            binned.response(f, threshold, polarity),
+        )
         np.testing.assert_array_equal(learner.predict(X), response)
-        assert binned.name_of(learner) == (f, jump, polarity)
+        assert binned.name_of(learner) == (f, threshold, polarity)
         if isinstance(learner, CategoryStump):
             own = response == learner.polarity
             np.testing.assert_array_equal(own, X[:, f] == learner.level)

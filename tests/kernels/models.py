@@ -39,7 +39,7 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
     coded = draw_codes(rng, n, code, shapes)
     features = rng.permutation(len(shapes)).astype(np.int32)
     n_bins = coded.n_bins[features]
-    jumps = [0.3 * rng.normal(size=(coded.n_jumps(f), k)) for f in features]
+    jumps = [0.3 * rng.normal(size=(coded.n_thresholds(f), k)) for f in features]
     jumps = np.concatenate(jumps)
     jumps[rng.random(jumps.shape) < 0.4] = 0.0
     jumps[rng.random(len(jumps)) < 0.4] = 0.0
@@ -109,7 +109,7 @@ def scores_of(work, change):
 
 def tables_of_jumps(work, jumps):
     """Return the tables (all bins, k) of stacked jumps."""
-    parts = np.split(jumps, work.first_jump[1:-1])
+    parts = np.split(jumps, work.first_threshold[1:-1])
     rows = zip(parts, work.n_bins, work.kinds, strict=True)
     return np.concatenate([table_of(part, int(n), int(kind)) for part, n, kind in rows])
 
@@ -118,22 +118,22 @@ def value_of(work):
     """Return the model plus the penalty, from their definitions."""
     dF = scores_of(work, work.change)
     image = np.einsum("irs,is->ir", row_hessians(work), dF)
-    parts = np.split(work.jumps, work.first_jump[1:-1])
+    parts = np.split(work.jumps, work.first_threshold[1:-1])
     penalty = sum(nu * jump_penalty(part, work.p) for nu, part in zip(work.nu, parts, strict=True))
     ridge = 0.5 * (work.ridge * work.change**2).sum()
     return float(-(work.G * work.change).sum() + 0.5 * (dF * image).sum() + ridge + penalty)
 
 
 def bin_answers(work):
-    """Return the value of every jump on every bin of its feature, 0 elsewhere, (jumps, bins)."""
+    """Return the value of every threshold on every bin of its feature, 0 elsewhere."""
     answers = np.zeros((work.jumps.shape[0], work.first_bin[-1]))
     for w, n in enumerate(work.n_bins.tolist()):
-        for j in range(work.first_jump[w + 1] - work.first_jump[w]):
+        for j in range(work.first_threshold[w + 1] - work.first_threshold[w]):
             bins = np.arange(n)
             right = bins > j if j < n - 1 else (bins > j - n + 1) & (bins < n - 1)
             right = bins != j if work.kinds[w] == CATEGORICAL else right
             first = work.first_bin[w]
-            answers[work.first_jump[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
+            answers[work.first_threshold[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
     return answers
 
 

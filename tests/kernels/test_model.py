@@ -87,7 +87,7 @@ def test_many_epochs_solve_the_model(p, coupling, rng):
     for w, f in enumerate(work.features):
         np.add.at(sums[work.first_bin[w] : work.first_bin[w + 1]], work.codes[f], image)
     E = bin_answers(work) @ (work.G - sums - work.ridge * work.change)
-    nu = np.repeat(work.nu, np.diff(work.first_jump))
+    nu = np.repeat(work.nu, np.diff(work.first_threshold))
     q = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}[p]
     for side in (E, -E):
         assert (np.linalg.norm(np.maximum(side, 0.0), ord=q, axis=1) <= 1.001 * nu).all()

@@ -18,7 +18,7 @@ def after(work, moves, i):
 
 
 def objective_at(problem, work, jumps):
-    return problem.value(np.split(jumps, work.first_jump[1:-1]))
+    return problem.value(np.split(jumps, work.first_threshold[1:-1]))
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
@@ -53,8 +53,8 @@ def test_weights_go_to_stumps_that_send_missing_values_the_same_way():
     shifted = moves.target >= 0
 
     def kind(jumps):
-        feature = np.searchsorted(work.first_jump, jumps, side="right") - 1
-        return feature, jumps - work.first_jump[feature] >= work.n_bins[feature] - 1
+        feature = np.searchsorted(work.first_threshold, jumps, side="right") - 1
+        return feature, jumps - work.first_threshold[feature] >= work.n_bins[feature] - 1
 
     source, target = kind(moves.source[shifted]), kind(moves.target[shifted])
     np.testing.assert_array_equal(source, target)

@@ -121,7 +121,7 @@ class ShardedLineSearch(LineSearch):
         """Return the coefficients after a step."""
         work = self._model.work
         jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
-        return apart(jumps, work.first_jump[1:])
+        return apart(jumps, work.first_threshold[1:])
 
     def _scores(self, W: StepCoefficients) -> RemoteScores:
         """Return the scores of coefficients."""

@@ -271,6 +271,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
                 loaded = load(partitions, options, executor)
                 self._fit_loaded(settings, loaded, costs, (X_val, y_val, sample_weight_val))
         finally:
+            executor.release()
             for callback in settings.callbacks:
                 if isinstance(callback, Progress):
                     callback.finish()
@@ -283,7 +284,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         costs: Array,
         others: tuple[Any, Any, Any],
     ) -> None:
-        """Fit to loaded shards; free them at the end."""
+        """Fit to loaded shards."""
         encoder, classes = loaded.encoding.encoder, loaded.encoding.classes
         none = np.zeros(0)
         rows = RemoteRows(
@@ -312,8 +313,6 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
                 if lost.state is not None:
                     self._store(best_so_far(context, lost), rows, costs, encoder)
                 raise
-            finally:
-                loaded.executor.release()
         self._store(result, rows, costs, encoder)
 
     def to_local(self) -> DirectBoostClassifier:
@@ -502,7 +501,7 @@ def call_lazily(estimator: DaskDirectBoostClassifier, method: str, X: Any) -> An
     if not is_dask_collection(X):
         return getattr(local, method)(X)
     if hasattr(X, "map_partitions"):
-        meta = _predict_frame(X._meta_nonempty, local, method)[:0]
+        meta = _predict_frame(X._meta_nonempty, local, method).iloc[:0]
         return X.map_partitions(_predict_frame, local, method, meta=meta)
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     example = _predict_block(np.zeros((0, X.shape[1])), local, method)
@@ -524,8 +523,8 @@ def _predict_frame(part: Any, local: Any, method: str) -> Any:
     rows = part if len(part) else part.reindex([0])  # one row of missing values
     found = getattr(local, method)(rows)
     if found.ndim == 1:
-        return Series(found, index=rows.index)[: len(part)]
-    return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
+        return Series(found, index=rows.index).iloc[: len(part)]
+    return DataFrame(found, index=rows.index, columns=class_names(local)).iloc[: len(part)]
 
 
 def _count_correct(X: Any, y: Any, weight: Any, local: Any) -> tuple[float, float]:

@@ -202,22 +202,15 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self.classes_ = rows.classes
         self.learners_ = result.learners
         self.coef_ = result.coef
-        self.ensemble_ = Ensemble(result.learners, result.coef)
-        self.intercept_ = self.ensemble_.intercept
         self.mean_contributions_ = result.means
         self.certificate_ = result.certificate
         self.history_ = result.history
+        self._set_derived()
         self.status_ = result.status
-        self.n_iter_ = max(len(result.history), 1)
         self.missing_ = result.missing
         self.nu_ = result.nu
         self.nu_max_ = result.nu_max
-        self.n_learners_ = len(result.learners)
-        self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
-        self.n_features_used_ = int(self.features_used_.size)
-        self.class_sharing_ = (result.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
-        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.categories_ = list(encoder.categories)
         self._encoder = encoder
         self._stages = result.stages

@@ -21,7 +21,7 @@ from .library import (
     TablesRecord,
     lib,
 )
-from .step_functions import n_jumps
+from .step_functions import n_thresholds
 from .structs import (
     SPARSE_BLOCK_ROWS,
     Cuts,
@@ -84,21 +84,21 @@ def price(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return the best price, jump and polarity of every feature; see `reference.price`."""
+    """Return the best price, threshold and polarity of every feature; see `reference.price`."""
     d, m = n_bins.size, codes.shape[1]
-    best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
+    best, threshold, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
     bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
     lib().price(_handle(team), _at(codes), codes.itemsize, m, _sparse(sparse), d, _at(bins),
                 _at(kind), _at(A), A.itemsize, A.shape[1], norm, _at(costs), tie_width(A),
-                _at(best), _at(jump), _at(polarity))  # fmt: skip
-    return best, jump, polarity
+                _at(best), _at(threshold), _at(polarity))  # fmt: skip
+    return best, threshold, polarity
 
 
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
-    """Return the edges of every jump of one feature; see `reference.edges`."""
+    """Return the edges of every threshold of one feature; see `reference.edges`."""
     k = A.shape[1]
-    out = np.zeros((n_jumps(n_bins, kind), k))
+    out = np.zeros((n_thresholds(n_bins, kind), k))
     lib().edges(_at(codes), codes.itemsize, codes.size, n_bins, int(kind), _at(A), A.itemsize, k,
                 _at(out))  # fmt: skip
     return out

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from .step_functions import count_jumps
+from .step_functions import count_thresholds
 
 LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the losses in losses.h
 SPARSE_BLOCK_ROWS = 512  # DB_SPARSE_BLOCK_ROWS of directboost.h
@@ -271,9 +271,9 @@ class QuadraticModelArrays:
         return np.concatenate([[0], np.cumsum(self.n_bins, dtype=np.int64)])
 
     @cached_property
-    def first_jump(self) -> Ints:
-        """First jump of every feature, and the end of the last one, (w + 1,)."""
-        counts = count_jumps(self.n_bins, self.kinds)
+    def first_threshold(self) -> Ints:
+        """First threshold of every feature, and the end of the last one, (w + 1,)."""
+        counts = count_thresholds(self.n_bins, self.kinds)
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def hessian_product(self, d: Scores) -> Scores:

@@ -15,7 +15,7 @@ from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 from .columns import BinnedFeatures, Columns, Costs, Proposals
 
-#: Signed coefficients of the thresholds ("jumps"): one array (n_jumps, k) per feature.
+#: Signed coefficients of the thresholds ("jumps"): one array (n_thresholds, k) per feature.
 StepCoefficients: TypeAlias = list[Array]
 
 # At least this many features may enter per round, more if the data have many features.
@@ -44,9 +44,9 @@ def max_entering(n_features: int, n_active: int) -> int:
 class FeatureColumns(Columns):
     """Working set of features; the weights are signed coefficients of thresholds.
 
-    Conventions. W is a list with one array (n_jumps, k) per feature of the working set. The signed
-    coefficient ("jump") of a threshold is the weight of its stump of polarity +1 minus that of
-    polarity -1. This loses no generality: at an optimum at most one of the two is non-zero for a
+    Conventions. W is a list with one array (n_thresholds, k) per feature of the working set. The
+    signed coefficient ("jump") of a threshold is the weight of its stump of polarity +1 minus that
+    of polarity -1. This loses no generality: at an optimum at most one of the two is non-zero for a
     class. The coefficients of a feature add up to a table, and F_ir = sum_f table_f[code_fi, r].
 
     Parameters
@@ -114,7 +114,9 @@ class FeatureColumns(Columns):
 
     def grow(self, W: StepCoefficients) -> StepCoefficients:
         """Return W with zero coefficients for the features that have been added."""
-        return W + [np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]]
+        return W + [
+            np.zeros((self.binned.n_thresholds(f), self._k)) for f in self.features[len(W) :]
+        ]
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they return if their price exceeds nu again."""
@@ -185,13 +187,13 @@ class FeatureColumns(Columns):
 
     def adopt(self, stumps: ColumnWeights) -> StepCoefficients:
         """Add the features of the stumps; return W without coefficients of a forbidden sign."""
-        feature, jump, polarity = stumps.names.T
+        feature, threshold, polarity = stumps.names.T
         self.features = np.unique(feature).tolist()
         W = self.grow([])
         place = np.searchsorted(self.features, feature)
         for w, jumps in enumerate(W):
             own = place == w
-            np.add.at(jumps, jump[own], polarity[own, None] * stumps.rows[own])
+            np.add.at(jumps, threshold[own], polarity[own, None] * stumps.rows[own])
             if self.signs is not None:
                 jumps[self.signs[self.features[w]] * jumps < 0.0] = 0.0
         return W

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..losses import Loss
+from ..losses import Hinge, Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
@@ -69,9 +69,12 @@ class BlockDescent(Solver):
         self._slow = self._loss_changed = False
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Return None for a smooth loss, or one that can be smoothed, with an l1,p penalty."""
-        if not loss.smooth and loss.smoothed(1.0) is None:
-            return "it requires a smooth loss, or one that can be smoothed"
+        """Return None for a smooth loss or the hinge with an l1,p penalty, else the reason.
+
+        The hinge is solved by `Smoothing`, which uses this class.
+        """
+        if not (loss.smooth or type(loss) is Hinge):
+            return f"it requires a smooth loss or the hinge, not {loss.name!r}"
         if penalty.p is None:
             return "it requires an l1,p penalty"
         return None

@@ -140,7 +140,7 @@ class LineSearch:
         work = self._model.work
         if work.signs is None:
             return True
-        signs = np.repeat(work.signs, np.diff(work.first_jump), axis=0)
+        signs = np.repeat(work.signs, np.diff(work.first_threshold), axis=0)
         jumps = self._start + step * (work.jumps - self._start)
         return not bool((signs * jumps < 0.0).any())
 
@@ -154,7 +154,7 @@ class LineSearch:
             self._model.iterate,
             self._objective,
             self._columns,
-            apart(jumps, work.first_jump[1:]),
+            apart(jumps, work.first_threshold[1:]),
             self._model.penalty(self._start, step),
             direction,
         )

@@ -308,7 +308,7 @@ class QuadraticModel:
     def move_to(self, jumps: Array) -> None:
         """Set the coefficients, stacked as (all thresholds, k); further steps start there."""
         work = self.work
-        moved = apart(jumps - np.concatenate(self.iterate.W), work.first_jump[1:])
+        moved = apart(jumps - np.concatenate(self.iterate.W), work.first_threshold[1:])
         changes = tables_of(moved, work.n_bins, work.kinds)
         scores = np.zeros((work.Q.shape[0], work.k), dtype=work.Q.dtype)
         kernels.add_tables(work.codes, work.features, changes, scores, self.team)
@@ -322,4 +322,4 @@ class QuadraticModel:
         Both are stacked, (all thresholds, k).
         """
         work = self.work
-        return kernels.penalty(start, work.jumps, step, work.first_jump, work.nu, work.p)
+        return kernels.penalty(start, work.jumps, step, work.first_threshold, work.nu, work.p)

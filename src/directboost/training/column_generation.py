@@ -127,7 +127,11 @@ def run(
 
     Paper: Algorithms 1 and 2.
     """
-    state = _initial_state(settings, start)
+    try:
+        state = _initial_state(settings, start)
+    except RowsUnavailableError as lost:
+        lost.state = None if before is None else before.state
+        raise
     if before is not None:
         old = before.state
         state.history, state.round = old.history, len(old.history)
@@ -139,17 +143,19 @@ def run(
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
     status: Status | None = None
     try:
-        while status is None:
-            status = step(settings, state, started)
-            if status in (Status.OPTIMAL, Status.MAX_ITER) and settings.solver.switch_to_double():
-                _repeat_in_double(settings, state)
-                status = None
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+        try:
+            while status is None:
+                status = step(settings, state, started)
+                done = status in (Status.OPTIMAL, Status.MAX_ITER)
+                if done and settings.solver.switch_to_double():
+                    _repeat_in_double(settings, state)
+                    status = None
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return _certified(settings, state, status)
     except RowsUnavailableError as lost:
         lost.state = state
         raise
-    return _certified(settings, state, status)
 
 
 def _initial_state(settings: LoopSettings, start: WarmStart) -> LoopState:

@@ -199,15 +199,15 @@ class _LiveThresholds:
         self.V, self._p = work.jumps[self._places], work.p
         self.norms = _norms_by_sign(self.V, self._p)
         self._norm, self._stumps = self.norms[0] + self.norms[1], stumps_per_row(self.V)
-        feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
-        jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
+        feature = np.searchsorted(work.first_threshold, self._places, side="right") - 1
+        threshold, last = self._places - work.first_threshold[feature], work.n_bins[feature] - 1
         levels = work.kinds[feature] == CATEGORICAL
-        self._left = (jump >= last) & ~levels
+        self._left = (threshold >= last) & ~levels
         self._nu = work.nu[feature]
         kind = 2 * feature + self._left
         self.has_next = np.append((kind[1:] == kind[:-1]) & ~levels[1:], False)
         self._first, self._end = work.first_bin[feature], work.first_bin[feature + 1]
-        place = self._first + np.where(self._left, jump - last, jump)
+        place = self._first + np.where(self._left, threshold - last, threshold)
         # A threshold gives -1 to the bins from `low` up to `bin`; those in `_left` also to missing.
         self._low, self._bin = np.where(levels, place, self._first), place + 1
         self._sums = tuple(

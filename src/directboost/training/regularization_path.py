@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import log, sqrt
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..certificate import recertify
 from ..data.binning import ColumnWeights
-from ..history import Record, Status
+from ..history import Record, RowsUnavailableError, Status
 from ..kernels.structs import Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
@@ -54,9 +55,11 @@ class NuPath:
 
     def fit_at(self, nu: float) -> FitResult:
         """Return the model at nu, absolute."""
-        solution = solve(self.context.at(nu), self._start(nu), time.perf_counter() - self._began)
-        self._last = [*self._last[-1:], solution]
-        return self._compacted(solution, quick=False)
+        with self._keeping_last():
+            seconds = time.perf_counter() - self._began
+            solution = solve(self.context.at(nu), self._start(nu), seconds)
+            self._last = [*self._last[-1:], solution]
+            return self._compacted(solution, quick=False)
 
     def fit_path(self, nus: Sequence[float]) -> Iterator[FitResult]:
         """Yield the models at decreasing nus, absolute, until the user ends a fit.
@@ -68,13 +71,24 @@ class NuPath:
         """
         self.context = replace(self.context, keep_dual=True)
         rest = list(nus)
-        while rest:
-            count = self._stride(rest)
-            for solution in self._next(rest[:count]):
-                yield self._compacted(solution, quick=len(solution.state.columns) >= _FEW)
-                if self.ended:
-                    return
-            rest = rest[count:]
+        with self._keeping_last():
+            while rest:
+                count = self._stride(rest)
+                for solution in self._next(rest[:count]):
+                    yield self._compacted(solution, quick=len(solution.state.columns) >= _FEW)
+                    if self.ended:
+                        return
+                rest = rest[count:]
+
+    @contextmanager
+    def _keeping_last(self) -> Iterator[None]:
+        """Pass on the last solution if the rows become unavailable between two runs."""
+        try:
+            yield
+        except RowsUnavailableError as lost:
+            if lost.state is None and self._last:
+                lost.state = self._last[-1].state
+            raise
 
     def _compacted(self, solution: Solution, quick: bool) -> FitResult:
         """Return the model of a solution, made smaller within the tolerance."""

@@ -6,8 +6,8 @@
 // or 4 (uint8, uint16, uint32), `real_bytes` is 4 or 8 (float, double). Codes of feature f start at
 // codes + f * m. The kind of a feature is DB_ORDERED (codes have an order), DB_WITH_MISSING
 // (ordered except for the last code, the missing value) or DB_CATEGORICAL (no order).
-// step_functions.py defines the numbering of the jumps. Jumps are always double, and so are tables
-// unless stated otherwise. `team` is null or the threads that help.
+// step_functions.py defines the numbering of the thresholds. Their signed coefficients, the jumps,
+// are always double, and so are tables unless stated otherwise. `team` is null or the threads that help.
 //
 // Every kernel returns a status: DB_OK, or DB_OUT_OF_MEMORY if scratch memory cannot be allocated.
 // After a failure the output arrays are undefined; no memory is lost and the team stays usable.
@@ -127,16 +127,16 @@ DB_EXPORT void db_team_delete(DbTeam* team);
 // For tests: scratch allocations fail after the next `allocations` ones; -1 lifts the limit.
 DB_EXPORT void db_limit_scratch(int64_t allocations);
 
-// For every feature, the best price over its jumps and both polarities. Here and below, `sparse`
+// For every feature, the best price over its thresholds and both polarities. Here and below, `sparse`
 // holds the sparse features, or is null. q: 1, 2, or 0 for infinity. Ties within `tie` go to the
-// first jump, then to polarity +1.
+// first threshold, then to polarity +1.
 DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                  const DbSparseCodes* sparse, int32_t n_features,
                                  const int32_t* n_bins, const uint8_t* kinds, const void* A,
                                  int32_t real_bytes, int32_t k, int32_t q, const double* costs,
-                                 double tie, double* price, int32_t* jump, int8_t* polarity);
+                                 double tie, double* price, int32_t* threshold, int8_t* polarity);
 
-// Edges (n_jumps, k) of the positive polarity of every jump of one feature.
+// Edges (n_thresholds, k) of the positive polarity of every threshold of one feature.
 DB_EXPORT int32_t DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
                                  int32_t kind, const void* A, int32_t real_bytes, int32_t k,
                                  double* out);
