@@ -192,7 +192,7 @@ def check_no_missing_labels(y: Any) -> None:
     missing = count_missing(y)
     if missing:
         noun = "label" if missing == 1 else "labels"
-        other = ", or give them a label of their own" if len(np.shape(y)) == 1 else ""
+        other = ", or give them a label of their own" if np.asarray(y).ndim == 1 else ""
         raise ValueError(
             f"y has {missing} missing {noun} (null, None or NaN): leave those rows out{other}"
         )
@@ -200,7 +200,7 @@ def check_no_missing_labels(y: Any) -> None:
 
 def check_single_labels(y: Any) -> None:
     """Reject labels in several columns."""
-    shape = np.shape(y)
+    shape = tuple(y.shape if hasattr(y, "shape") else np.asarray(y).shape)
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array with one class per row, but has shape {shape}; for rows with "
