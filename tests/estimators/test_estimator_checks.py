@@ -17,7 +17,7 @@ ESTIMATORS = [
     DirectBoostClassifier(loss="hinge", penalty="l1"),
     DirectBoostClassifier(loss="exponential", margin="one-vs-all", penalty="l1", nu=0.1),
     DirectBoostClassifier(loss="multinomial", penalty="l1,inf", nu=0.1),
-    DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20, nu=0.1),
+    DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20, nu=0.2),
     DirectBoostClassifier(learner="tree", nu=0.2),
     DirectBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), nu=0.2),
     DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2),
