@@ -81,7 +81,7 @@ def check_history(outcome):
     history = outcome.state.history
     assert [r.round for r in history] == list(range(len(history)))
     for a, b in itertools.pairwise(history):
-        assert b.primal <= a.primal
+        assert b.primal <= a.primal * (1.0 + 1e-15)  # a later run sums the scores in another order
         # A run that is carried on starts from the bound as it was proved: less its rounding.
         assert b.dual >= a.dual - np.spacing(abs(a.dual))
         assert b.seconds >= a.seconds
