@@ -12,7 +12,7 @@ from directboost.kernels.step_functions import (
     jump_penalty,
     table_of,
 )
-from directboost.kernels.structs import QuadraticModelArrays, Sweeps, padded_width
+from directboost.kernels.structs import QuadraticModelArrays, Sweeps
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
@@ -61,9 +61,9 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
         change=np.zeros_like(D),
         coupling=coupling,
         labels=None if coupling == DIAGONAL else labels,
-        H=np.pad(H, ((0, 0), (0, padded_width(k) - k))).astype(real),
+        H=np.pad(H, ((0, 0), (0, -k % 8))).astype(real),
         weight=None if weight is None else weight.astype(real),
-        Q=np.zeros((n, padded_width(k)), dtype=real),
+        Q=np.zeros((n, k + -k % 8), dtype=real),
         p=p,
         sweeps=Sweeps(full=2, segment=5, tolerance=1e-3),
     )

@@ -78,7 +78,8 @@ class ShardedLineSearch(LineSearch):
 
     def value(self, step: float) -> float:
         """Return the objective after a step; infinite if a coefficient violates its sign."""
-        if step > 1.0 and not self._keeps_signs(step):
+        signs = self._model.work.signs
+        if signs is not None and not self._keeps_signs(signs, step):
             return float("inf")
         if step not in self._losses:
             # The steps that block descent tries next.

@@ -23,7 +23,7 @@ from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
 from ..training.result import FitResult
-from ..training.settings import FitSettings, check_signs_supported, resolve_objective
+from ..training.settings import FitSettings, resolve_objective
 from .block_descent import ShardedRowSample
 from .cluster_executor import make_executor
 from .context import ShardedContext, make_context
@@ -291,9 +291,8 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             classes, encoder.n_levels, class_shares=loaded.prior,
         )  # fmt: skip
-        rows = replace(rows, signs=self._monotone_signs(rows))
-        if rows.signs is not None:
-            check_signs_supported(settings)
+        if self.monotonic_cst is not None:
+            rows = self._with_signs(settings, rows)
         validation = None
         if others[0] is not None or others[1] is not None:
             validation = self._read_validation_set(settings, others, classes, encoder)

@@ -53,13 +53,14 @@ from ..training.settings import (
 from .base import ExplainedModelMixin
 
 _Estimator = TypeVar("_Estimator", bound=BaseEstimator)
+_Rows = TypeVar("_Rows", bound=TrainingSet)
 
 
 class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     """Fits a certified model: the part that all estimators of the package share.
 
-    An estimator for another kind of data overrides `_make_settings`, `_read_training_set`,
-    `_monotone_signs` and `_probability_factor`.
+    An estimator for another kind of data overrides `_make_settings`, `_read_training_set` and
+    `_probability_factor`.
     """
 
     loss: Any
@@ -115,11 +116,11 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         check_finite(X)
         return make_validation_set(X, y, sample_weight, classes)
 
-    def _monotone_signs(self, rows: TrainingSet) -> Ints | None:
-        """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""
-        if self.monotonic_cst is None:
-            return None
-        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
+    def _with_signs(self, settings: FitSettings, rows: _Rows) -> _Rows:
+        """Return the data with the sign constraints that `monotonic_cst` asks for."""
+        check_signs_supported(settings)
+        signs = monotone_signs(self.monotonic_cst, feature_names(self), rows)
+        return replace(rows, signs=signs)
 
     @contextmanager
     def _open_context(
@@ -128,9 +129,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         """Bin the data and pose the problem; at the end, complete the progress output."""
         if rows.levels.any():
             check_level_counts(rows.levels, settings.max_bins, feature_names(self))
-        rows = replace(rows, signs=self._monotone_signs(rows))
-        if rows.signs is not None:
-            check_signs_supported(settings)
+        if self.monotonic_cst is not None:
+            rows = self._with_signs(settings, rows)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 yield make_context(settings, rows, costs, team, nu_max)

@@ -68,11 +68,6 @@ def tie_width(A: Any) -> float:
     return 1e-12 if A.dtype == np.float64 else 1e-6
 
 
-def padded_width(k: int) -> int:
-    """Return k rounded up to a multiple of eight, so that rows are read as whole vectors."""
-    return -(-k // 8) * 8
-
-
 def own_class_dual(rows: LossRows, mass: float) -> float:
     """Return the terms of the entries r = y_i of the dual objective, given the mass of the others.
 
@@ -232,7 +227,8 @@ class QuadraticModelArrays:
         0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
     labels : (n,) int32 array or None
     H : (n, width) array
-        Second derivatives in the margins. The width is `padded_width(k)`; spare columns are zero.
+        Second derivatives in the margins. The width is k rounded up to a multiple of
+        eight; spare columns are zero.
     weight : (n,) array or None
     Q : (n, width) array
         H dF; updated in place.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import kernels
-from ..arrays import Array, Scores
+from ..arrays import Array, Ints, Scores
 from ..kernels.step_functions import apart
 from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
@@ -129,20 +129,21 @@ class LineSearch:
 
     def value(self, step: float) -> float:
         """Return the objective at a step; infinite if a sign constraint is violated."""
-        if step > 1.0 and not self._keeps_signs(step):
+        signs = self._model.work.signs
+        if signs is not None and not self._keeps_signs(signs, step):
             return float("inf")
         F, direction = self._model.iterate.F, SearchDirection(self._change, step)
         loss = self._evaluator.loss(self._objective, self._columns, F, direction)
         return loss + self._model.penalty(self._start, step)
 
-    def _keeps_signs(self, step: float) -> bool:
-        """Return whether a step beyond 1 satisfies the sign constraints; steps up to 1 do."""
+    def _keeps_signs(self, signs: Ints, step: float) -> bool:
+        """Return whether a step satisfies the sign constraints; steps up to 1 do."""
         work = self._model.work
-        if work.signs is None:
+        if step <= 1.0:
             return True
-        signs = np.repeat(work.signs, np.diff(work.first_threshold), axis=0)
         jumps = self._start + step * (work.jumps - self._start)
-        return not bool((signs * jumps < 0.0).any())
+        by_jump = np.repeat(signs, np.diff(work.first_threshold), axis=0)
+        return not bool((by_jump * jumps < 0.0).any())
 
     def accept(self, step: float) -> Iterate:
         """Return the iterate at a step; it overwrites the arrays of the first iterate."""

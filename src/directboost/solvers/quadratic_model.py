@@ -7,7 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Ints, Scores
 from ..kernels.step_functions import apart, tables_of
-from ..kernels.structs import QuadraticModelArrays, Sweeps, padded_width
+from ..kernels.structs import QuadraticModelArrays, Sweeps
 from ..problem.columns import BinnedFeatures
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
@@ -105,13 +105,13 @@ class RowSample:
         scale = self.scale.astype(array.dtype)
         return np.asarray(rows * (scale if rows.ndim == 1 else scale[:, None]))
 
-    def pick(self, array: Ints) -> Ints:
-        """Return the sampled rows of an array, without scaling."""
-        return array if self.rows is None else array[self.rows]
-
     def diagonal_curvature(self, iterate: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows, scaled."""
         return self.take(iterate.C)
+
+    def pick(self, array: Ints) -> Ints:
+        """Return the sampled rows of an array, without scaling."""
+        return array if self.rows is None else array[self.rows]
 
     def curvature(
         self, objective: Objective, iterate: Iterate
@@ -258,7 +258,8 @@ class QuadraticModel:
         D *= 1.0 if objective.margin.true_class is None else k / (k - 1.0)
         D += ridge
         coupling, labels, H, weight = sample.curvature(objective, iterate)
-        wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
+        # A multiple of eight columns, so that the kernels read a row as whole vectors.
+        wide = np.zeros((H.shape[0], -(-H.shape[1] // 8) * 8), dtype=H.dtype)
         wide[:, : H.shape[1]] = H
         self.work = QuadraticModelArrays(
             codes=codes,
