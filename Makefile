@@ -1,11 +1,13 @@
 # Everything runs from a virtual environment that the first call makes.
-# Variables: PYTHON (interpreter for the environment), JOBS (test processes).
+# Variables: PYTHON (interpreter for the environment), JOBS (test processes), EXTRAS (extras that
+# the first install brings along, such as [dev]: one call of pip is quicker than three).
 
 VENV := .venv
 FALLBACK := .venv-fallback
 SANITIZE := build/sanitize
 BIN := $(VENV)/bin
 JOBS ?= 2
+EXTRAS ?=
 
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	if $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; \
@@ -20,8 +22,11 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n $(JOBS) --dist worksteal
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Many tests start processes, which would all compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all test-slow test-browser test-bench test-fallback test-sanitize lint types check format docs \
+.PHONY: run environments test test-all test-slow test-browser test-bench test-fallback \
+	test-sanitize lint types check format docs \
 	bench bench-compare base-is-named reproduce dev clean
 
 run: $(VENV)/.plot
@@ -52,12 +57,13 @@ FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py solvers/
 	data/test_binning.py data/test_sparse_binning.py problem/test_columns.py test_certificate.py model/test_ensemble.py \
 	estimators/test_staged.py estimators/test_bad_input.py)
 
-test-fallback: $(FALLBACK)/.installed
+test-fallback: $(FALLBACK)/.installed $(VENV)/.test
 	$(PYTEST:$(BIN)%=$(FALLBACK)/bin%) $(FALLBACK_TESTS) $(SHARED) \
 		-m "not slow and not browser and not native" \
 		-W "ignore:directboost runs on its NumPy kernels"
 
 # The kernel tests against a library built with the sanitizers of GCC; -s lets their report through.
+# The NumPy twins have nothing to sanitize.
 test-sanitize: $(VENV)/.dev
 	@if ! command -v g++ >/dev/null; then echo "test-sanitize: skipped, there is no g++"; exit 0; fi; \
 	set -e; \
@@ -67,7 +73,7 @@ test-sanitize: $(VENV)/.dev
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 \
 	DIRECTBOOST_KERNEL_LIBRARY=$(CURDIR)/$(SANITIZE)/libdirectboost_kernels.so \
-	$(PYTEST) tests/kernels -s -m "not slow"
+	$(PYTEST) tests/kernels -s -m "not slow" -k "not numpy"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -103,6 +109,9 @@ base-is-named:
 
 dev: $(VENV)/.dev
 
+# What test, test-all, lint and types run in.
+environments: $(VENV)/.dev $(FALLBACK)/.installed
+
 clean:
 	rm -rf $(VENV) $(FALLBACK) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -119,7 +128,7 @@ clean:
 # environment. Without a compiler the install still succeeds, so where there is one, a missing
 # library means that the sources do not compile.
 $(VENV)/.installed: $(BUILD_INPUTS) | $(VENV)/.created
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable ".$(EXTRAS)"
 	@if ! find $(VENV)/lib -name 'libdirectboost_kernels.*' | grep -q . \
 		&& echo 'int main() {}' | $${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null; then \
 		echo "error: the kernels do not compile; see: cmake -S . -B build && cmake --build build" >&2; \
@@ -149,7 +158,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.test
 	@touch $@
 
 # The package alone is installed; other packages are read from the first environment.
-$(FALLBACK)/.installed: $(BUILD_INPUTS) $(PACKAGE_FILES) | $(FALLBACK)/.created $(VENV)/.test
+$(FALLBACK)/.installed: $(BUILD_INPUTS) $(PACKAGE_FILES) | $(FALLBACK)/.created $(VENV)/.created
 	@rm -f $(FALLBACK)/lib/python*/site-packages/shared.pth
 	CC=/bin/false CXX=/bin/false $(FALLBACK)/bin/pip install --quiet --no-deps --force-reinstall .
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \

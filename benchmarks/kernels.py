@@ -110,7 +110,7 @@ def time_loss(rng, A, team):
     calls = {
         "loss": lambda: native.loss_pass(rows, A, Wanted.DERIVATIVES, team, out=out),
         "trial": lambda: native.loss_pass(rows, A, Wanted.LOSS, team, direction),
-        "dual": lambda: native.dual_pass(rows, out.U, 0.9, team),
+        "dual": lambda: native.dual_parts(rows, out.U, 0.9, team),
     }
     for name, call in calls.items():
         show(name, A.dtype.name, k, team.threads, best(call), features=1)

@@ -13,7 +13,7 @@ from directboost import DirectBoostClassifier, datasets
 PARTS = {
     "binning": ("find_cuts", "encode", "ranges"),
     "pricing": ("price",),
-    "loss passes": ("loss_pass", "dual_pass"),
+    "loss passes": ("loss_pass", "dual_parts"),
     "sums over bins": ("histograms",),
     "block descent": ("model_epoch",),
     "Newton steps": ("model_newton",),

@@ -93,7 +93,7 @@ def restricted(loss, penalty, X, y):
     base = Objective(margin, LOSSES[loss](), resolve_penalty(penalty), 1.0, rows)
     A = base.coefficients(base.loss.start(rows))
     names = [
-        (f, j, p) for f in range(X.shape[1]) for j in range(binned.n_jumps(f)) for p in (1, -1)
+        (f, j, p) for f in range(X.shape[1]) for j in range(binned.n_thresholds(f)) for p in (1, -1)
     ]
     prices = [base.penalty.dual_norm((binned.response(*name) @ A)[None])[0] for name in names]
     best = np.array(names)[np.argsort(prices)[::-1][:STUMPS]]

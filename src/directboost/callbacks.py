@@ -6,7 +6,8 @@ callbacks of scikit-learn, in versions that have them.
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO, TypeVar
 
 from .history import Record, Status
@@ -123,23 +124,18 @@ class TimeLimit:
         return Status.TIME_LIMIT if over else None
 
 
-def open_fit(estimator: Any, X: Any, y: Any) -> Any:
-    """Notify scikit-learn's callbacks that a fit begins; return their context, or None."""
+@contextmanager
+def sklearn_fit(estimator: Any, X: Any, y: Any) -> Iterator[list[Callback]]:
+    """Notify scikit-learn's callbacks that a fit begins, and, unless it fails, that it has ended.
+
+    The value of the context is a list of one callback, which reports every round to scikit-learn's
+    callbacks as a task; the list is empty in versions without callbacks.
+    """
     if not hasattr(estimator, "_init_callback_context"):
-        return None
+        yield []
+        return
     context = estimator._init_callback_context(max_subtasks=None)
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-    return context
-
-
-def close_fit(estimator: Any, context: Any, X: Any, y: Any) -> None:
-    """Notify scikit-learn's callbacks that the fit has ended."""
-    if context is not None:
-        context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
-
-
-def round_callback(estimator: Any, context: Any) -> Callable[[Record], Status | None]:
-    """Return a callback that reports every round to scikit-learn's callbacks as a task."""
 
     def report(record: Record) -> Status | None:
         task = context.subcontext(task_name="round")
@@ -147,4 +143,5 @@ def round_callback(estimator: Any, context: Any) -> Callable[[Record], Status | 
         stop = task.call_on_fit_task_end(estimator=estimator)
         return Status.STOPPED if stop else None
 
-    return report
+    yield [report]
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y)

@@ -181,7 +181,10 @@ def certify(
             f"{objective.loss.name!r} violates its contract; check that its conjugate and infimum "
             "match its value"
         )
-    dual = min(dual - _rounding(objective) * max(abs(primal), _UNIT), primal)
+    # The rows are summed in blocks. The relative error, in units of the last place, is at most the
+    # number of additions that depend on each other.
+    rounding = _EPS * (256.0 + objective.n_rows / _BLOCK + objective.margin.k)
+    dual = min(dual - rounding * max(abs(primal), _UNIT), primal)
     gap = primal - dual
     relative = objective.relative(gap, primal)
     return Certificate(
@@ -194,15 +197,6 @@ def certify(
         dictionary=dictionary,
         converged=relative <= tol,
     )
-
-
-def _rounding(objective: Objective) -> float:
-    """Return a bound on the relative rounding error of a sum over all rows and classes.
-
-    The rows are summed in blocks. The error, in units of the last place, is at most the number of
-    additions that depend on each other.
-    """
-    return _EPS * (256.0 + objective.n_rows / _BLOCK + objective.margin.k)
 
 
 def recertify(

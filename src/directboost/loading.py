@@ -23,7 +23,6 @@ from .export.model_file import (
     rows_from_json,
 )
 from .history import Record, RoundRecord, Status
-from .model.ensemble import Ensemble
 from .model.names import feature_names
 from .oracles import PairOracle, PoolOracle, TreeOracle
 
@@ -168,26 +167,15 @@ def _set_common_attributes(model: Any, document: JSONObject) -> None:
     model.coef_ = coef_from_json(document["weights"])
 
 
-def _set_ensemble(model: Any, ensemble: Ensemble) -> None:
-    """Set the ensemble and the attributes that follow from it."""
-    model.ensemble_, model.intercept_ = ensemble, ensemble.intercept
-    model.features_used_ = ensemble.features.astype(np.intp)
-    model.n_features_used_ = int(model.features_used_.size)
-
-
 def _set_direct_attributes(model: Any, document: JSONObject) -> None:
     """Set the fitted attributes of an estimator with a certificate."""
-    _set_ensemble(model, Ensemble(model.learners_, model.coef_))
     d, k = model.n_features_in_, model.classes_.size
     model.mean_contributions_ = rows_from_json(document["mean_contributions"], (d, k))
     model.certificate_ = Certificate(**document["certificate"])
     model.history_ = _records(Record, document["history"])
-    model.n_iter_ = max(len(model.history_), 1)
+    model._set_derived()
     model.nu_, model.nu_max_ = document["nu"], document["nu_max"]
     model.cost_ = document["cost"]
-    model.n_learners_ = len(model.learners_)
-    model.class_sharing_ = (model.coef_ > 0.0).sum(axis=1)
-    model.feature_importances_ = model.ensemble_.importances(d)
     path = document["validation_path"]
     if path is not None:
         model.validation_path_ = list(zip(path["nu"], path["loss"], strict=True))
@@ -208,7 +196,7 @@ def _set_baseline_attributes(model: Any, document: JSONObject) -> None:
     from .baselines.votes import DECODINGS, make_ensemble
 
     common = np.array(document["common"])
-    _set_ensemble(model, make_ensemble(model.learners_, model.coef_, common))
+    model._set_ensemble(make_ensemble(model.learners_, model.coef_, common))
     model.history_ = _records(RoundRecord, document["history"])
     model.n_iter_ = len(model.history_)
     model.n_learners_, model.n_nonzero_ = document["n_learners"], document["n_nonzero"]

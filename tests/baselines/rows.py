@@ -1,6 +1,7 @@
 """Rows on which the baselines are tested."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 
@@ -10,6 +11,11 @@ SETS = {
     "digits": load_digits,
     "breast_cancer": load_breast_cancer,
 }
+
+#: How long a fit is whose errors are compared with those of a prototype after 100 and 500 rounds.
+short_or_long = pytest.mark.parametrize(
+    "n_rounds", [100, pytest.param(500, marks=pytest.mark.slow)]
+)
 
 
 def split(name):

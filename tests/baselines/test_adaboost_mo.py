@@ -14,7 +14,7 @@ from directboost.baselines.one_vs_all import OneVsAllBoost
 from directboost.history import Status
 from directboost.model.learners import CategoryStump
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
-from tests.baselines.rows import errors_by_round, noisy, split
+from tests.baselines.rows import errors_by_round, noisy, short_or_long, split
 
 COUPLINGS = ["shared", "independent"]
 coupled = pytest.mark.parametrize("coupling", COUPLINGS)
@@ -280,6 +280,7 @@ def test_invalid_parameters_are_rejected(wrong, message):
         AdaBoostMO(3, **wrong).fit(X, y)
 
 
+@short_or_long
 @pytest.mark.parametrize(
     ("coupling", "decoding", "at_100", "at_500"),
     [
@@ -288,10 +289,10 @@ def test_invalid_parameters_are_rejected(wrong, message):
         ("independent", "loss", 4.9, 4.9),
     ],
 )
-def test_digits_as_in_the_prototype(coupling, decoding, at_100, at_500):
+def test_digits_as_in_the_prototype(coupling, decoding, at_100, at_500, n_rounds):
     X, X_test, y, y_test = split("digits")
-    model = AdaBoostMO(500, coupling=coupling, decoding=decoding, random_state=0).fit(X, y)
+    model = AdaBoostMO(n_rounds, coupling=coupling, decoding=decoding, random_state=0).fit(X, y)
     errors = 100.0 * errors_by_round(model, X_test, y_test)
     assert errors[99] == pytest.approx(at_100, abs=2.0)
-    assert errors[499] == pytest.approx(at_500, abs=2.0)
-    assert model.n_learners_ == 17000
+    assert n_rounds < 500 or errors[499] == pytest.approx(at_500, abs=2.0)
+    assert model.n_learners_ == 34 * n_rounds

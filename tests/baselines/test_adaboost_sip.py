@@ -16,7 +16,7 @@ from tests.baselines.pairs import (
     twin,
     two_colours,
 )
-from tests.baselines.rows import errors_by_round, noisy, split
+from tests.baselines.rows import errors_by_round, noisy, short_or_long, split
 
 both = pytest.mark.parametrize("patterns", ["stumps", "conjunctions"])
 
@@ -169,14 +169,15 @@ def test_parameters_are_checked(name, value):
 
 
 # The figures with conjunctions are of a run without the constant: within three points.
+@short_or_long
 @pytest.mark.parametrize(
     ("patterns", "at_100", "at_500", "within"),
     [("stumps", 7.3, 4.7, 2.0), ("conjunctions", 6.0, 3.8, 3.0)],
 )
-def test_digits_as_in_the_prototype(patterns, at_100, at_500, within):
+def test_digits_as_in_the_prototype(patterns, at_100, at_500, within, n_rounds):
     X, X_test, y, y_test = split("digits")
-    model = AdaBoostSIP(500, patterns=patterns).fit(X, y)
+    model = AdaBoostSIP(n_rounds, patterns=patterns).fit(X, y)
     errors = 100.0 * errors_by_round(model, X_test, y_test)
     assert errors[99] == pytest.approx(at_100, abs=within)
-    assert errors[499] == pytest.approx(at_500, abs=within)
-    assert model.n_learners_ == 500
+    assert n_rounds < 500 or errors[499] == pytest.approx(at_500, abs=within)
+    assert model.n_learners_ == n_rounds

@@ -285,10 +285,11 @@ def test_digits_as_in_the_prototype(lam, at_100, at_500, kept):
 @pytest.mark.parametrize("norm", ["l1", "l1,inf"])
 def test_digits_with_other_norms(norm):
     X, X_test, y, y_test = split("digits")
-    model = GradBoost(100, norm=norm, n_induce=2).fit(X, y)
+    model = GradBoost(40, norm=norm, n_induce=2).fit(X, y)
     assert np.mean(model.predict(X_test) != y_test) < 0.08
 
 
+@pytest.mark.slow
 def test_digits_with_more_passes():
     X, _, y, _ = split("digits")
     model = GradBoost(100, n_sweeps=5).fit(X, y)

@@ -10,7 +10,7 @@ from directboost.baselines.joint_boost import ClassSums, exhaustive, greedy
 from directboost.history import Status
 from directboost.model.learners import Stump
 from tests.baselines.brute_force import all_stumps, first_largest
-from tests.baselines.rows import errors_by_round, noisy, split
+from tests.baselines.rows import errors_by_round, noisy, short_or_long, split
 
 SEARCHES = ["global", "per_feature", "exhaustive"]
 
@@ -263,14 +263,15 @@ def test_invalid_parameters_are_rejected():
     assert model.n_iter_ == 1
 
 
+@short_or_long
 @pytest.mark.parametrize(
     ("search", "at_100", "at_500"), [("global", 5.3, 4.4), ("per_feature", 5.8, 3.8)]
 )
-def test_digits_as_in_the_prototype(search, at_100, at_500):
+def test_digits_as_in_the_prototype(search, at_100, at_500, n_rounds):
     X, X_test, y, y_test = split("digits")
-    model = JointBoost(500, search=search).fit(X, y)
+    model = JointBoost(n_rounds, search=search).fit(X, y)
     errors = 100.0 * errors_by_round(model, X_test, y_test)
     assert errors[99] == pytest.approx(at_100, abs=2.0)
-    assert errors[499] == pytest.approx(at_500, abs=2.0)
-    assert model.n_learners_ == 500
+    assert n_rounds < 500 or errors[499] == pytest.approx(at_500, abs=2.0)
+    assert model.n_learners_ == n_rounds
     assert np.count_nonzero(model.coef_, axis=1).mean() == pytest.approx(3.2, abs=0.5)

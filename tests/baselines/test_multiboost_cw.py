@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from directboost.baselines.multiboost_cw import MultiBoostCW
 from directboost.history import Status
 from tests.baselines.brute_force import all_stumps, first_largest, with_sign
-from tests.baselines.rows import errors_by_round, noisy, split
+from tests.baselines.rows import errors_by_round, noisy, short_or_long, split
 
 MODES = [
     {},
@@ -114,7 +114,7 @@ def test_many_passes_end_at_the_optimum():
     """The edge of a stump is nu where its weight is positive; that of no stump is larger."""
     X, y, weight = noisy(weighted=True)
     nu = 3.0
-    model = MultiBoostCW(40, mode="corrective", nu=nu, passes=40, random_state=0)
+    model = MultiBoostCW(25, mode="corrective", nu=nu, passes=25, random_state=0)
     model.fit(X, y, weight)
     mu = pair_weights(model.decision_function(X), y, weight)
     V = np.eye(3)[y] * mu.sum(axis=1, keepdims=True) - mu
@@ -199,20 +199,23 @@ def test_invalid_parameters_are_rejected_by_name(options, message):
         MultiBoostCW(2, **options).fit(X, y)
 
 
+@short_or_long
 @pytest.mark.parametrize(
     ("name", "at_100", "at_500"), [("iris", 5.3, 2.6), ("wine", 0.0, 0.0), ("digits", 3.3, 3.8)]
 )
-def test_stage_wise_errors_as_in_the_prototype(name, at_100, at_500):
+def test_stage_wise_errors_as_in_the_prototype(name, at_100, at_500, n_rounds):
     X, X_test, y, y_test = split(name)
-    model = MultiBoostCW(500).fit(X, y)
+    model = MultiBoostCW(n_rounds).fit(X, y)
     errors = 100.0 * errors_by_round(model, X_test, y_test)
     assert errors[99] == pytest.approx(at_100, abs=2.0)
-    assert errors[499] == pytest.approx(at_500, abs=2.0)
-    assert model.n_learners_ == 500 * model.classes_.size
+    assert n_rounds < 500 or errors[499] == pytest.approx(at_500, abs=2.0)
+    assert model.n_learners_ == n_rounds * model.classes_.size
 
 
-def test_corrective_digits_as_in_the_prototype():
+@pytest.mark.parametrize("n_rounds", [40, pytest.param(100, marks=pytest.mark.slow)])
+def test_corrective_digits_as_in_the_prototype(n_rounds):
+    """The figure is that of 100 rounds; 40 have reached it."""
     X, X_test, y, y_test = split("digits")
-    model = MultiBoostCW(100, mode="corrective", random_state=0).fit(X, y)
+    model = MultiBoostCW(n_rounds, mode="corrective", random_state=0).fit(X, y)
     assert 100.0 * (1.0 - model.score(X_test, y_test)) == pytest.approx(4.9, abs=2.0)
-    assert model.n_learners_ == 1000
+    assert model.n_learners_ == 10 * n_rounds

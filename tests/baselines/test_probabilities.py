@@ -31,7 +31,7 @@ ALWAYS = [
     AdaBoostOC(2000, random_state=0),
     AdaBoostSIP(400),
     MultiBoostCW(400),
-    MultiBoostCW(400, mode="corrective", random_state=0),
+    MultiBoostCW(100, mode="corrective", random_state=0),
     GradBoost(2000, lam=1e-7),
 ]
 BETWEEN_TWO = [
@@ -79,8 +79,8 @@ def test_losses_of_pairs_have_the_frequencies_of_all_classes(estimator):
         (OneVsAllBoost(100), 0.17),
         (GradBoost(100), 0.2),
         (GradBoost(100, loss="multitask"), 0.23),
-        (CGBoost(40), 0.2),
-        (CGBoost(40, loss="logistic"), 0.22),
+        (CGBoost(30), 0.24),
+        (CGBoost(30, loss="logistic"), 0.23),
         (AdaBoostECC(100, random_state=0), 0.3),
         (AdaBoostSIP(100), 0.24),
         (MultiBoostCW(100), 0.34),

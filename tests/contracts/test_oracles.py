@@ -64,7 +64,7 @@ def draw(seed, m=14, d=3, k=3):
 
 def price_of(proposals, j, oracle, A, penalty, costs):
     """Return the price of proposal j from its response to the rows."""
-    key = int(proposals.feature[j]), int(proposals.jump[j]), int(proposals.polarity[j])
+    key = int(proposals.feature[j]), int(proposals.threshold[j]), int(proposals.polarity[j])
     E = oracle.binned.response(*key) @ A
     return float(penalty.dual_norm(E[None, :])[0] / costs[key[0]])
 
@@ -178,7 +178,7 @@ def test_ties_go_to_the_lowest_feature_threshold_and_plus(make, penalty):
     oracle = make(bin_features(np.stack([x, x, x], axis=1), np.ones(4), None), np.ones(4))
     pricing = oracle.price(A, penalty)
     assert pricing.proposals.feature.tolist() == [0, 1, 2, 3]
-    assert pricing.proposals.jump.tolist()[:3] == [0, 0, 0]
+    assert pricing.proposals.threshold.tolist()[:3] == [0, 0, 0]
     assert pricing.proposals.polarity.tolist()[:3] == [1, 1, 1]
     assert pricing.max_price == pytest.approx(float(penalty.dual_norm(np.array([[2.0, 0.0]]))[0]))
 
@@ -203,7 +203,7 @@ def test_the_constant_is_priced_with_its_own_cost(make, penalty):
     oracle = make(bin_features(X, np.ones(3), None), np.array([1.0, 1.0, 1.0]))
     pricing = oracle.price(A, penalty)
     assert pricing.proposals.feature[0] == 2
-    assert (pricing.proposals.jump[0], pricing.proposals.polarity[0]) == (0, 1)
+    assert (pricing.proposals.threshold[0], pricing.proposals.polarity[0]) == (0, 1)
     expected = float(penalty.dual_norm(np.array([[6.0, -0.6]]))[0])
     assert pricing.max_price == pytest.approx(expected)
     dear = make(bin_features(X, np.ones(3), None), np.array([1.0, 1.0, 4.0]))
@@ -230,7 +230,7 @@ def test_rounding_is_a_bound(make, penalty, rng):
         for f in range(3)
         for response in (
             oracle.binned.response(f, j, s)
-            for j in range(oracle.binned.n_jumps(f))
+            for j in range(oracle.binned.n_thresholds(f))
             for s in (1, -1)
         )
     ]
@@ -244,7 +244,7 @@ def test_zero_coefficients(make):
     oracle = make(bin_features(X, np.ones(2), None), np.ones(2))
     pricing = oracle.price(np.zeros((2, 2)), L1())
     assert pricing.max_price == 0.0
-    assert not pricing.proposals.above(0.0).feature.size
+    assert not (pricing.proposals.price > 0.0).any()
 
 
 @every_oracle
@@ -263,7 +263,7 @@ def test_memory_order_and_threads_change_nothing(rng):
     with Team(2) as team:
         other = StumpOracle(binned, np.ones(4), team).price(np.asfortranarray(A), GroupNorm(2.0))
     assert alone.max_price == other.max_price
-    np.testing.assert_array_equal(alone.proposals.jump, other.proposals.jump)
+    np.testing.assert_array_equal(alone.proposals.threshold, other.proposals.threshold)
 
 
 @every_oracle

@@ -2,22 +2,26 @@
 
 from collections.abc import Iterator
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
 from directboost.dask import loading
 
+#: Workers do not look a hundred times a second what they are doing: that costs them a core.
+dask.config.set({"distributed.worker.profile.enabled": False})
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[LocalCluster]:
-    """Start two workers, each a process of its own."""
+    """Start two workers, each a process of its own; they end with the tests of this folder."""
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as found:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client(cluster: LocalCluster) -> Iterator[Client]:
     """Return a client that is not the default one: other tests run in this process."""
     with Client(cluster, set_as_default=False) as found:

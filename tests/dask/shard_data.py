@@ -79,8 +79,8 @@ class Sharded:
     def scores(self, weights: SparseCoefficients) -> np.ndarray:
         """Add up the responses of all stumps with non-zero coefficients, row by row."""
         F, owner = np.zeros((M, K)), np.repeat(weights.features, weights.counts)
-        for f, jump, row in zip(owner, weights.jumps, weights.rows, strict=True):
-            F += np.outer(self.whole.binned.response(int(f), int(jump), 1), row)
+        for f, threshold, row in zip(owner, weights.thresholds, weights.rows, strict=True):
+            F += np.outer(self.whole.binned.response(int(f), int(threshold), 1), row)
         return F
 
 
@@ -103,7 +103,7 @@ def draw_jumps(data: Sharded, rng: np.random.Generator, features: list[int]) -> 
     """Draw weights of some stumps of features."""
     W = []
     for f in features:
-        jumps = 0.3 * rng.normal(size=(data.whole.binned.n_jumps(f), K))
+        jumps = 0.3 * rng.normal(size=(data.whole.binned.n_thresholds(f), K))
         jumps[rng.random(len(jumps)) < 0.5] = 0.0
         jumps[0, 0] = 0.25
         W.append(jumps)

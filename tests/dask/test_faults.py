@@ -143,11 +143,11 @@ def expected():
     return fitted(None)
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Return the client of a cluster for tests that leave it as it was."""
-    with cluster_of() as (_, client):
-        yield client
+@pytest.fixture
+def mended(cluster, client):
+    """Return the cluster that tests share, and its client; a killed worker is started again."""
+    yield cluster, client
+    client.wait_for_workers(2, timeout=60)
 
 
 @pytest.fixture
@@ -176,27 +176,35 @@ HARMS = {
 }
 
 
-@pytest.mark.parametrize(
-    "harm", [pytest.param(h, marks=[] if h == "killed" else [pytest.mark.slow]) for h in HARMS]
-)
-def test_workers_come_and_go(harm, own, expected):
-    act = Once(lambda: HARMS[harm](*own))
-    assert_same(fitted(own[1], act), expected)
+def check_harm(harm, cluster, client, expected):
+    """Fit on a cluster that is harmed in a round."""
+    act = Once(lambda: HARMS[harm](cluster, client))
+    assert_same(fitted(client, act), expected)
     assert act.done
 
 
-def test_a_worker_is_killed_while_the_hinge_is_smoothed(own):
+def test_a_worker_is_killed(mended, expected):
+    check_harm("killed", *mended, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", [harm for harm in HARMS if harm != "killed"])
+def test_workers_come_and_go(harm, own, expected):
+    check_harm(harm, *own, expected)
+
+
+def test_a_worker_is_killed_while_the_hinge_is_smoothed(mended):
     """Recomputed shards do not have the solutions that the hinge is smoothed around."""
-    choices = {"loss": "hinge", "nu": 0.03}
-    act = Once(lambda: signal_one(own[1], signal.SIGKILL), number=8)
-    assert_same(fitted(own[1], act, **choices), fitted(None, **choices))
+    client, choices = mended[1], {"loss": "hinge", "nu": 0.1}
+    act = Once(lambda: signal_one(client, signal.SIGKILL), number=8)
+    assert_same(fitted(client, act, **choices), fitted(None, **choices))
     assert act.done
 
 
 @pytest.mark.slow
-def test_a_worker_is_killed_at_work(own, expected):
+def test_a_worker_is_killed_at_work(mended, expected):
     """The signal arrives during a pass."""
-    client = own[1]
+    client = mended[1]
     pid = min(client.run(os.getpid).values())
     killer = threading.Timer(0.05, os.kill, (pid, signal.SIGKILL))
     assert_same(fitted(client, Once(killer.start)), expected)
@@ -365,9 +373,10 @@ def test_all_workers_are_gone(own):
     lose(client, lambda: cluster.scale(0), "no worker for 4 s; start workers")
 
 
-def test_the_cluster_is_closed(own):
-    cluster, client = own
-    lose(client, cluster.close, "start the cluster again and refit")
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_cluster_is_closed(processes):
+    with cluster_of(processes=processes) as (cluster, client):
+        lose(client, cluster.close, "start the cluster again and refit")
 
 
 def spawn(*arguments):

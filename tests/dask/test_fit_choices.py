@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from directboost import DirectBoostClassifier, Status
 from directboost.callbacks import Progress
-from directboost.dask import DaskDirectBoostClassifier
+from directboost.dask import DaskDirectBoostClassifier, estimator
+from directboost.dask.executor import LocalExecutor
 from directboost.losses import Hinge, Logistic
 from tests.dask.dask_data import (
     ENDS,
@@ -165,7 +166,7 @@ class Steeper(Hinge):
         ({"loss": "hinge", "solver": "consensus"}, ValueError, "solver='consensus'.*'blocks'"),
         ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*smooth loss"),
         ({"loss": Odd()}, ValueError, "loss=.*sum over rows"),
-        ({"loss": Steeper()}, ValueError, "loss=.*'hinge'"),
+        ({"loss": Steeper()}, ValueError, "loss='steeper'.*hinge"),
         ({"columns_per_round": 1}, ValueError, "columns_per_round=1.*'auto'"),
         ({"columns_per_round": 1, "pricing": "paper"}, ValueError, "columns_per_round=1.*'auto'"),
         ({"solver": "lbfgsb"}, ValueError, "solver='lbfgsb'.*'blocks'"),
@@ -234,3 +235,31 @@ def test_a_fit_that_fails_leaves_no_model():
     with pytest.raises(ValueError, match="solver"):
         model.fit(far(X), far(LABELS))
     assert not hasattr(model, "learners_")
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"monotonic_cst": {"no feature": 1}}, "monotonic_cst"),
+        ({"feature_costs": [1.0]}, "feature_costs"),
+        ({"max_bins": 2, "nu": 1e300, "nu_scale": "absolute"}, None),
+    ],
+)
+def test_the_shards_are_released(choices, message, monkeypatch):
+    """Also where a check fails after the rows have been loaded."""
+    executors = []
+
+    class Watched(LocalExecutor):
+        def __init__(self):
+            super().__init__()
+            executors.append(self)
+
+    monkeypatch.setattr(estimator, "make_executor", lambda *given: Watched())
+    if message is None:
+        fit(**choices)
+    else:
+        with pytest.raises(ValueError, match=message):
+            fit(**choices)
+    with pytest.raises(ValueError, match="must be given together"):
+        DaskDirectBoostClassifier().fit(in_parts(X), in_parts(LABELS), X_val=X, y_val=LABELS)
+    assert [executor.n_shards for executor in executors] == [0, 0]

@@ -1,5 +1,7 @@
 """The certificate of a fit that cannot continue holds, in single and in double precision."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from directboost.history import Status
 from directboost.losses import SampleWeights
 from directboost.penalties import L1
 from directboost.problem.objective import Objective
-from directboost.training import context, strategy
+from directboost.training import column_generation, context, strategy
 from tests.dask.dask_data import GAPS, LABELS, WEIGHTS, fit_local, in_parts
 from tests.dask.shard_data import KINDS, draw_shards, loss_of
 
@@ -59,13 +61,20 @@ def fit_lost(choices, when, monkeypatch):
     return model
 
 
+@cache
+def best_of(number):
+    """Return the certificate of a local fit of a problem to the last digits."""
+    choices = {"nu": 0.03, **PROBLEMS[number], "tol": 1e-8}
+    return fit_local(GAPS, LABELS, WEIGHTS, **choices).certificate_
+
+
+@pytest.mark.parametrize("number", range(len(PROBLEMS)))
 @pytest.mark.parametrize("rounds", [0, 1, 4])
-@pytest.mark.parametrize("choices", PROBLEMS, ids=str)
-def test_the_interval_contains_the_optimum(choices, rounds, precision, monkeypatch):
-    choices = {"nu": 0.03, "tol": 1e-3, **choices}
+def test_the_interval_contains_the_optimum(number, rounds, precision, monkeypatch):
+    choices = {"nu": 0.03, "tol": 1e-3, **PROBLEMS[number]}
     model = fit_lost(choices, lambda record: record.round == rounds, monkeypatch)
     monkeypatch.undo()
-    best = fit_local(GAPS, LABELS, WEIGHTS, **{**choices, "tol": 1e-8}).certificate_
+    best = best_of(number)
     found = model.certificate_
     assert model.status_ == Status.OUT_OF_REACH
     assert found.nu == pytest.approx(best.nu, rel=1e-9)
@@ -105,3 +114,51 @@ def test_one_row_has_the_dual_objective_of_all_rows_at_the_start(name, margin):
         expected = whole.dual_bound(whole.start(np.dtype(np.float64)), price)
         found = single.dual_bound(single.start(np.dtype(np.float64)), price)
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("choices", PROBLEMS[:-1], ids=str)  # the hinge needs no further pass
+def test_rows_are_lost_while_the_certificate_is_computed(choices, precision, monkeypatch):
+    choices = {"nu": 0.03, "tol": 1e-3, **choices}
+    compute = column_generation.recertify
+    with monkeypatch.context() as patch:
+
+        def lost(*given):
+            patch.setattr(LocalExecutor, "submit", gone)
+            return compute(*given)
+
+        patch.setattr(column_generation, "recertify", lost)
+        model = DaskDirectBoostClassifier(**choices)
+        with pytest.raises(ClusterLostError, match="gone"):
+            model.fit(in_parts(GAPS), in_parts(LABELS), in_parts(WEIGHTS))
+    assert model.status_ == Status.OUT_OF_REACH
+    assert model.n_learners_ > 0
+    best = fit_local(GAPS, LABELS, WEIGHTS, **{**choices, "tol": 1e-8}).certificate_
+    assert model.certificate_.dual <= best.primal
+    assert best.dual <= model.certificate_.primal
+
+
+def gone(executor, function, request, size=0):
+    raise ClusterLostError("gone")
+
+
+@pytest.mark.parametrize("place", ["_initial_state", "recertify"])
+def test_rows_are_lost_after_a_first_solution(place, monkeypatch):
+    """Of a path, or of a fit that continues in double precision."""
+    found, compute = [], getattr(column_generation, place)
+
+    def lost(*given):
+        found.append(given)
+        if len(found) == 3:
+            monkeypatch.setattr(LocalExecutor, "submit", gone)
+        return compute(*given)
+
+    monkeypatch.setattr(column_generation, place, lost)
+    model = DaskDirectBoostClassifier(nu=0.01, max_learners=1000)
+    with pytest.raises(ClusterLostError, match="gone"):
+        model.fit(in_parts(GAPS), in_parts(LABELS), in_parts(WEIGHTS))
+    monkeypatch.undo()
+    assert model.n_learners_ > 0
+    near = fit_local(GAPS, LABELS, WEIGHTS, nu=model.nu_, nu_scale="absolute", tol=1e-8)
+    assert model.certificate_.nu == model.nu_
+    assert model.certificate_.dual <= near.certificate_.primal
+    assert near.certificate_.dual <= model.certificate_.primal

@@ -143,7 +143,9 @@ def test_bin_weights():
 def test_requests_report_their_bytes():
     data, loss, point, rng = state("logistic", "pairwise")
     weights = point.coefficients
-    size = sum(a.nbytes for a in (weights.features, weights.counts, weights.jumps, weights.rows))
+    size = sum(
+        a.nbytes for a in (weights.features, weights.counts, weights.thresholds, weights.rows)
+    )
     end = draw_point(data, rng)
     assert GradientRequest(point, loss, SOME).nbytes == size + 12
     assert passes.DualRequest(point, loss, 0.0, 1.0).nbytes == size + 16
@@ -203,7 +205,7 @@ def test_prices(name, margin, penalty, signed, block, monkeypatch):
     oracle = StumpOracle(data.whole.binned, data.costs, None, signs)
     expected, found = oracle.price(A, penalty), ShardedOracle(statistics).price(point, penalty)
     assert found.max_price == pytest.approx(expected.max_price, rel=1e-7)
-    for part in ("feature", "jump", "polarity"):
+    for part in ("feature", "threshold", "polarity"):
         ours, theirs = getattr(found.proposals, part), getattr(expected.proposals, part)
         np.testing.assert_array_equal(ours, theirs)
 

@@ -121,6 +121,14 @@ def test_partitions_are_predicted_alone(of_frames, method):
         assert empty.columns.tolist() == of_frames.classes_.tolist()
 
 
+@every_method
+def test_an_index_of_numbers(of_frames, method):
+    frame = FRAME.set_axis(np.linspace(-2.0, 2.0, len(FRAME)))
+    found = lazy(of_frames, method, frame_parts(frame))
+    pd.testing.assert_index_equal(found.compute().index, frame.index)
+    assert len(found.get_partition(1).compute()) == 0
+
+
 def test_empty_blocks_of_arrays(of_arrays):
     found = of_arrays.predict_proba(in_parts(GAPS)).blocks[1].compute()
     assert found.shape == (0, of_arrays.classes_.size)

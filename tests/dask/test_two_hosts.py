@@ -25,7 +25,7 @@ NUMBERS = (RNG.normal(size=(3, 4))[LABELS] + 1.5 * RNG.normal(size=(36_000, 4)))
 def fitted(client=None, **choices):
     """Return the model of these rows."""
     X, y = da.from_array(NUMBERS, chunks=(9_000, 4)), da.from_array(LABELS, chunks=9_000)
-    model = DaskDirectBoostClassifier(client=client, nu=0.003, tol=5e-3, **choices)
+    model = DaskDirectBoostClassifier(client=client, nu=0.01, tol=5e-3, **choices)
     return model.fit(X, y).to_local()
 
 

@@ -170,7 +170,7 @@ def test_the_constant_is_the_last_feature():
     assert (binned.n_features, binned.n_rows) == (1, 2)
     assert binned.n_bins.tolist() == [2, 2]
     assert binned.codes[1].tolist() == [1, 1]
-    assert binned.n_jumps(1) == 1
+    assert binned.n_thresholds(1) == 1
     for polarity in (1, -1):
         assert binned.learner(1, 0, polarity) == Constant(polarity)
         np.testing.assert_array_equal(binned.response(1, 0, polarity), [polarity] * 2)
@@ -185,10 +185,10 @@ def test_the_centre_is_on_the_heavier_side(values, weights, max_bins):
     """A value that is missing only at prediction goes to the heavier side of every stump."""
     x, s = np.array(values, dtype=float), np.array(weights[: len(values)], dtype=float)
     binned = bin_column(x, s, max_bins)
-    for jump, t in enumerate(binned.thresholds[0]):
+    for threshold, t in enumerate(binned.thresholds[0]):
         right, left = s[x > t].sum(), s[x <= t].sum()
         if right != left:
-            assert binned.learner(0, jump, 1).missing_right == (right > left)
+            assert binned.learner(0, threshold, 1).missing_right == (right > left)
 
 
 @given(
@@ -209,10 +209,10 @@ def test_the_dictionary_is_complete(columns):
     H, _, listed = enumerate_dictionary(X)
     expected = {name: H[:, j] for j, name in enumerate(listed)}
     for f in range(binned.n_features + 1):
-        for jump in range(binned.n_jumps(f)):
+        for threshold in range(binned.n_thresholds(f)):
             for polarity in (1, -1):
-                learner = binned.learner(f, jump, polarity)
-                response = binned.response(f, jump, polarity)
+                learner = binned.learner(f, threshold, polarity)
+                response = binned.response(f, threshold, polarity)
                 np.testing.assert_array_equal(learner.predict(X), response)
                 np.testing.assert_array_equal(expected.pop(_name(binned, f, learner)), response)
     assert not expected
@@ -314,13 +314,13 @@ def test_every_stump_maps_back_to_its_name(name):
     """From name to weak classifier and back is the identity on the same data."""
     binned = bin_column(HARD[name])
     for feature in range(2):
-        for jump in range(binned.n_jumps(feature)):
+        for threshold in range(binned.n_thresholds(feature)):
             for polarity in (1, -1):
-                learner = binned.learner(feature, jump, polarity)
+                learner = binned.learner(feature, threshold, polarity)
                 found = binned.name_of(learner)
                 again = None if found is None else binned.learner(*found)
                 assert again == learner
-                same = binned.response(*found) == binned.response(feature, jump, polarity)
+                same = binned.response(*found) == binned.response(feature, threshold, polarity)
                 assert same.all()
 
 

@@ -16,8 +16,7 @@ from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
 from directboost.solvers import BlockDescent
 from directboost.training.column_generation import LoopSettings, WarmStart, run
-from directboost.training.compaction import count_stumps
-from directboost.training.result import export
+from directboost.training.compaction import stumps_per_row
 from directboost.training.stopping import StoppingRule
 from tests.reference.twin import solve_twin
 from tests.solvers.problems import SMOOTH
@@ -45,14 +44,14 @@ def draw(m=60, seed=0):
 
 
 def binned_of(X, weight):
-    return bin_features(X, weight / weight.max(), 255, categories=CATEGORIES)
+    return bin_features(X, weight / weight.max(), 255, n_levels=CATEGORIES)
 
 
 def names(binned):
-    """Yield feature, jump and polarity of all stumps, the constant last."""
+    """Yield feature, threshold and polarity of all stumps, the constant last."""
     for f in range(binned.n_features + 1):
-        for jump in range(binned.n_jumps(f)):
-            yield from ((f, jump, polarity) for polarity in (1, -1))
+        for threshold in range(binned.n_thresholds(f)):
+            yield from ((f, threshold, polarity) for polarity in (1, -1))
 
 
 def test_kinds_and_levels():
@@ -68,7 +67,7 @@ def test_kinds_and_levels():
     ]
     assert binned.levels[0].tolist() == [0, 1, 2, 3, 4, 5]
     assert binned.levels[3].tolist() == [3, 4]
-    assert [binned.n_jumps(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
+    assert [binned.n_thresholds(f) for f in range(6)] == [6, 5, 4, 1, 1, 1]
     assert binned.dictionary == "all stumps, levels one against the rest"
 
 
@@ -77,10 +76,13 @@ def test_a_stump_separates_one_level_from_the_rest():
     X, _, weight = draw()
     binned = binned_of(X, weight)
     seen = set()
-    for f, jump, polarity in names(binned):
-        learner, response = binned.learner(f, jump, polarity), binned.response(f, jump, polarity)
+    for f, threshold, polarity in names(binned):
+        learner, response = (
+            binned.learner(f, threshold, polarity),
+            binned.response(f, threshold, polarity),
+        )
         np.testing.assert_array_equal(learner.predict(X), response)
-        assert binned.name_of(learner) == (f, jump, polarity)
+        assert binned.name_of(learner) == (f, threshold, polarity)
         if isinstance(learner, CategoryStump):
             own = response == learner.polarity
             np.testing.assert_array_equal(own, X[:, f] == learner.level)
@@ -143,9 +145,10 @@ def test_the_optimum_equals_that_of_an_independent_solver(loss, margin, p):
     assert outcome.certificate.converged
     assert outcome.certificate.primal == pytest.approx(best, rel=2e-6)
     assert outcome.certificate.dual <= best + 1e-9
-    learners, coef = export(outcome.state.columns, outcome.state.W)
+    stumps = outcome.state.columns.stumps(outcome.state.W)
+    learners, coef = outcome.state.columns.named(stumps), stumps.rows
     assert any(isinstance(h, CategoryStump) for h in learners)
-    assert len(learners) == count_stumps(np.concatenate(outcome.state.W)) == coef.shape[0]
+    assert len(learners) == stumps_per_row(np.concatenate(outcome.state.W)).sum() == coef.shape[0]
     np.testing.assert_allclose(
         Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from directboost import DirectBoostClassifier
-from directboost.data.memory import MAX_SPARSE_SHARE, check_memory, memory_limit, parse_bytes
+from directboost.data.memory import MAX_SPARSE_SHARE, check_memory, parse_bytes
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,17 @@ def test_invalid_sizes(text):
 
 def test_the_limit_is_the_variable_or_the_free_memory(monkeypatch):
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", " 3MB ")
-    assert memory_limit() == 3 * 2**20
+    huge = (10**15, 1, 2, 1, False)  # rows, features, classes, bytes of a code, dense
+    with pytest.raises(MemoryError, match="but the limit is 3 MB"):
+        check_memory(*huge)
     monkeypatch.setenv("DIRECTBOOST_MEMORY_LIMIT", "")
-    assert memory_limit() > 2**20
+    check_memory(1000, 1, 2, 1, False)
+    pages = {"SC_AVPHYS_PAGES": 5 * 2**10, "SC_PAGE_SIZE": 2**12}
+    monkeypatch.setattr("os.sysconf", pages.get, raising=False)
+    with pytest.raises(MemoryError, match="but the limit is 16 MB"):
+        check_memory(*huge)
     monkeypatch.setattr("os.sysconf", _unknown, raising=False)
-    assert memory_limit() == float("inf")
+    check_memory(*huge)
 
 
 def _unknown(name):

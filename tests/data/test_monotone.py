@@ -33,7 +33,7 @@ def allowed(k=3):
 def dictionary(X, weight):
     """Return responses, features and polarities (0 for +1, 1 for -1) of all stumps."""
     binned = bin_features(X, weight / weight.max(), None)
-    names = [(f, j, s) for f in range(4) for j in range(binned.n_jumps(f)) for s in (1, -1)]
+    names = [(f, j, s) for f in range(4) for j in range(binned.n_thresholds(f)) for s in (1, -1)]
     H = np.column_stack([binned.response(*name) for name in names])
     return H, np.array([f for f, _, _ in names]), np.array([int(s < 0) for _, _, s in names])
 

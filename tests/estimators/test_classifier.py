@@ -610,6 +610,6 @@ def test_prediction_of_plain_arrays_reads_no_settings(monkeypatch):
     def read(learner):
         raise AssertionError("the settings were read")
 
-    monkeypatch.setattr(classifier, "takes_missing", read)
+    monkeypatch.setattr(classifier, "supported_input", read)
     np.testing.assert_array_equal(model.predict(X), expected)
     assert model.predict_proba(X).shape == (150, 3)

@@ -246,7 +246,7 @@ def test_a_class_of_one_row_is_in_one_fold_only(scoring, wine):
 
 
 def test_a_tight_tolerance(wine):
-    model = DirectBoostClassifierCV(tol=1e-9, cv=3, nu_min=0.03).fit(*wine)
+    model = DirectBoostClassifierCV(tol=1e-9, cv=3, nus=5, nu_min=0.03).fit(*wine)
     assert all(proof.converged for proof in model.path_.certificates)
 
 

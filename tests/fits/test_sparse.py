@@ -84,7 +84,7 @@ def test_every_format_gives_the_model_of_the_array(name):
     "settings",
     [
         {"loss": "logistic"},
-        {"loss": "hinge", "penalty": "l1"},
+        {"loss": "hinge", "penalty": "l1", "nu": 0.1},
         {"loss": "exponential", "margin": "one-vs-all", "penalty": "l1,inf"},
         {"loss": "multinomial", "penalty": "l1,inf"},
         {"loss": "squared_hinge", "max_bins": 8},
@@ -186,7 +186,7 @@ def test_infinite_values_are_rejected(place):
 def test_predictions_do_not_depend_on_the_format(learner, numbers, monkeypatch):
     """For models fitted to either format, and for rows processed in several parts."""
     monkeypatch.setattr("directboost.arrays._BLOCK_SIZE", 500)
-    for model in fit_both(numbers, learner=learner):
+    for model in fit_both(numbers, learner=learner, nu=0.1):
         for make in FORMATS.values():
             held = make(numbers)
             np.testing.assert_array_equal(model.predict(held), model.predict(numbers))
@@ -246,7 +246,7 @@ def test_cross_validation():
 
 def test_cross_validation_within_a_budget():
     """The path continues with the features of the budget only."""
-    model = DirectBoostClassifierCV(nus=8, cv=3, nu_min=0.01, max_features_used=3)
+    model = DirectBoostClassifierCV(nus=5, cv=2, nu_min=0.03, max_features_used=3)
     dense = model.fit(X, Y)
     sparsely = DirectBoostClassifierCV(**model.get_params()).fit(sparse.csr_array(X), Y)
     assert sparsely.n_features_used_ <= 3
@@ -299,7 +299,7 @@ def test_in_a_pipeline():
 )
 def test_other_learners(learner):
     """Other learners that accept a sparse X give similar models."""
-    dense, model = fit_both(learner=learner)
+    dense, model = fit_both(learner=learner, nu=0.1)
     assert model.certificate_.converged
     held = sparse.csr_array(X)
     np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=0.02)

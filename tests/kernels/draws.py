@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost.kernels import library, native, reference
-from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps
+from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_thresholds
 from directboost.kernels.structs import LossRows
 
 #: Marks of a test that calls the compiled kernels.
@@ -55,9 +55,9 @@ class Coded:
     n_bins: np.ndarray
     kinds: np.ndarray
 
-    def n_jumps(self, f):
+    def n_thresholds(self, f):
         """Return the number of jumps of feature f."""
-        return n_jumps(int(self.n_bins[f]), int(self.kinds[f]))
+        return n_thresholds(int(self.n_bins[f]), int(self.kinds[f]))
 
 
 def draw_codes(rng, m, dtype=np.uint8, shapes=SHAPES):

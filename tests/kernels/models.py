@@ -12,7 +12,7 @@ from directboost.kernels.step_functions import (
     jump_penalty,
     table_of,
 )
-from directboost.kernels.structs import QuadraticModelArrays, Sweeps, padded_width
+from directboost.kernels.structs import QuadraticModelArrays, Sweeps
 from tests.kernels.draws import draw_codes
 
 DIAGONAL, PAIRS, SIMPLEX = COUPLINGS = range(3)
@@ -39,7 +39,7 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
     coded = draw_codes(rng, n, code, shapes)
     features = rng.permutation(len(shapes)).astype(np.int32)
     n_bins = coded.n_bins[features]
-    jumps = [0.3 * rng.normal(size=(coded.n_jumps(f), k)) for f in features]
+    jumps = [0.3 * rng.normal(size=(coded.n_thresholds(f), k)) for f in features]
     jumps = np.concatenate(jumps)
     jumps[rng.random(jumps.shape) < 0.4] = 0.0
     jumps[rng.random(len(jumps)) < 0.4] = 0.0
@@ -61,9 +61,9 @@ def draw_work(rng, k, coupling, n=50, p=2.0, **kinds):
         change=np.zeros_like(D),
         coupling=coupling,
         labels=None if coupling == DIAGONAL else labels,
-        H=np.pad(H, ((0, 0), (0, padded_width(k) - k))).astype(real),
+        H=np.pad(H, ((0, 0), (0, -k % 8))).astype(real),
         weight=None if weight is None else weight.astype(real),
-        Q=np.zeros((n, padded_width(k)), dtype=real),
+        Q=np.zeros((n, k + -k % 8), dtype=real),
         p=p,
         sweeps=Sweeps(full=2, segment=5, tolerance=1e-3),
     )
@@ -109,7 +109,7 @@ def scores_of(work, change):
 
 def tables_of_jumps(work, jumps):
     """Return the tables (all bins, k) of stacked jumps."""
-    parts = np.split(jumps, work.first_jump[1:-1])
+    parts = np.split(jumps, work.first_threshold[1:-1])
     rows = zip(parts, work.n_bins, work.kinds, strict=True)
     return np.concatenate([table_of(part, int(n), int(kind)) for part, n, kind in rows])
 
@@ -118,22 +118,22 @@ def value_of(work):
     """Return the model plus the penalty, from their definitions."""
     dF = scores_of(work, work.change)
     image = np.einsum("irs,is->ir", row_hessians(work), dF)
-    parts = np.split(work.jumps, work.first_jump[1:-1])
+    parts = np.split(work.jumps, work.first_threshold[1:-1])
     penalty = sum(nu * jump_penalty(part, work.p) for nu, part in zip(work.nu, parts, strict=True))
     ridge = 0.5 * (work.ridge * work.change**2).sum()
     return float(-(work.G * work.change).sum() + 0.5 * (dF * image).sum() + ridge + penalty)
 
 
 def bin_answers(work):
-    """Return the value of every jump on every bin of its feature, 0 elsewhere, (jumps, bins)."""
+    """Return the value of every threshold on every bin of its feature, 0 elsewhere."""
     answers = np.zeros((work.jumps.shape[0], work.first_bin[-1]))
     for w, n in enumerate(work.n_bins.tolist()):
-        for j in range(work.first_jump[w + 1] - work.first_jump[w]):
+        for j in range(work.first_threshold[w + 1] - work.first_threshold[w]):
             bins = np.arange(n)
             right = bins > j if j < n - 1 else (bins > j - n + 1) & (bins < n - 1)
             right = bins != j if work.kinds[w] == CATEGORICAL else right
             first = work.first_bin[w]
-            answers[work.first_jump[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
+            answers[work.first_threshold[w] + j, first : first + n] = np.where(right, 1.0, -1.0)
     return answers
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from directboost.kernels import library, native
-from directboost.kernels.step_functions import ORDERED, WITH_MISSING, n_jumps
+from directboost.kernels.step_functions import ORDERED, WITH_MISSING, n_thresholds
 from directboost.kernels.structs import Sweeps, Tables, Wanted
 from directboost.kernels.threads import Team
 from tests.kernels.draws import draw_codes, draw_rows, native_test
@@ -45,7 +45,7 @@ def calls(rng):
     rows = {loss: draw_rows(rng, loss, True, M, K) for loss in ("logistic", "exponential")}
     work = draw_work(rng, K, PAIRS, 2500)
     block = rng.normal(size=(9, K)), np.ones((9, K))
-    jumps = rng.normal(size=(n_jumps(9, ORDERED), K))
+    jumps = rng.normal(size=(n_thresholds(9, ORDERED), K))
 
     def add_tables(team):
         F = A.copy()

@@ -40,7 +40,8 @@ with_missing = pytest.mark.parametrize("shapes", [PLAIN, SHAPES], ids=["plain", 
 @with_missing
 @pytest.mark.parametrize("p", NORMS)
 def test_an_epoch_returns_the_decrease_of_the_model(kernels, p, shapes, coupling, rng):
-    for k in (2, 3, 10) if kernels is reference else CLASSES:
+    few = (2, 3) if p == 3.0 else (2, 3, 10)  # the NumPy twin is slow for a general p
+    for k in few if kernels is reference else CLASSES:
         work = draw_work(rng, k, coupling, 40, p, shapes=shapes)
         first = copy_of(work)
         before = value_of(work)
@@ -60,7 +61,7 @@ def test_an_epoch_returns_the_decrease_of_the_model(kernels, p, shapes, coupling
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
 def test_steps_that_are_too_long_are_shortened(kernels, p, coupling, rng):
     """With too little curvature in the blocks the model still decreases, at least as reported."""
-    for k in (2, 3, 10):
+    for k in (2, 3) if kernels is reference else (2, 3, 10):
         work = draw_work(rng, k, coupling, 40, p)
         work.D[:] *= 0.1
         first, before = copy_of(work), value_of(work)
@@ -87,7 +88,7 @@ def test_many_epochs_solve_the_model(p, coupling, rng):
     for w, f in enumerate(work.features):
         np.add.at(sums[work.first_bin[w] : work.first_bin[w + 1]], work.codes[f], image)
     E = bin_answers(work) @ (work.G - sums - work.ridge * work.change)
-    nu = np.repeat(work.nu, np.diff(work.first_jump))
+    nu = np.repeat(work.nu, np.diff(work.first_threshold))
     q = {1.0: np.inf, 2.0: 2.0, np.inf: 1.0}[p]
     for side in (E, -E):
         assert (np.linalg.norm(np.maximum(side, 0.0), ord=q, axis=1) <= 1.001 * nu).all()

@@ -63,13 +63,13 @@ def curvature_at_fixed_norm(V, nu, p):
 
 def totals_of(work, places):
     """Return the total curvature of the feature of every entry, (jumps, k)."""
-    feature = np.searchsorted(work.first_jump, places, side="right") - 1
+    feature = np.searchsorted(work.first_threshold, places, side="right") - 1
     return np.add.reduceat(work.D, work.first_bin[:-1], axis=0)[feature]
 
 
 def costs_of(work, places):
-    """Return nu of every given jump."""
-    return work.nu[np.searchsorted(work.first_jump, places, side="right") - 1]
+    """Return nu of every given threshold."""
+    return work.nu[np.searchsorted(work.first_threshold, places, side="right") - 1]
 
 
 def edges_left(work, places):

@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from directboost.kernels import price_pairs, reference
-from directboost.kernels.step_functions import answers, n_jumps
+from directboost.kernels.step_functions import answers, n_thresholds
 from directboost.kernels.threads import Team
 
 NORMS = [1.0, 2.0, np.inf]
 
 
 def draw(seed, m=40, n=5, k=3, dtype=np.float64):
-    """Draw features of every kind; some categorical ones have a last code without a jump."""
+    """Draw features of every kind; some categorical ones have a last code without a threshold."""
     rng = np.random.default_rng(seed)
     kinds = rng.integers(0, 3, n).astype(np.uint8)
     n_bins = rng.integers(2, 7, n).astype(np.int32)
     n_bins[kinds == 2] += 1
-    counts = [n_jumps(bins, kind) for bins, kind in zip(n_bins, kinds, strict=True)]
+    counts = [n_thresholds(bins, kind) for bins, kind in zip(n_bins, kinds, strict=True)]
     counts -= (kinds == 2) * rng.integers(0, 2, n)
     codes = np.column_stack([rng.integers(0, bins, m) for bins in n_bins]).astype(np.uint8)
     pairs = [pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.8] or [(0, 1)]
@@ -94,12 +94,12 @@ def test_threads_do_not_matter(dtype):
 
 
 def test_ties_go_to_the_first_jumps_and_plus():
-    """Two equal thresholds' worth of rows: the first jump of the first feature wins."""
+    """Two equal thresholds' worth of rows: the first threshold of the first feature wins."""
     codes = np.array([[0, 0], [0, 2], [2, 0], [2, 2]], dtype=np.uint8)
     n_bins, kinds = np.array([3, 3], dtype=np.int32), np.zeros(2, dtype=np.uint8)
     A = np.array([[1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
-    pairs, jumps = np.array([[0, 1]], dtype=np.int32), np.array([2, 2], dtype=np.int32)
-    best, found, polarity = price_pairs(codes, n_bins, kinds, jumps, pairs, A, 2.0, np.ones(1))
+    pairs, thresholds = np.array([[0, 1]], dtype=np.int32), np.array([2, 2], dtype=np.int32)
+    best, found, polarity = price_pairs(codes, n_bins, kinds, thresholds, pairs, A, 2.0, np.ones(1))
     assert best[0] == pytest.approx(4.0)
     assert found.tolist() == [[0, 0]]
     assert polarity.tolist() == [1]

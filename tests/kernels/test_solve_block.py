@@ -10,7 +10,7 @@ from directboost.kernels.step_functions import (
     ORDERED,
     WITH_MISSING,
     jump_penalty,
-    n_jumps,
+    n_thresholds,
     table_of,
 )
 from directboost.kernels.structs import Sweeps
@@ -35,7 +35,7 @@ def draw_block(rng, n, k, kind, share=0.3):
     G = rng.normal(size=(n, k))
     D = rng.uniform(0.2, 2.0, (n, k))
     D[rng.random((n, k)) < 0.1] = 0.0
-    jumps = rng.normal(size=(n_jumps(n, kind), k))
+    jumps = rng.normal(size=(n_thresholds(n, kind), k))
     jumps[rng.random(len(jumps)) >= share] = 0.0
     return G, D, jumps
 

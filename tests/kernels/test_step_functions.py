@@ -26,9 +26,9 @@ def binned_columns():
 def test_table_is_the_sum_of_the_responses(rng):
     """table[code of a row] = sum over the jumps of jump * response, for every feature."""
     binned = binned_columns()
-    assert [binned.n_jumps(f) for f in range(6)] == [3, 5, 1, 0, 1, 1]
+    assert [binned.n_thresholds(f) for f in range(6)] == [3, 5, 1, 0, 1, 1]
     for f in range(6):
-        jumps = rng.normal(size=(binned.n_jumps(f), 3))
+        jumps = rng.normal(size=(binned.n_thresholds(f), 3))
         table = table_of(jumps, int(binned.n_bins[f]), int(binned.kinds[f]))
         assert table.shape == (binned.n_bins[f], 3)
         F = np.zeros((5, 3))
@@ -42,7 +42,7 @@ def test_tables_of_many_features_equal_those_of_single_features(rng):
     binned = binned_columns()
     for order in (range(6), [3, 0, 0, 5, 1, 3], [3], [1, 4], []):
         chosen = list(order)
-        jumps = [rng.normal(size=(binned.n_jumps(f), 3)) for f in chosen]
+        jumps = [rng.normal(size=(binned.n_thresholds(f), 3)) for f in chosen]
         for j in jumps[::2]:
             j[:] = 0.0
         n_bins, kinds = binned.n_bins[chosen], binned.kinds[chosen]

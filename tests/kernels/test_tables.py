@@ -16,7 +16,7 @@ NEAR = {np.float64: {"rtol": 1e-12, "atol": 1e-13}, np.float32: {"rtol": 1e-5, "
 
 
 def coded_as_binned(coded):
-    """Return codes as BinnedData, whose `response` gives the values of every jump."""
+    """Return codes as BinnedData, whose `response` gives the values of every threshold."""
     nothing = [np.empty(0)] * len(coded.n_bins)
     kinds = coded.kinds
     return BinnedData(
@@ -49,7 +49,7 @@ def test_edges_are_responses_times_coefficients(kernels, k, rng):
     binned = coded_as_binned(coded)
     for f, (n, kind) in enumerate(SHAPES):
         found = kernels.edges(coded.codes[f], n, kind, A)
-        assert found.shape == (binned.n_jumps(f), k)
+        assert found.shape == (binned.n_thresholds(f), k)
         for j, row in enumerate(found):
             np.testing.assert_allclose(row, binned.response(f, j, 1) @ A, atol=1e-12)
 
@@ -59,16 +59,18 @@ def test_edges_are_responses_times_coefficients(kernels, k, rng):
 def test_price_is_the_best_dual_norm_over_the_cost(kernels, q, rng):
     coded, A = draw_codes(rng, 60), rng.normal(size=(60, 4))
     costs, binned = rng.uniform(0.3, 3.0, len(SHAPES)), coded_as_binned(coded)
-    best, jump, polarity = kernels.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs)
+    best, threshold, polarity = kernels.price(coded.codes, coded.n_bins, coded.kinds, A, q, costs)
     for f in range(len(SHAPES)):
-        names = [(j, sign) for j in range(binned.n_jumps(f)) for sign in (1, -1)]
+        names = [(j, sign) for j in range(binned.n_thresholds(f)) for sign in (1, -1)]
         if not names:
-            assert (best[f], jump[f], polarity[f]) == (0.0, 0, 1)
+            assert (best[f], threshold[f], polarity[f]) == (0.0, 0, 1)
             continue
         edges = [binned.response(f, *name) @ A for name in names]
         prices = [np.linalg.norm(np.maximum(e, 0.0), ord=q) / costs[f] for e in edges]
         assert best[f] == pytest.approx(max(prices), rel=1e-13)
-        assert prices[names.index((jump[f], polarity[f]))] == pytest.approx(max(prices), rel=1e-11)
+        assert prices[names.index((threshold[f], polarity[f]))] == pytest.approx(
+            max(prices), rel=1e-11
+        )
 
 
 @both
@@ -83,21 +85,21 @@ def test_ties_go_to_the_lowest_jump_then_to_plus(kernels, q, real):
     A = np.array([[-1.0, 1.0], [-2.0, 2.0], [3.0, -3.0], [1.0, -1.0]], dtype=real)
     for n, kind in ((4, ORDERED), (5, WITH_MISSING)):
         bins, kinds = np.array([n], dtype=np.int32), np.array([kind], dtype=np.uint8)
-        best, jump, polarity = kernels.price(codes, bins, kinds, A, q, np.ones(1))
-        assert (best[0], jump[0], polarity[0]) == (7.0, 0, 1)
+        best, threshold, polarity = kernels.price(codes, bins, kinds, A, q, np.ones(1))
+        assert (best[0], threshold[0], polarity[0]) == (7.0, 0, 1)
 
 
 @both
 @pytest.mark.parametrize(("real", "tie"), [(np.float64, 1e-12), (np.float32, 1e-6)])
 def test_the_width_of_a_tie(kernels, real, tie):
-    """A later jump wins only if its price is larger by more than the tie width."""
+    """A later threshold wins only if its price is larger by more than the tie width."""
     codes = np.array([[0, 1, 2]], dtype=np.uint8)
     bins, kinds = np.array([3], dtype=np.int32), np.zeros(1, dtype=np.uint8)
     for excess, winner in ((0.4 * tie, 0), (3.0 * tie, 1)):
-        # E of jump 0 is a1 + a2 - a0 = 1, of jump 1 it is a2 - a0 - a1 = 1 + excess
+        # E of threshold 0 is a1 + a2 - a0 = 1, of threshold 1 it is a2 - a0 - a1 = 1 + excess
         A = np.array([[-1.0], [-excess / 2.0], [excess / 2.0]], dtype=real)
-        _, jump, polarity = kernels.price(codes, bins, kinds, A, np.inf, np.ones(1))
-        assert (jump[0], polarity[0]) == (winner, 1)
+        _, threshold, polarity = kernels.price(codes, bins, kinds, A, np.inf, np.ones(1))
+        assert (threshold[0], polarity[0]) == (winner, 1)
 
 
 @native_test
@@ -265,8 +267,10 @@ def test_empty_inputs(kernels):
     assert kernels.edges(codes, 1, False, none).shape == (0, 3)
     nothing = np.empty((0, 5), dtype=np.uint8)
     ints, flags = np.empty(0, dtype=np.int32), np.empty(0, dtype=bool)
-    best, jump, polarity = kernels.price(nothing, ints, flags, np.ones((5, 3)), 2.0, np.empty(0))
-    assert best.shape == jump.shape == polarity.shape == (0,)
+    best, threshold, polarity = kernels.price(
+        nothing, ints, flags, np.ones((5, 3)), 2.0, np.empty(0)
+    )
+    assert best.shape == threshold.shape == polarity.shape == (0,)
     F = np.ones((5, 3))
     kernels.add_tables(nothing, ints, [], F)
     np.testing.assert_array_equal(F, np.ones((5, 3)))

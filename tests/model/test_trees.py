@@ -156,7 +156,7 @@ def test_the_certificate_holds_over_all_leaves_that_were_grown(loss):
     plan = LoopSettings(goal, oracle, BlockDescent(), StoppingRule(1e-4))
     outcome = run(plan, WarmStart(FeatureColumns(oracle.binned, oracle.costs, K), []))
     bins = oracle.binned
-    names = [(f, j, s) for f in range(bins.n_features + 1) for j in range(bins.n_jumps(f))
+    names = [(f, j, s) for f in range(bins.n_features + 1) for j in range(bins.n_thresholds(f))
              for s in (1, -1)]  # fmt: skip
     H = np.column_stack([bins.response(*name) for name in names])
     for name, column in zip(names, H.T, strict=True):

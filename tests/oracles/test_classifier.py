@@ -306,8 +306,16 @@ class TestModel:
         assert model.__sklearn_tags__().input_tags.allow_nan
         rejecting = DirectBoostClassifier(learner=LogisticRegression())
         assert not rejecting.__sklearn_tags__().input_tags.allow_nan
-        with pytest.raises(ValueError, match="LogisticRegression does not accept missing"):
-            rejecting.fit(data.X, data.y)
+        oracle = ClassifierOracle(LogisticRegression())
+        named = DirectBoostClassifier(learner=oracle)
+        assert not named.__sklearn_tags__().input_tags.allow_nan
+        assert ClassifierOracle(TREE).takes_missing
+        message = (
+            r"X holds nan in column 1: learner=ClassifierOracle\(LogisticRegression\(\)\) does"
+        )
+        for model in (rejecting, named):
+            with pytest.raises(ValueError, match=message):
+                model.fit(data.X, data.y)
 
 
 class TestRuns:

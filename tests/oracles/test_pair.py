@@ -45,7 +45,7 @@ def draw(seed, m=14, d=3, k=3):
 
 def responses(oracle, proposals):
     """Return the responses of the proposed columns to the training rows, (m, n)."""
-    names = zip(proposals.feature, proposals.jump, proposals.polarity, strict=True)
+    names = zip(proposals.feature, proposals.threshold, proposals.polarity, strict=True)
     return np.column_stack([oracle.source.response(*map(int, name)) for name in names])
 
 
@@ -77,7 +77,7 @@ def test_proposals_are_the_learners_that_they_name(seed):
     proposals = oracle.price(A, penalty).proposals
     H = responses(oracle, proposals)
     for j, name in enumerate(
-        zip(proposals.feature, proposals.jump, proposals.polarity, strict=True)
+        zip(proposals.feature, proposals.threshold, proposals.polarity, strict=True)
     ):
         learner = oracle.source.learner(*map(int, name))
         np.testing.assert_array_equal(learner.predict(X), H[:, j])
@@ -129,7 +129,7 @@ def test_rare_levels_share_a_code_without_a_rule():
     X = np.column_stack([levels, np.arange(24.0) % 2])
     oracle = PairOracle(pair_bins=3).on(make_data(X, levels=np.array([5, 0])))
     bins = oracle.binned.bins
-    assert bins.jumps[0].tolist() == [0, 2]
+    assert bins.thresholds[0].tolist() == [0, 2]
     assert bins.n_bins.tolist() == [3, 2]
     assert np.unique(bins.codes[:, 0], return_counts=True)[1].tolist() == [9, 7, 8]
     A = np.where(levels == 1, 5.0, 0.0)[:, None] * np.where(X[:, 1:] > 0, 1.0, -1.0)
@@ -145,8 +145,8 @@ def test_merged_bins_are_weighted_quantiles():
     one = PairOracle(pair_bins=8).on(make_data(X, weight=weight.astype(float)))
     two = PairOracle(pair_bins=8).on(make_data(np.repeat(X, weight, axis=0)))
     for f in range(2):
-        assert one.binned.bins.jumps[f].size == 7
-        np.testing.assert_array_equal(one.binned.bins.jumps[f], two.binned.bins.jumps[f])
+        assert one.binned.bins.thresholds[f].size == 7
+        np.testing.assert_array_equal(one.binned.bins.thresholds[f], two.binned.bins.thresholds[f])
     mass = np.bincount(one.binned.bins.codes[:, 0], weights=weight)
     np.testing.assert_allclose(mass, weight.sum() / 8, atol=3)
 

@@ -27,6 +27,7 @@ STANDS_ALONE = (
     *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "plots.md"),
     *("devices.md", "onnx.md", "selection.md"),
 )
+LONG = ("selection.md",)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -55,7 +56,14 @@ def test_public_names_have_an_example(name):
     assert [member for member, text in examples.items() if ">>> " not in text] == []
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name in STANDS_ALONE], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, marks=pytest.mark.slow if p.name in LONG else (), id=p.name)
+        for p in PAGES
+        if p.name in STANDS_ALONE
+    ],
+)
 def test_the_code_of_a_page_runs(page, capsys):
     """All blocks run in one session; a text block after a code block is its output."""
     pattern = r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?"

@@ -11,9 +11,9 @@ from tests.conftest import make_blobs
 
 
 def propose(*keys):
-    """Return proposals of columns (feature, jump, polarity) with descending prices."""
-    feature, jump, polarity = (np.array(part) for part in zip(*keys, strict=True))
-    return Proposals(feature, jump, polarity, np.arange(len(keys), 0, -1.0))
+    """Return proposals of columns (feature, threshold, polarity) with descending prices."""
+    feature, threshold, polarity = (np.array(part) for part in zip(*keys, strict=True))
+    return Proposals(feature, threshold, polarity, np.arange(len(keys), 0, -1.0))
 
 
 @pytest.fixture
@@ -29,10 +29,11 @@ COSTS = np.array([0.5, 2.0, 3.0, 1.0])
 class TestProposals:
     """Selection of proposals."""
 
-    def test_above(self):
-        kept = propose((0, 1, 1), (1, 2, -1), (2, 3, 1)).above(1.0)
+    def test_take_by_price(self):
+        proposals = propose((0, 1, 1), (1, 2, -1), (2, 3, 1))
+        kept = proposals.take(proposals.price > 1.0)
         assert kept.feature.tolist() == [0, 1]
-        assert kept.jump.tolist() == [1, 2]
+        assert kept.threshold.tolist() == [1, 2]
         assert kept.polarity.tolist() == [1, -1]
         assert kept.price.tolist() == [3.0, 2.0]
 
@@ -178,7 +179,7 @@ class TestFeatureColumns:
 
     def test_grow_adds_zero_coefficients(self, binned):
         columns, W = self.make(binned, 1, 3)
-        assert [jumps.shape for jumps in W] == [(binned.n_jumps(1), 3), (1, 3)]
+        assert [jumps.shape for jumps in W] == [(binned.n_thresholds(1), 3), (1, 3)]
         W[0][2] = 5.0
         columns.extend(propose((0, 0, 1)), W)
         grown = columns.grow(W)

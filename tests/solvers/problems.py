@@ -28,10 +28,10 @@ class Table:
     def n_rows(self):
         return self.H.shape[0]
 
-    def response(self, feature, jump, polarity):
+    def response(self, feature, threshold, polarity):
         return polarity * self.H[:, feature]
 
-    def learner(self, feature, jump, polarity):
+    def learner(self, feature, threshold, polarity):
         return Constant(polarity)
 
 

@@ -175,3 +175,19 @@ def test_fits_of_single_columns_equal_those_of_another_solver(settings):
         atol=0.02,
     )
     assert ours.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "margin"), SMOOTH)
+@pytest.mark.parametrize("best", [0, 1, 3])
+def test_the_dual_weights_are_those_of_the_best_step(loss, margin, best, monkeypatch):
+    """In single precision later steps overwrite U; the steps are then repeated in double."""
+    gaps = 0.9 * np.ones(column_blocks._MAX_STEPS)
+    gaps[best] = 0.1
+    later = iter([*gaps[: best + column_blocks._MAX_IDLE + 1], *gaps])
+    monkeypatch.setattr(column_blocks, "_gap", lambda *given: next(later))
+    problem = make_problem(loss, margin, 2.0, 0.005, shape=LARGE, seed=8)
+    result = solve(ColumnBlockDescent(), problem, 1e-3)
+    assert result.U.dtype == np.float64
+    assert result.A is None
+    U = problem.objective.negative_gradient(problem.columns.scores(result.W))
+    np.testing.assert_allclose(result.U, U, rtol=1e-9, atol=1e-12 * U.max())

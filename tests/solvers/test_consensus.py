@@ -132,7 +132,7 @@ def test_columns_added_one_by_one():
         assert result.solved
         W = result.W
     fresh = solve(Consensus(2), problem, ACCURACY)
-    assert result.value == pytest.approx(fresh.value, rel=1e-4)
+    assert result.value == pytest.approx(fresh.value, rel=ACCURACY)
     again = solve(solver, problem, ACCURACY, W)
     assert again.iterations == 0
 

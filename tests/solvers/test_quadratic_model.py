@@ -53,7 +53,7 @@ def test_gradient_and_curvature_are_those_of_the_loss(loss, margin, rng):
     edges = answers @ work.G
 
     def loss_at(jumps):
-        W = np.split(jumps, work.first_jump[1:-1])
+        W = np.split(jumps, work.first_threshold[1:-1])
         return problem.objective.loss_value(columns.scores(W))
 
     assert iterate.loss == pytest.approx(loss_at(work.jumps), rel=1e-12)

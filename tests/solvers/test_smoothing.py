@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import DirectBoostClassifier
-from directboost.losses import LOSSES
+from directboost.losses import LOSSES, Hinge
 from directboost.margins import Pairwise
 from directboost.penalties import L1
-from directboost.solvers import BlockDescent, Smoothing
+from directboost.solvers import SOLVERS, BlockDescent, ColumnBlockDescent, Smoothing
 
 
 def blobs(m=450, k=5, seed=0):
@@ -57,7 +57,7 @@ def test_an_exact_solver_agrees():
 def test_supported_losses():
     """Only losses with a smooth approximation; block descent supports them too."""
     assert Smoothing().supports(LOSSES["hinge"](), Pairwise, L1()) is None
-    assert "smooth approximation" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
+    assert "requires the hinge" in str(Smoothing().supports(LOSSES["logistic"](), Pairwise, L1()))
     assert BlockDescent().supports(LOSSES["hinge"](), Pairwise, L1()) is None
 
 
@@ -101,3 +101,33 @@ def test_rows_of_tiny_weight_are_harmless(margin, monkeypatch):
             loss="hinge", margin=margin, nu=0.05, tol=0.01, max_bins=16, solver="blocks"
         ).fit(X, y, weight)
     assert model.certificate_.converged
+
+
+class Doubled(Hinge):
+    """Twice the hinge: a non-smooth loss of a user."""
+
+    name = "doubled hinge"
+
+    def value(self, rho, weights):
+        return 2.0 * super().value(rho, weights)
+
+    def negative_gradient(self, rho, weights):
+        return 2.0 * super().negative_gradient(rho, weights)
+
+    def shrink(self, U, tau, weights):
+        return 2.0 * super().shrink(0.5 * U, tau, weights)
+
+
+@pytest.mark.parametrize(
+    "solver", [*(kind for kind in SOLVERS.values()), ColumnBlockDescent, Smoothing]
+)
+def test_other_non_smooth_losses_are_not_solved_as_the_hinge(solver):
+    assert "doubled hinge" in solver().supports(Doubled(), Pairwise, L1())
+
+
+def test_a_fit_rejects_other_non_smooth_losses():
+    X, y = blobs(m=30)
+    with pytest.raises(ValueError, match="no solver supports loss='doubled hinge'"):
+        DirectBoostClassifier(loss=Doubled()).fit(X, y)
+    with pytest.raises(ValueError, match="solver='blocks' does not support loss='doubled hinge'"):
+        DirectBoostClassifier(loss=Doubled(), solver="blocks").fit(X, y)

@@ -81,7 +81,7 @@ def check_history(outcome):
     history = outcome.state.history
     assert [r.round for r in history] == list(range(len(history)))
     for a, b in itertools.pairwise(history):
-        assert b.primal <= a.primal
+        assert b.primal <= a.primal * (1.0 + 1e-15)  # a later run sums the scores in another order
         # A run that is carried on starts from the bound as it was proved: less its rounding.
         assert b.dual >= a.dual - np.spacing(abs(a.dual))
         assert b.seconds >= a.seconds
@@ -126,8 +126,8 @@ class Adversary(Oracle):
 
 def named(*keys):
     """Propose columns with a price that always violates."""
-    feature, jump, polarity = (np.array(part) for part in zip(*keys, strict=True))
-    return Proposals(feature, jump, polarity, np.full(len(keys), 10.0))
+    feature, threshold, polarity = (np.array(part) for part in zip(*keys, strict=True))
+    return Proposals(feature, threshold, polarity, np.full(len(keys), 10.0))
 
 
 class TestWholeRuns:
@@ -470,7 +470,7 @@ class TestBadOracles:
 
     def test_useless_columns_first(self):
         """Each round the worst stumps that are not there yet: slow, but the end is the optimum."""
-        keys = [(f, j, s) for f in range(4) for j in range(BINNED.n_jumps(f)) for s in (1, -1)]
+        keys = [(f, j, s) for f in range(4) for j in range(BINNED.n_thresholds(f)) for s in (1, -1)]
         H = np.stack([BINNED.response(*key) for key in keys])
         there = np.zeros(len(keys), dtype=bool)
 
@@ -492,7 +492,7 @@ class TestBadOracles:
         class Constants:
             n_rows, learner = BINNED.n_rows, BINNED.learner
 
-            def response(self, feature, jump, polarity):
+            def response(self, feature, threshold, polarity):
                 return np.ones(self.n_rows)
 
         columns = DenseColumns(Constants(), COSTS)
@@ -615,8 +615,8 @@ class TestForgetting:
         def choose(call, found, A):
             """Return the best proposal of all and three stumps of no use."""
             best = found.proposals
-            first = int(best.feature[0]), int(best.jump[0]), int(best.polarity[0])
-            noise = [(1, int(rng.integers(0, BINNED.n_jumps(1))), 1) for _ in range(3)]
+            first = int(best.feature[0]), int(best.threshold[0]), int(best.polarity[0])
+            noise = [(1, int(rng.integers(0, BINNED.n_thresholds(1))), 1) for _ in range(3)]
             return named(first, *noise)
 
         kept = boost(master(), goal=goal)

@@ -9,7 +9,7 @@ from directboost.certificate import lower_bound
 from directboost.history import Status
 from directboost.problem.objective import RestrictedProblem
 from directboost.training import compaction, regularization_path
-from directboost.training.compaction import compact, count_stumps
+from directboost.training.compaction import compact, stumps_per_row
 from tests.solvers.problems import SMOOTH
 
 
@@ -27,7 +27,7 @@ def answers(monkeypatch, X, y, **choices):
 
 
 def stumps(outcome):
-    return count_stumps(np.concatenate(outcome.state.W))
+    return stumps_per_row(np.concatenate(outcome.state.W)).sum()
 
 
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)

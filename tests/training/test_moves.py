@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.training.compaction import Moves, all_moves, count_stumps
+from directboost.training.compaction import Moves, all_moves, stumps_per_row
 from tests.solvers.problems import SMOOTH
 from tests.solvers.test_quadratic_model import make_model
 
@@ -18,7 +18,7 @@ def after(work, moves, i):
 
 
 def objective_at(problem, work, jumps):
-    return problem.value(np.split(jumps, work.first_jump[1:-1]))
+    return problem.value(np.split(jumps, work.first_threshold[1:-1]))
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, np.inf])
@@ -41,10 +41,10 @@ def test_the_cost_bounds_what_a_move_adds(loss, p):
 def test_what_is_saved_is_counted_right(loss, margin):
     _, _, model = make_model(loss, margin, 2.0)
     work, moves = model.work, all_moves(model.work)
-    before = count_stumps(work.jumps)
+    before = stumps_per_row(work.jumps).sum()
     assert (moves.saved > 0).all()
     for i in range(moves.cost.size):
-        assert before - count_stumps(after(work, moves, i)) == moves.saved[i]
+        assert before - stumps_per_row(after(work, moves, i)).sum() == moves.saved[i]
 
 
 def test_weights_go_to_stumps_that_send_missing_values_the_same_way():
@@ -53,8 +53,8 @@ def test_weights_go_to_stumps_that_send_missing_values_the_same_way():
     shifted = moves.target >= 0
 
     def kind(jumps):
-        feature = np.searchsorted(work.first_jump, jumps, side="right") - 1
-        return feature, jumps - work.first_jump[feature] >= work.n_bins[feature] - 1
+        feature = np.searchsorted(work.first_threshold, jumps, side="right") - 1
+        return feature, jumps - work.first_threshold[feature] >= work.n_bins[feature] - 1
 
     source, target = kind(moves.source[shifted]), kind(moves.target[shifted])
     np.testing.assert_array_equal(source, target)

@@ -40,13 +40,13 @@ def test_coarse_jumps_are_jumps_of_the_whole(missing, rng):
     assert (coarse.binned.n_bins[[0, 1, 3, 4]] == 32 + binned.missing[[0, 1, 3, 4]]).all()
     assert coarse.binned.n_bins[2] == binned.n_bins[2]
     for f in range(6):
-        assert coarse.thresholds[f].size == coarse.binned.n_jumps(f)
-        for jump, whole in enumerate(coarse.thresholds[f]):
+        assert coarse.thresholds[f].size == coarse.binned.n_thresholds(f)
+        for threshold, whole in enumerate(coarse.thresholds[f]):
             np.testing.assert_array_equal(
-                coarse.binned.response(f, jump, 1), binned.response(f, int(whole), 1)[rows]
+                coarse.binned.response(f, threshold, 1), binned.response(f, int(whole), 1)[rows]
             )
             if f < 5:
-                assert coarse.binned.learner(f, jump, 1).threshold == (
+                assert coarse.binned.learner(f, threshold, 1).threshold == (
                     binned.learner(f, int(whole), 1).threshold
                 )
 

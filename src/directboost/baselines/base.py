@@ -6,14 +6,13 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import kernels
-from ..arrays import Array, Ints
+from ..arrays import Array
 from ..data.binning import bin_features
 from ..data.categories import CategoryEncoder
 from ..data.validation import (
@@ -146,7 +145,7 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         check_share("learning_rate", getattr(self, "learning_rate", 1.0))
 
     def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:
-        binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels > 0)
+        binned = bin_features(rows.X, rows.weight, self.max_bins, team, rows.levels)
         self.missing_ = binned.missing[:-1]
         random = check_random_state(getattr(self, "random_state", None))
         size = min(max(rows.total_weight, float(rows.weight.size)), _MAX_SIZE)
@@ -191,13 +190,10 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         self.classes_, self._encoder, self._prior = rows.classes, encoder, rows.prior
         self.categories_ = list(encoder.categories)
         self.learners_, self.coef_, common = self._model.final()
-        self.ensemble_ = make_ensemble(self.learners_, self.coef_, common)
-        self.intercept_ = self.ensemble_.intercept
+        self._set_ensemble(make_ensemble(self.learners_, self.coef_, common))
         self.n_iter_ = len(self.history_)
         self.n_learners_ = self._model.count // self._entries_per_learner
         self.n_nonzero_ = len(self.learners_) // self._entries_per_learner
-        self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
-        self.n_features_used_ = int(self.features_used_.size)
         self._factor = self._probability_factor(rows)
         if self.n_iter_ == 0:
             heaviest = self.classes_.tolist()[int(self._prior.argmax())]

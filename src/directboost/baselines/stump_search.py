@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Numbers, Scores
 from ..data.binning import BinnedData
 from ..kernels import histograms
-from ..kernels.step_functions import CATEGORICAL, count_jumps, side
+from ..kernels.step_functions import CATEGORICAL, count_thresholds, side
 from ..kernels.threads import Team
 from ..model.learners import Learner, WeakClassifier
 
@@ -35,7 +35,7 @@ class StumpSearch:
 
     Attributes
     ----------
-    feature, jump : (n,) int arrays
+    feature, threshold : (n,) int arrays
         Feature of every place, and the number of its threshold within the feature.
     """
 
@@ -43,21 +43,25 @@ class StumpSearch:
         self._binned, self._team = binned, team
         n_bins, kinds = binned.n_bins.astype(np.int64), binned.kinds
         self._features = np.arange(n_bins.size, dtype=np.int32)
-        counts = count_jumps(n_bins, kinds)
+        counts = count_thresholds(n_bins, kinds)
         first = np.cumsum(n_bins) - n_bins
         self.feature: Ints = np.repeat(np.arange(n_bins.size), counts)
-        self.jump: Ints = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.threshold: Ints = np.arange(counts.sum()) - np.repeat(
+            np.cumsum(counts) - counts, counts
+        )
         last = n_bins[self.feature] - 1
         levels = kinds[self.feature] == CATEGORICAL
-        # The left side has the bins from `low` up to `high`, and for some jumps the missing bin.
-        place = first[self.feature] + np.where(self.jump < last, self.jump, self.jump - last)
-        place = np.where(levels, first[self.feature] + self.jump, place)
+        # The left side has the bins from `low` up to `high`, and sometimes the missing bin.
+        place = first[self.feature] + np.where(
+            self.threshold < last, self.threshold, self.threshold - last
+        )
+        place = np.where(levels, first[self.feature] + self.threshold, place)
         self._low, self._high = np.where(levels, place, first[self.feature]), place + 1
-        self._to_the_left = np.flatnonzero((self.jump >= last) & ~levels)
+        self._to_the_left = np.flatnonzero((self.threshold >= last) & ~levels)
         self._missing = (first + n_bins)[self.feature[self._to_the_left]] - 1
 
     def __len__(self) -> int:
-        return int(self.jump.size)
+        return int(self.threshold.size)
 
     def edges(self, G: Scores) -> Array:
         """Return the edges E = sum_i G_i h(x_i) for signed weights G (m, q), (n, q).
@@ -100,7 +104,7 @@ class StumpSearch:
     def right(self, place: int) -> Bools:
         """Return a mask of the rows with h(x) = +1, (m,)."""
         binned, f = self._binned, int(self.feature[place])
-        bins = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.jump[place]))
+        bins = side(int(binned.n_bins[f]), int(binned.kinds[f]), int(self.threshold[place]))
         return np.take(bins, binned.codes_of(f))
 
     def row_hashes(self) -> Ints:
@@ -114,7 +118,7 @@ class StumpSearch:
 
     def learner(self, place: int, polarity: int = 1) -> Learner:
         """Return the stump as a weak classifier."""
-        return self._binned.learner(int(self.feature[place]), int(self.jump[place]), polarity)
+        return self._binned.learner(int(self.feature[place]), int(self.threshold[place]), polarity)
 
 
 def _prefix(sums: Array) -> Array:

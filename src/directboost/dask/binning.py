@@ -17,7 +17,8 @@ from ..arrays import Array, Bools, Ints, Scores
 from ..data.binning import BinnedData, rowless
 from ..kernels import encode, find_cuts, ranges
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.structs import code_dtype, midpoints, split
+from ..kernels.step_functions import apart
+from ..kernels.structs import code_dtype, midpoints
 
 GROUPS_PER_BIN = 8
 _MIN_GROUPS = 2048
@@ -67,7 +68,7 @@ def sketch(X: Scores, weight: Array, max_groups: int | None) -> QuantileSketch:
         part = X[:, first : first + step]
         low, high, gaps = ranges(part)
         cuts = find_cuts(part, equal, max_groups)
-        ends = split(cuts.before, cuts.counts)
+        ends = apart(cuts.before, np.cumsum(cuts.counts))
         # Codes of groups, then one for missing values.
         codes = np.empty(part.shape[::-1], dtype=code_dtype(int(cuts.counts.max()) + 2))
         encode(part, ends, cuts.counts + 1, codes)
@@ -151,4 +152,4 @@ def make_bins(
         exact = bool(sketch.exact[f])
         # Midway between values; for groups at their end, since the next rows lie right above it.
         thresholds.append(midpoints(found.before, found.after) if exact else found.before)
-    return rowless(cuts, thresholds, None if levels is None else levels > 0)
+    return rowless(cuts, thresholds, levels)

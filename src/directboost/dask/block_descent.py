@@ -78,7 +78,8 @@ class ShardedLineSearch(LineSearch):
 
     def value(self, step: float) -> float:
         """Return the objective after a step; infinite if a coefficient violates its sign."""
-        if step > 1.0 and not self._keeps_signs(step):
+        signs = self._model.work.signs
+        if signs is not None and not self._keeps_signs(signs, step):
             return float("inf")
         if step not in self._losses:
             # The steps that block descent tries next.
@@ -121,7 +122,7 @@ class ShardedLineSearch(LineSearch):
         """Return the coefficients after a step."""
         work = self._model.work
         jumps = self._start + step * (work.jumps - self._start) if step != 1.0 else work.jumps
-        return apart(jumps, work.first_jump[1:])
+        return apart(jumps, work.first_threshold[1:])
 
     def _scores(self, W: StepCoefficients) -> RemoteScores:
         """Return the scores of coefficients."""
@@ -142,14 +143,15 @@ class ShardedRowSample(RowSample):
     def __init__(self, objective: Objective, statistics: ShardedStatistics, size: int) -> None:
         n_rows, n_features = statistics.n_rows, statistics.bins.n_bins.size
         size = min(size, statistics.max_sample)
-        self._statistics, self._whole = statistics, size >= WHOLE_SHARE * n_rows
+        self._statistics, self.whole = statistics, size >= WHOLE_SHARE * n_rows
         # If they are small, the codes of all features are fetched with the rows.
-        code_bytes = n_features * statistics.bins.codes.itemsize * (n_rows if self._whole else size)
+        code_bytes = n_features * statistics.bins.codes.itemsize * (n_rows if self.whole else size)
         at_once = code_bytes <= _CODE_BYTES and not statistics.partial_pricing
         features = np.arange(n_features if at_once else 0, dtype=np.int32)
         self._taken = sample_rows(
-            statistics.executor, statistics.class_counts, None if self._whole else size, features
+            statistics.executor, statistics.class_counts, None if self.whole else size, features
         )
+        self.n = int(self._taken.labels.size)
         labels, k = self._taken.labels, statistics.k
         margin = type(objective.margin).from_codes(labels, k)
         rows = SampleWeights(self._taken.c, k, margin.true_class)
@@ -158,19 +160,9 @@ class ShardedRowSample(RowSample):
         self._codes = self._taken.codes
         self._iterate: tuple[Any, Iterate] | None = None
 
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self._taken.labels.size)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all rows are taken."""
-        return self._whole
-
     def take(self, array: Scores) -> Scores:
         """Return an array of the sampled rows, scaled so that its sums estimate all rows."""
-        if self._whole:
+        if self.whole:
             return array
         scale = self._taken.scale.astype(array.dtype)
         return np.asarray(array * (scale if array.ndim == 1 else scale[:, None]))
@@ -179,18 +171,14 @@ class ShardedRowSample(RowSample):
         """Return an array of the sampled rows unchanged."""
         return array
 
-    def labels(self, objective: Objective) -> Ints | None:
-        """Return the classes of the sampled rows; None if a row may have several labels."""
-        return self._objective.margin.true_class
-
     def diagonal_curvature(self, iterate: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows at an iterate, scaled."""
         return self.take(self._at(iterate).C)
 
     def curvature(
         self, objective: Objective, iterate: Iterate
-    ) -> tuple[int, Scores, Scores | None]:
-        """Return how the classes of a row couple, and the second derivatives of the rows."""
+    ) -> tuple[int, Ints | None, Scores, Scores | None]:
+        """Return the second derivative of the loss of every sampled row; see the base class."""
         return super().curvature(self._objective, self._at(iterate))
 
     def _at(self, iterate: Iterate) -> Iterate:

@@ -145,13 +145,13 @@ def _multiplier(shard: Shard, request: UpdateRequest) -> Array:
 
 def _transform(shard: Shard, request: UpdateRequest, loss: BlockLoss) -> Transform:
     """Return the change of variables of an update, made from the first coefficients of a solve."""
-    if shard.notes.get("solve") != request.key:
-        shard.notes.clear()
-        shard.notes["solve"] = request.key
+    notes = shard.notes  # another thread may replace the attribute meanwhile
+    if notes.get("solve") != request.key:
+        notes = shard.notes = {"solve": request.key}
     key = (request.classes.start, request.sigma)
-    if key not in shard.notes:
-        shard.notes[key] = SmoothUpdate(loss, request.first).transform(request.sigma)
-    found: Transform = shard.notes[key]
+    found: Transform | None = notes.get(key)
+    if found is None:
+        found = notes[key] = SmoothUpdate(loss, request.first).transform(request.sigma)
     return found
 
 
@@ -160,8 +160,9 @@ def _block_loss(shard: Shard, request: UpdateRequest) -> BlockLoss:
     start, coupled = request.classes.start, request.part is not None
     margin = shard.margin if start is None else shard.margin.split()[start]
     matrix: Any = StumpMatrix(shard, request.names)
-    some = slice(0, None, -(-shard.labels.size // _CURVATURE_ROWS))
-    scale = shard.labels.size / len(range(shard.labels.size)[some])
+    m = shard.labels.size
+    some = slice(0, None, max(-(-m // _CURVATURE_ROWS), 1))
+    scale = m / max(len(range(m)[some]), 1)  # a shard may have no rows
     rows = SampleWeights(shard.rows.c, shard.rows.k, None if coupled else shard.rows.true_class)
     few_rows = SampleWeights(
         scale * rows.c[some], rows.k, None if rows.true_class is None else rows.true_class[some]

@@ -17,7 +17,7 @@ from ..problem.objective import Objective
 from ..solvers import BlockDescent, Consensus, Smoothing
 from ..solvers.line_search import RowEvaluator
 from ..training.column_generation import Solution
-from ..training.context import FitContext, RowSubset, compute_nu_max
+from ..training.context import FitContext, RowSubset
 from ..training.settings import FitSettings
 from .block_descent import ShardedRowEvaluator
 from .consensus import ShardedConsensus
@@ -59,11 +59,6 @@ class ShardedContext(FitContext):
     #: The U of the certificate are recomputed in double precision, from scores over the
     #: temperature. In trials their gap was up to 1.045 times that of the loop in single precision.
     smoothing_aim: ClassVar[float] = 0.95
-
-    @property
-    def n_rows(self) -> int:
-        """Number of training rows."""
-        return self.statistics.n_rows
 
     @property
     def single_precision_pays(self) -> bool:
@@ -229,7 +224,6 @@ def make_context(
         prefetch_curvature=settings.solver is BlockDescent,
     )
     pricing = oracle.reprice(objective.start(np.dtype(np.float64)), settings.penalty)
-    nu_max = compute_nu_max(objective, lambda A, penalty: pricing)
     context = ShardedContext(
         settings=settings,
         objective=objective,
@@ -238,7 +232,7 @@ def make_context(
         team=team,
         labels=np.zeros(0, dtype=np.int32),
         weight=np.zeros(0),
-        nu_max=nu_max,
+        nu_max=pricing.max_price,
         total_weight=loaded.total_weight,
         statistics=statistics,
         lightest=loaded.lightest,

@@ -22,8 +22,8 @@ from ..model.names import class_names, feature_names
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
-from ..training.result import FitResult, export
-from ..training.settings import FitSettings, check_signs_supported, resolve_objective
+from ..training.result import FitResult
+from ..training.settings import FitSettings, resolve_objective
 from .block_descent import ShardedRowSample
 from .cluster_executor import make_executor
 from .context import ShardedContext, make_context
@@ -271,6 +271,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
                 loaded = load(partitions, options, executor)
                 self._fit_loaded(settings, loaded, costs, (X_val, y_val, sample_weight_val))
         finally:
+            executor.release()
             for callback in settings.callbacks:
                 if isinstance(callback, Progress):
                     callback.finish()
@@ -283,23 +284,22 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         costs: Array,
         others: tuple[Any, Any, Any],
     ) -> None:
-        """Fit to loaded shards; free them at the end."""
-        earlier, encoding = self._earlier_model(), loaded.encoding
-        encoder, classes, none = encoding.encoder, encoding.classes, np.zeros(0)
+        """Fit to loaded shards."""
+        encoder, classes = loaded.encoding.encoder, loaded.encoding.classes
+        none = np.zeros(0)
         rows = RemoteRows(
             np.zeros((0, self.n_features_in_)), none.astype(np.int32), none, loaded.total_weight,
             classes, encoder.n_levels, class_shares=loaded.prior,
         )  # fmt: skip
-        rows = replace(rows, signs=self._monotone_signs(rows))
-        if rows.signs is not None:
-            check_signs_supported(settings)
+        if self.monotonic_cst is not None:
+            rows = self._with_signs(settings, rows)
         validation = None
         if others[0] is not None or others[1] is not None:
             validation = self._read_validation_set(settings, others, classes, encoder)
         with self._team(int(loaded.class_counts.sum()) * classes.size) as team:
             context = make_context(settings, loaded, costs, rows.signs, team, self.max_round_bytes)
             try:
-                result = self._train(context, earlier, validation)
+                result = self._train(context, validation)
                 if settings.loss.probability_scale is None and result.learners:
                     point: Any = result.F
                     sample = ShardedRowSample(
@@ -312,8 +312,6 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
                 if lost.state is not None:
                     self._store(best_so_far(context, lost), rows, costs, encoder)
                 raise
-            finally:
-                loaded.executor.release()
         self._store(result, rows, costs, encoder)
 
     def to_local(self) -> DirectBoostClassifier:
@@ -430,7 +428,7 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
     stumps = state.columns.stumps(state.columns.grow(state.W))
     columns = ShardedColumns(context.statistics)
     W = columns.adopt(stumps)
-    learners, coef = export(columns, W)
+    stumps = columns.stumps(W)
     certificate = None
     if isinstance(lost, TrafficLimitError):  # the cluster is still there
         try:
@@ -445,13 +443,13 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
         except RowsUnavailableError:
             pass
     if certificate is None:
-        primal, dual, max_price = proved_bounds(context, state, coef, len(columns.features))
+        primal, dual, max_price = proved_bounds(context, state, stumps.rows, len(columns.features))
         certificate = certify(
             objective, primal, dual, max_price, oracle.dictionary, context.settings.tol
         )
     return FitResult(
-        learners=learners,
-        coef=coef,
+        learners=columns.named(stumps),
+        coef=stumps.rows,
         F=None,
         means=columns.means(W, context.weight)[:-1],
         certificate=certificate,
@@ -502,7 +500,7 @@ def call_lazily(estimator: DaskDirectBoostClassifier, method: str, X: Any) -> An
     if not is_dask_collection(X):
         return getattr(local, method)(X)
     if hasattr(X, "map_partitions"):
-        meta = _predict_frame(X._meta_nonempty, local, method)[:0]
+        meta = _predict_frame(X._meta_nonempty, local, method).iloc[:0]
         return X.map_partitions(_predict_frame, local, method, meta=meta)
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     example = _predict_block(np.zeros((0, X.shape[1])), local, method)
@@ -524,8 +522,8 @@ def _predict_frame(part: Any, local: Any, method: str) -> Any:
     rows = part if len(part) else part.reindex([0])  # one row of missing values
     found = getattr(local, method)(rows)
     if found.ndim == 1:
-        return Series(found, index=rows.index)[: len(part)]
-    return DataFrame(found, index=rows.index, columns=class_names(local))[: len(part)]
+        return Series(found, index=rows.index).iloc[: len(part)]
+    return DataFrame(found, index=rows.index, columns=class_names(local)).iloc[: len(part)]
 
 
 def _count_correct(X: Any, y: Any, weight: Any, local: Any) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from .. import kernels
-from ..arrays import Array, Scores
+from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels.structs import SearchDirection, Wanted
 from ..kernels.threads import Team
@@ -64,9 +64,9 @@ class SmoothingParameters:
         if self.centre is not None:
             parts.append((self.centre, 1.0))
         features = np.concatenate([np.repeat(part.features, part.counts) for part, _ in parts])
-        jumps = np.concatenate([part.jumps for part, _ in parts])
+        thresholds = np.concatenate([part.thresholds for part, _ in parts])
         rows = np.concatenate([factor * part.rows for part, factor in parts])
-        names = np.column_stack([features, jumps, np.ones_like(jumps)]).astype(np.int64)
+        names = np.column_stack([features, thresholds, np.ones_like(thresholds)]).astype(np.int64)
         centre = SparseCoefficients.from_stumps(ColumnWeights(names, rows))
         return SmoothingParameters(mu, centre, self.inverse_sum + 1.0 / self.mu)
 
@@ -249,8 +249,7 @@ class HingeObjective(ShardedObjective):
         """
         del team
         assert isinstance(self.statistics, HingeStatistics)
-        tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return tau * float(self.statistics.hinge_values(U)[-1])
+        return self.feasible_share(max_price) * float(self.statistics.hinge_values(U)[-1])
 
     def proof(self, U: Any) -> Any:
         """Return U itself: it is recomputed in double precision, inside the dual domain."""
@@ -337,8 +336,8 @@ class SmoothedShardedRowSample(ShardedRowSample):
 
     def curvature(
         self, objective: Objective, iterate: Iterate
-    ) -> tuple[int, Scores, Scores | None]:
-        """Return how the classes of a row couple, and the second derivatives of the rows."""
+    ) -> tuple[int, Ints | None, Scores, Scores | None]:
+        """Return the second derivative of the loss of every sampled row; see the base class."""
         smooth = SmoothedHinge(cast(SmoothedRemoteScores, iterate.F).smoothing.mu)
         on_sample = replace(self._objective, loss=smooth)
         return RowSample.curvature(self, on_sample, self._at(iterate))

@@ -97,8 +97,9 @@ def load(partitions: Partitions, options: LoadOptions, executor: Executor) -> Lo
         for place, part in enumerate(parts)
     ]
     survey: _Survey = executor.reduce(first, _merge, max_groups)
-    assert survey.summary is not None
-    encoding = make_row_encoding(survey.summary, options.class_weight)
+    summary = survey.summary
+    assert summary is not None
+    encoding = make_row_encoding(summary, options.class_weight)
     levels = encoding.encoder.n_levels
     check_level_counts(levels, options.max_bins, options.names)
     sketched = survey.sketch
@@ -108,10 +109,11 @@ def load(partitions: Partitions, options: LoadOptions, executor: Executor) -> Lo
             delayed(_sketch, pure=False)(part.X, part.y, part.weight, common, max_groups)
             for part in parts
         ]
-        sketched = executor.reduce(second, _merge, max_groups).sketch
+        survey = executor.reduce(second, _merge, max_groups)  # counts the rows that have a weight
+        sketched = survey.sketch
     assert sketched is not None
-    kept = np.isin(survey.summary.classes, encoding.classes)
-    class_totals = survey.summary.weights[kept] * encoding.class_weight / encoding.largest
+    kept = np.isin(summary.classes, encoding.classes)
+    class_totals = summary.weights[kept] * encoding.class_weight / encoding.largest
     plan = ShardPlan(
         bins=make_bins(sketched, options.max_bins, levels),
         margin=options.margin,

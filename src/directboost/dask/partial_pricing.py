@@ -98,7 +98,7 @@ class PartialPricingStatistics(ShardedStatistics):
                 loss=0.0,
                 sizes=np.zeros(self.k),
                 best=np.full(d, -np.inf),
-                jump=np.zeros(d, np.int32),
+                threshold=np.zeros(d, np.int32),
                 polarity=np.ones(d, np.int8),
             )
         order = np.roll(np.arange(len(self.blocks)), -self.next_block).tolist()
@@ -108,7 +108,7 @@ class PartialPricingStatistics(ShardedStatistics):
             future = self._submit(self.pass_functions.gradient, point, block)
             reading = self._submit_pricing(future, block, point, penalty)
             part: Prices = self.executor.gather([reading])[0]
-            for name in ("best", "jump", "polarity"):
+            for name in ("best", "threshold", "polarity"):
                 getattr(found, name)[block] = getattr(part, name)
             found = replace(found, loss=part.loss, sizes=part.sizes)
             cache.priced_blocks.append(left[0])
@@ -124,10 +124,10 @@ class PartialPricingStatistics(ShardedStatistics):
             found, priced = self.next_prices(point, penalty)
         return found
 
-    def n_admitted(self, features: list[int], n_new: int, n_jumps: int) -> int:
+    def n_admitted(self, features: list[int], n_new: int, n_live: int) -> int:
         """Return how many of the last `n_new` features may enter a working set.
 
-        `n_jumps` is the number of non-zero coefficients.
+        `n_live` is the number of non-zero coefficients.
         """
         tree, rows = sum(tree_widths(self.executor.n_shards)), first_size(self.n_rows)
         for kept in range(n_new, 0 if n_new else -1, -1):
@@ -135,7 +135,7 @@ class PartialPricingStatistics(ShardedStatistics):
             sums = 2 * self.sum_bytes(some) * (tree + 1)  # of A and of the curvature
             row_bytes = some.size * self.bins.codes.itemsize + _ROW_BYTES
             sample = min(rows, self.max_sample) * row_bytes
-            live = n_jumps + _JUMPS * kept
+            live = n_live + _JUMPS * kept
             requests = _MESSAGES * live * (8 * self.k + 16) * self.executor.n_shards
             need = sums + sample + requests
             if need <= _HALF * self.max_bytes:
@@ -163,8 +163,8 @@ class PartialPricingColumns(ShardedColumns):
         assert isinstance(self.statistics, PartialPricingStatistics)
         before = list(self.features)
         added = super().extend(proposals, W)
-        n_jumps = sum(rows_with_any(jumps).size for jumps in W)
-        kept = self.statistics.n_admitted(self.features, added, n_jumps)
+        n_live = sum(rows_with_any(jumps).size for jumps in W)
+        kept = self.statistics.n_admitted(self.features, added, n_live)
         if kept < added:
             best = [f for f in proposals.feature.tolist() if f in self.features[len(before) :]]
             self.features = [*before, *sorted(best[:kept])]
@@ -183,7 +183,9 @@ class PartialPricingOracle(ShardedOracle):
             return super().price(A, penalty, rule)
         features = np.flatnonzero(priced)
         order = features[ranking(found.best[features], _TIE)]
-        proposals = Proposals(order, found.jump[order], found.polarity[order], found.best[order])
+        proposals = Proposals(
+            order, found.threshold[order], found.polarity[order], found.best[order]
+        )
         return Pricing(np.inf, 0.0, proposals, complete=False)
 
     def reprice(self, A: Any, penalty: Penalty) -> Pricing:

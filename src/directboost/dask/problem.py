@@ -97,7 +97,7 @@ class ShardedObjective(Objective):
             point=U.without_cache(),
             loss=self.loss,
             value=statistics.value(U) if coupled else 0.0,
-            tau=1.0 if max_price <= self.nu else self.nu / max_price,
+            tau=self.feasible_share(max_price),
             features=features,
         )
         size = 0 if features is None else statistics.sum_bytes(features)
@@ -167,7 +167,7 @@ class ShardedOracle(StumpOracle):
     def _best(self, A: Any, penalty: Penalty) -> tuple[Array, Ints, Ints]:
         """Return the largest price of every feature, with its threshold and polarity."""
         found = self._statistics.prices(A, penalty)
-        return found.best, found.jump, found.polarity
+        return found.best, found.threshold, found.polarity
 
     def _rounding(self, A: Any, penalty: Penalty) -> float:
         """Bound the error of an edge by the number of additions: rows, bins and shards."""
@@ -215,8 +215,8 @@ class ShardedStumps(DenseColumns):
         features, owner = np.unique(names[:, 0], return_inverse=True)
         edges = self._statistics.edges(A, features.astype(np.int32))
         found = [
-            polarity * edges[f][jump]
-            for f, (_, jump, polarity) in zip(owner.ravel(), names.tolist(), strict=True)
+            polarity * edges[f][threshold]
+            for f, (_, threshold, polarity) in zip(owner.ravel(), names.tolist(), strict=True)
         ]
         return np.array(found).reshape(len(self), self._statistics.k)
 
@@ -277,8 +277,8 @@ class StumpMatrix:
         kinds = binned.kinds[features].tolist()
         edges = [edges_of(part, kind) for part, kind in zip(parts, kinds, strict=True)]
         place = np.searchsorted(features, self._names[:, 0])
-        jumps, polarities = self._names[:, 1].tolist(), self._names[:, 2].tolist()
-        rows = [s * edges[f][j] for f, j, s in zip(place, jumps, polarities, strict=True)]
+        thresholds, polarities = self._names[:, 1].tolist(), self._names[:, 2].tolist()
+        rows = [s * edges[f][j] for f, j, s in zip(place, thresholds, polarities, strict=True)]
         return np.array(rows).reshape(self.shape[1], A.shape[1])
 
     def some_rows(self, rows: slice) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Ints, Numbers, Scores
 from ..data.binning import BinnedData, ColumnWeights, coded
 from ..kernels import add_tables
-from ..kernels.step_functions import n_jumps, rows_with_any, tables_of
+from ..kernels.step_functions import n_thresholds, rows_with_any, tables_of
 from ..losses import Loss, SampleWeights
 from ..margins import Margin
 from ..penalties import L1
@@ -33,7 +33,7 @@ class SparseCoefficients:
         The features with non-zero coefficients, ascending.
     counts : (w,) int array
         Number of non-zero coefficients of each feature.
-    jumps : (n,) int array
+    thresholds : (n,) int array
         Numbers of the thresholds, feature by feature.
     rows : (n, k) array
         Signed coefficients of the thresholds.
@@ -43,7 +43,7 @@ class SparseCoefficients:
 
     features: Ints
     counts: Ints
-    jumps: Ints
+    thresholds: Ints
     rows: Array
     key: str = field(default_factory=lambda: uuid4().hex)
 
@@ -57,7 +57,7 @@ class SparseCoefficients:
         return cls(
             features=np.array([features[w] for w in kept], dtype=np.int32),
             counts=np.array([live[w].size for w in kept], dtype=np.int64),
-            jumps=np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
+            thresholds=np.concatenate([np.zeros(0, dtype=np.int64), *(live[w] for w in kept)]),
             rows=np.concatenate([np.zeros((0, k)), *(W[w][live[w]] for w in kept)]),
         )
 
@@ -71,20 +71,20 @@ class SparseCoefficients:
         return cls(features.astype(np.int32), counts.astype(np.int64), pairs[:, 1], rows)
 
     def to_dense(self, n_bins: Ints, kinds: Ints) -> StepCoefficients:
-        """Return the coefficients of all thresholds of the features, (n_jumps, k) each."""
+        """Return the coefficients of all thresholds of the features, (n_thresholds, k) each."""
         ends = np.cumsum(self.counts)
         dense = []
         for f, end, count in zip(self.features.tolist(), ends, self.counts, strict=True):
             own = slice(end - count, end)
-            jumps = np.zeros((n_jumps(int(n_bins[f]), int(kinds[f])), self.rows.shape[1]))
-            jumps[self.jumps[own]] = self.rows[own]
+            jumps = np.zeros((n_thresholds(int(n_bins[f]), int(kinds[f])), self.rows.shape[1]))
+            jumps[self.thresholds[own]] = self.rows[own]
             dense.append(jumps)
         return dense
 
     @property
     def nbytes(self) -> int:
         """Number of bytes to transfer."""
-        return self.features.nbytes + self.counts.nbytes + self.jumps.nbytes + self.rows.nbytes
+        return self.features.nbytes + self.counts.nbytes + self.thresholds.nbytes + self.rows.nbytes
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,14 @@ class Prices:
         Sums of |A| over the rows.
     best : array
         Largest price of every feature.
-    jump, polarity : int arrays
+    threshold, polarity : int arrays
         The threshold and the polarity with that price.
     """
 
     loss: float
     sizes: Array
     best: Array
-    jump: Ints
+    threshold: Ints
     polarity: Ints
 
 

@@ -124,7 +124,7 @@ class ShardedStatistics:
 
         The loop, its solver and the compaction of a model return to the same coefficients.
         """
-        dtype, names = np.dtype(precision), ("features", "counts", "jumps", "rows")
+        dtype, names = np.dtype(precision), ("features", "counts", "thresholds", "rows")
         for known in self._recent:
             if known.dtype == dtype and all(
                 np.array_equal(getattr(known.coefficients, name), getattr(coefficients, name))
@@ -164,7 +164,7 @@ class ShardedStatistics:
             for block, future in zip(self.blocks, futures, strict=True):
                 readings.append(self._submit_pricing(future, block, point, penalty))
             parts: list[Prices] = self.executor.gather(readings)
-            names = ("best", "jump", "polarity")
+            names = ("best", "threshold", "polarity")
             joined = {name: np.concatenate([getattr(p, name) for p in parts]) for name in names}
             cache.prices[key] = Prices(loss=parts[0].loss, sizes=parts[0].sizes, **joined)
         cache.loss = cache.prices[key].loss
@@ -227,7 +227,7 @@ class ShardedStatistics:
         return np.asarray(G[self._bin_rows(order, features)])
 
     def edges(self, point: RemoteScores, features: Ints) -> list[Array]:
-        """Return the edges (n_jumps, k) of all thresholds of features, in their order."""
+        """Return the edges (n_thresholds, k) of all thresholds of features, in their order."""
         G = self._gradient_sums(point, features)
         parts = apart(G, np.cumsum(self.bins.n_bins[features]))
         kinds = self.bins.kinds[features].tolist()
@@ -246,16 +246,16 @@ def price_features(sums: Sums, inputs: PricingInputs) -> Prices:
     """Price the features of a block from their sums over bins."""
     parts = apart(sums.arrays[0], np.cumsum(inputs.n_bins))
     best = np.zeros(len(parts))
-    jump, polarity = np.zeros(len(parts), np.int32), np.ones(len(parts), np.int8)
+    threshold, polarity = np.zeros(len(parts), np.int32), np.ones(len(parts), np.int8)
     for f, part in enumerate(parts):
         signs = None if inputs.signs is None else inputs.signs[f]
         E = edges_of(part, int(inputs.kinds[f]))
-        best[f], jump[f], polarity[f] = best_by_edges(E, signs, inputs.penalty, inputs.tie)
+        best[f], threshold[f], polarity[f] = best_by_edges(E, signs, inputs.penalty, inputs.tie)
     return Prices(
         loss=float(sums.values[0]),
         sizes=sums.arrays[1],
         best=best / inputs.costs,
-        jump=jump,
+        threshold=threshold,
         polarity=polarity,
     )
 

@@ -6,8 +6,15 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, as_csc, is_sparse
 from ..kernels import encode, find_cuts, list_codes
-from ..kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_jumps, side
-from ..kernels.structs import Cuts, SparseCodes, code_dtype, codes_of, midpoints, split
+from ..kernels.step_functions import (
+    CATEGORICAL,
+    ORDERED,
+    WITH_MISSING,
+    apart,
+    n_thresholds,
+    side,
+)
+from ..kernels.structs import Cuts, SparseCodes, code_dtype, codes_of, midpoints
 from ..kernels.threads import Team
 from ..model.learners import CategoryStump, Constant, Learner, Stump
 from .memory import MAX_SPARSE_SHARE
@@ -23,7 +30,7 @@ class ColumnWeights:
     Attributes
     ----------
     names : (n, 3) int array
-        The three numbers that name a column; for stumps feature, jump and polarity.
+        The three numbers that name a column; for stumps feature, threshold and polarity.
     rows : (n, k) array, >= 0
         Weights of every column, by class.
     """
@@ -37,13 +44,14 @@ class BinnedData:
     """Codes of all features, and the stumps on these codes.
 
     Conventions. Feature f has ``n_bins[f]`` codes; a missing value has the last code. Its stumps
-    without their polarity are numbered as *jumps*. Jump j < n_bins - 1 is +1 for codes > j, so
-    that missing values go right; with a missing code the last of these jumps separates missing
-    from present values. With a missing code jump n_bins - 1 + b is +1 for present codes > b, so
-    that missing values go left. Jump j of a categorical feature is -1 for code j only; a missing
-    value is its last code. A categorical feature of two codes has one jump, like ordered codes.
-    Every jump exists in both polarities. The last row of `codes` is the constant classifier: a
-    pseudo-feature with two bins and all codes 1, whose only jump is +1 for every row.
+    without their polarity are numbered, as *thresholds*. Threshold j < n_bins - 1 is +1 for codes
+    > j, so that missing values go right; with a missing code the last of these separates missing
+    from present values. With a missing code, threshold n_bins - 1 + b is +1 for present codes > b,
+    so that missing values go left. Threshold j of a categorical feature is -1 for code j only; a
+    missing value is its last code. A categorical feature of two codes has one threshold, like
+    ordered codes. Every threshold exists in both polarities. The last row of `codes` is the
+    constant classifier: a pseudo-feature with two bins and all codes 1, whose only threshold is +1
+    for every row.
 
     Attributes
     ----------
@@ -99,13 +107,13 @@ class BinnedData:
         categories = any(levels.size for levels in self.levels)
         return f"{name}, levels one against the rest" if categories else name
 
-    def n_jumps(self, feature: int) -> int:
-        """Return the number of jumps (stumps without their polarity) of a feature."""
-        return n_jumps(int(self.n_bins[feature]), int(self.kinds[feature]))
+    def n_thresholds(self, feature: int) -> int:
+        """Return the number of thresholds (stumps without their polarity) of a feature."""
+        return n_thresholds(int(self.n_bins[feature]), int(self.kinds[feature]))
 
-    def response(self, feature: int, jump: int, polarity: int) -> Array:
+    def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return the responses +1 and -1 of one stump to the training rows, (m,)."""
-        right = side(int(self.n_bins[feature]), int(self.kinds[feature]), jump)
+        right = side(int(self.n_bins[feature]), int(self.kinds[feature]), threshold)
         return np.where(right[self.codes_of(feature)], float(polarity), -float(polarity))
 
     def codes_of(self, feature: int) -> Ints:
@@ -126,7 +134,7 @@ class BinnedData:
         return ColumnWeights(unique, weights)
 
     def name_of(self, learner: Learner) -> tuple[int, int, int] | None:
-        """Return feature, jump and polarity of a stump, at the next threshold of these codes.
+        """Return feature, threshold and polarity of a stump, at the next threshold of these codes.
 
         Return None if the feature has no such stump.
         """
@@ -158,33 +166,33 @@ class BinnedData:
             code = int(np.searchsorted(levels, learner.level))
             if code == levels.size or levels[code] != learner.level:
                 return None
-        if code >= self.n_bins[feature] or self.n_jumps(feature) == 0:
+        if code >= self.n_bins[feature] or self.n_thresholds(feature) == 0:
             return None
         if self.kinds[feature] == CATEGORICAL:
             return feature, code, -learner.polarity
         return feature, 0, learner.polarity if code == 1 else -learner.polarity
 
-    def learner(self, feature: int, jump: int, polarity: int) -> Learner:
+    def learner(self, feature: int, threshold: int, polarity: int) -> Learner:
         """Return the stump (or the constant) as a weak classifier for prediction."""
         if feature == self.n_features:
             return Constant(polarity)
         if self.levels[feature].size:
-            return self._level_stump(feature, jump, polarity)
+            return self._level_stump(feature, threshold, polarity)
         last = int(self.n_bins[feature]) - 1
         thresholds = self.thresholds[feature]
         if not self.missing[feature]:
-            right = bool(self.centre[feature] > jump)
-            return Stump(feature, float(thresholds[jump]), polarity, right)
-        bin_index = jump if jump < last else jump - last
-        threshold = float(thresholds[bin_index]) if bin_index < thresholds.size else np.inf
-        return Stump(feature, threshold, polarity, jump < last)
+            right = bool(self.centre[feature] > threshold)
+            return Stump(feature, float(thresholds[threshold]), polarity, right)
+        bin_index = threshold if threshold < last else threshold - last
+        cut = float(thresholds[bin_index]) if bin_index < thresholds.size else np.inf
+        return Stump(feature, cut, polarity, threshold < last)
 
-    def _level_stump(self, feature: int, jump: int, polarity: int) -> Learner:
+    def _level_stump(self, feature: int, threshold: int, polarity: int) -> Learner:
         """Return the stump that separates one level of a categorical feature from the rest.
 
         Of two levels the stump names the lighter one, so that unknown values go with the heavier.
         """
-        levels, code = self.levels[feature], jump
+        levels, code = self.levels[feature], threshold
         if self.kinds[feature] == CATEGORICAL:
             polarity = -polarity
         else:
@@ -200,13 +208,13 @@ def bin_features(
     sample_weight: Array,
     max_bins: int | None,
     team: Team | None = None,
-    categories: Bools | None = None,
+    n_levels: Ints | None = None,
 ) -> BinnedData:
     """Return the codes of every feature of X (m, d); NaN is missing, all weights are positive.
 
     Features with at most `max_bins` distinct values (all features if it is None) get a threshold
-    between every two neighbours, the others a subset at weighted quantiles. Features marked in
-    `categories`, (d,), are unordered and have at most `max_bins` values.
+    between every two neighbours, the others a subset at weighted quantiles. `n_levels`, (d,),
+    are the numbers of levels of categorical features, at most `max_bins`; 0 for the others.
     """
     weight = None if (sample_weight == 1.0).all() else np.ascontiguousarray(sample_weight)
     if is_sparse(X):
@@ -216,19 +224,35 @@ def bin_features(
     # Bound the kernel's buffer: process at most `step` features per call.
     step = max(_BUFFER // max(most, 1), 8)
     cuts = [find_cuts(X[:, f : f + step], weight, max_bins, team) for f in range(0, d, step)]
-    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
-    return coded(rowless(cuts, thresholds, categories), X, team)
+    thresholds = [t for c in cuts for t in apart(midpoints(c.before, c.after), np.cumsum(c.counts))]
+    return coded(rowless(cuts, thresholds, n_levels), X, team)
 
 
-def rowless(
-    cuts: list[Cuts], thresholds: list[Array], categories: Bools | None = None
-) -> BinnedData:
+def rowless(cuts: list[Cuts], thresholds: list[Array], n_levels: Ints | None = None) -> BinnedData:
     """Return the bins that the cuts and thresholds define, without rows; see `coded`."""
-    n_bins = _n_bins(cuts)
-    codes = np.empty((n_bins.size, 0), dtype=code_dtype(int(n_bins.max())))
-    none = np.zeros(n_bins.size - 1, dtype=bool)
-    levels = _levels(cuts, none if categories is None else categories)
-    return _binned(cuts, codes, None, levels, thresholds)
+    missing = np.concatenate([*(c.missing for c in cuts), [False]])
+    counts = [c.counts + 1 + c.missing for c in cuts]
+    n_bins = np.concatenate([*counts, [2]]).astype(np.int32)  # the constant is the last feature
+    kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
+    levels = [np.empty(0)] * len(thresholds)
+    if n_levels is not None:
+        before = [part for c in cuts for part in apart(c.before, np.cumsum(c.counts))]
+        after = [part for c in cuts for part in apart(c.after, np.cumsum(c.counts))]
+        for f in np.flatnonzero(n_levels).tolist():
+            if before[f].size:
+                levels[f] = np.concatenate([before[f][:1], after[f]])
+                # A categorical feature of two codes has one jump, like ordered codes.
+                kinds[f] = CATEGORICAL if n_bins[f] > 2 else ORDERED
+    return BinnedData(
+        codes=np.empty((n_bins.size, 0), dtype=code_dtype(int(n_bins.max()))),
+        n_bins=n_bins,
+        kinds=kinds,
+        missing=missing,
+        thresholds=thresholds,
+        centre=np.concatenate([c.centre for c in cuts]),
+        exact=all(bool(c.exact.all()) for c in cuts),
+        levels=levels,
+    )
 
 
 def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
@@ -250,48 +274,6 @@ def coded(bins: BinnedData, X: Scores, team: Team | None = None) -> BinnedData:
 def _bin_sparse(X: Numbers, weight: Array | None, max_bins: int | None) -> BinnedData:
     entries = code_entries(X, weight, max_bins)
     cuts = [part.cuts for part in entries]
-    thresholds = [t for c in cuts for t in split(midpoints(c.before, c.after), c.counts)]
-    return _binned(cuts, *store_codes(X, entries), [np.empty(0)] * X.shape[1], thresholds)
-
-
-def _n_bins(cuts: list[Cuts]) -> Ints:
-    """Return the number of codes of every feature, the constant last, (d + 1,)."""
-    counts = [c.counts + 1 + c.missing for c in cuts]
-    return np.concatenate([*counts, [2]]).astype(np.int32)
-
-
-def _binned(
-    cuts: list[Cuts],
-    codes: Ints,
-    sparse: SparseCodes | None,
-    levels: list[Array],
-    thresholds: list[Array],
-) -> BinnedData:
-    n_bins, missing = _n_bins(cuts), np.concatenate([*(c.missing for c in cuts), [False]])
-    # A categorical feature of two codes has one jump, like ordered codes.
-    kinds = np.where(missing, WITH_MISSING, ORDERED).astype(np.uint8)
-    for f, own in enumerate(levels):
-        if own.size:
-            kinds[f] = CATEGORICAL if n_bins[f] > 2 else ORDERED
-    return BinnedData(
-        codes=codes,
-        n_bins=n_bins,
-        kinds=kinds,
-        missing=missing,
-        thresholds=thresholds,
-        centre=np.concatenate([c.centre for c in cuts]),
-        exact=all(bool(c.exact.all()) for c in cuts),
-        levels=levels,
-        sparse=sparse,
-    )
-
-
-def _levels(cuts: list[Cuts], categories: Bools) -> list[Array]:
-    """Return the distinct values of categorical features by code; empty for other features."""
-    before = [part for c in cuts for part in split(c.before, c.counts)]
-    after = [part for c in cuts for part in split(c.after, c.counts)]
-    none = np.empty(0)
-    return [
-        np.concatenate([low[:1], high]) if category and low.size else none
-        for low, high, category in zip(before, after, categories, strict=True)
-    ]
+    thresholds = [t for c in cuts for t in apart(midpoints(c.before, c.after), np.cumsum(c.counts))]
+    codes, sparse = store_codes(X, entries)
+    return replace(rowless(cuts, thresholds), codes=codes, sparse=sparse)

@@ -1,5 +1,6 @@
 """Estimate of the memory of a fit, checked against a limit before the fit starts."""
 
+import math
 import os
 
 #: Largest share of rows without the most common code for which a feature is stored sparsely, as a
@@ -9,17 +10,6 @@ MAX_SPARSE_SHARE = 0.4
 #: Bytes that binning needs per stored entry, in addition to its codes, and per feature.
 _ENTRY, _FEATURE = 56, 300
 _UNITS = {"": 1, "B": 1, "K": 2**10, "KB": 2**10, "M": 2**20, "MB": 2**20, "G": 2**30, "GB": 2**30}
-
-
-def memory_limit() -> float:
-    """Return the limit in bytes: DIRECTBOOST_MEMORY_LIMIT, or 80 % of the free memory."""
-    named = os.environ.get("DIRECTBOOST_MEMORY_LIMIT", "").strip()
-    if named:
-        return parse_bytes(named)
-    try:
-        return 0.8 * os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
 
 
 def parse_bytes(text: str) -> float:
@@ -43,6 +33,7 @@ def check_memory(
 ) -> None:
     """Raise MemoryError if the arrays of a fit would exceed the memory limit.
 
+    The limit is DIRECTBOOST_MEMORY_LIMIT, or 80 % of the free memory where that is known.
     The estimate counts the codes, a list of the rows without the most common code for every
     feature, about eight matrices (rows, k) of doubles, the histograms of a group of features and,
     if `dense`, for solvers on single columns, a matrix of 128 columns. A sparse matrix with
@@ -57,7 +48,12 @@ def check_memory(
         need += stored * (_ENTRY + int(2 * code_bytes + code_bytes / MAX_SPARSE_SHARE))
         need += features * _FEATURE
     need += 8 * 128 * rows if dense else 0
-    limit = memory_limit()
+    named = os.environ.get("DIRECTBOOST_MEMORY_LIMIT", "").strip()
+    try:
+        free: float = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        free = math.inf
+    limit = parse_bytes(named) if named else 0.8 * free
     if need > limit:
         raise MemoryError(
             f"the fit needs about {need / 2**20:.3g} MB for {rows} rows, {features} features and "

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.step_functions import CATEGORICAL, n_jumps
+from ..kernels.step_functions import CATEGORICAL, n_thresholds
 from .binning import BinnedData
 
 
@@ -14,19 +14,19 @@ from .binning import BinnedData
 class PairBins:
     """Codes of n features with few bins, and the stumps on them that products are made of.
 
-    Conventions. Codes and jumps are numbered as in `BinnedData`. The thresholds are some of those
-    of `BinnedData`. Of a categorical feature with more than `pair_bins` levels, the most frequent
-    ones keep a code and a jump, and all others share the last code, which has no jump.
+    Conventions. Codes and thresholds are numbered as in `BinnedData`, and the thresholds are some
+    of those. Of a categorical feature with more than `pair_bins` levels, the most frequent ones
+    keep a code and a threshold, and all others share the last code, which has no threshold.
 
     Attributes
     ----------
     features : (n,) int array
         The features of the data, ascending.
     codes : (m, n) uint8 array
-    n_bins, n_jumps : (n,) int32 arrays
+    n_bins, n_thresholds : (n,) int32 arrays
     kinds : (n,) uint8 array
-    jumps : list of n int arrays
-        For every jump, the jump of `BinnedData` that is the same stump.
+    thresholds : list of n int arrays
+        For every threshold, the threshold of `BinnedData` that is the same stump.
     exact : bool
         Whether every stump of `BinnedData` on these features is among them.
     """
@@ -34,9 +34,9 @@ class PairBins:
     features: Ints
     codes: Ints
     n_bins: Ints
-    n_jumps: Ints
+    n_thresholds: Ints
     kinds: Ints
-    jumps: list[Ints]
+    thresholds: list[Ints]
     exact: bool
 
 
@@ -48,7 +48,7 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
     codes = np.empty((binned.n_rows, features.size), dtype=np.uint8)
     n_bins = np.empty(features.size, dtype=np.int32)
     counts = np.empty(features.size, dtype=np.int32)
-    jumps, exact = [], True
+    thresholds, exact = [], True
     for i, f in enumerate(features.tolist()):
         fine, bins = binned.codes_of(f), int(binned.n_bins[f])
         mass: Array = np.bincount(fine, weights=weight, minlength=bins).astype(np.float64)
@@ -60,14 +60,14 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
             n_bins[i] = int(new[-1]) + 1
         codes[:, i] = new.astype(np.uint8)[fine]
         counts[i] = own.size
-        jumps.append(own)
-        exact = exact and own.size == n_jumps(bins, int(binned.kinds[f]))
+        thresholds.append(own)
+        exact = exact and own.size == n_thresholds(bins, int(binned.kinds[f]))
     kinds = np.ascontiguousarray(binned.kinds[features], dtype=np.uint8)
-    return PairBins(features, codes, n_bins, counts, kinds, jumps, exact)
+    return PairBins(features, codes, n_bins, counts, kinds, thresholds, exact)
 
 
 def _merged_bins(mass: Array, missing: int, pair_bins: int) -> tuple[Ints, Ints]:
-    """Return the new code of every bin of an ordered feature, and the jumps that are kept."""
+    """Return the new code of every bin of an ordered feature, and the thresholds that are kept."""
     present = mass.size - missing
     cuts: Ints = np.arange(present - 1)  # bins that are followed by a threshold
     if present > pair_bins:
@@ -80,7 +80,7 @@ def _merged_bins(mass: Array, missing: int, pair_bins: int) -> tuple[Ints, Ints]
 
 
 def _merged_levels(mass: Array, pair_bins: int) -> tuple[Ints, Ints]:
-    """Return the new code of every level, and the levels that keep a jump."""
+    """Return the new code of every level, and the levels that keep a threshold."""
     if mass.size <= pair_bins:
         return np.arange(mass.size), np.arange(mass.size)
     kept = np.sort(np.argsort(-mass, kind="stable")[: pair_bins - 1])

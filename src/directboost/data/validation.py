@@ -70,11 +70,12 @@ def read_training(
     if by_dtype(categorical) and not is_frame(X):
         with _locating_text(X):
             X, y = validate_data(estimator, X, y, **_NUMBERS, **checks)
-        return _aligned(X), y, numeric_encoder(feature_names(estimator))
-    X = _columns(estimator, X, reset=True)
-    encoder = learn_encoder(X, categorical, feature_names(estimator))
-    X, y = check_X_y(encoder.encode(X), y, estimator=estimator, **_NUMBERS, **checks)
-    return _aligned(X), y, encoder
+        encoder = numeric_encoder(feature_names(estimator))
+    else:
+        X = _columns(estimator, X, reset=True)
+        encoder = learn_encoder(X, categorical, feature_names(estimator))
+        X, y = check_X_y(encoder.encode(X), y, estimator=estimator, **_NUMBERS, **checks)
+    return np.require(X, requirements="A"), y, encoder
 
 
 def read_rows(estimator: Any, X: Any, encoder: CategoryEncoder) -> Numbers:
@@ -89,21 +90,20 @@ def read_rows(estimator: Any, X: Any, encoder: CategoryEncoder) -> Numbers:
         return as_csc(validate_data(estimator, X, **_SPARSE, reset=False))
     if not encoder.categorical.any() and not is_frame(X):
         with _locating_text(X):
-            return _aligned(validate_data(estimator, X, **_NUMBERS, reset=False))
-    numbers = encoder.encode(_columns(estimator, X, reset=False))
-    return _aligned(check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS))
+            X = validate_data(estimator, X, **_NUMBERS, reset=False)
+    else:
+        numbers = encoder.encode(_columns(estimator, X, reset=False))
+        X = check_array(numbers, estimator=estimator, input_name="X", **_NUMBERS)
+    return np.require(X, requirements="A")
 
 
 def read_part(X: Any, encoder: CategoryEncoder) -> Numbers:
     """Return one part of the rows, a frame or an array that may be empty, as numbers (m, d)."""
     if not encoder.categorical.any() and not is_frame(X):
         with _locating_text(X):
-            return _aligned(check_array(X, input_name="X", ensure_min_samples=0, **_NUMBERS))
-    numbers = encoder.encode(X)
-    return _aligned(check_array(numbers, input_name="X", ensure_min_samples=0, **_NUMBERS))
-
-
-def _aligned(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            X = check_array(X, input_name="X", ensure_min_samples=0, **_NUMBERS)
+    else:
+        X = check_array(encoder.encode(X), input_name="X", ensure_min_samples=0, **_NUMBERS)
     return np.require(X, requirements="A")
 
 
@@ -192,7 +192,7 @@ def check_no_missing_labels(y: Any) -> None:
     missing = count_missing(y)
     if missing:
         noun = "label" if missing == 1 else "labels"
-        other = ", or give them a label of their own" if len(_shape(y)) == 1 else ""
+        other = ", or give them a label of their own" if np.asarray(y).ndim == 1 else ""
         raise ValueError(
             f"y has {missing} missing {noun} (null, None or NaN): leave those rows out{other}"
         )
@@ -200,16 +200,12 @@ def check_no_missing_labels(y: Any) -> None:
 
 def check_single_labels(y: Any) -> None:
     """Reject labels in several columns."""
-    shape = _shape(y)
+    shape = tuple(y.shape if hasattr(y, "shape") else np.asarray(y).shape)
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array with one class per row, but has shape {shape}; for rows with "
             "several labels use DirectBoostMultiLabelClassifier"
         )
-
-
-def _shape(y: Any) -> tuple[int, ...]:
-    return tuple(y.shape if hasattr(y, "shape") else np.asarray(y).shape)
 
 
 def check_several_classes(classes: npt.NDArray[Any]) -> None:
@@ -277,18 +273,14 @@ class TrainingSet:
 
 def make_training_set(X: Numbers, y: Any, sample_weight: Any, class_weight: Any) -> TrainingSet:
     """Drop rows of weight zero and code the classes; raise ValueError for invalid input."""
-    weight = _checked_weights(X, sample_weight)
-    name = "sample_weight"
-    if class_weight is not None:
-        weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
-    X, y, weight, largest = _positive_rows(X, y, weight, name)
+    X, y, weight, total_weight = _weighted_rows(X, y, sample_weight, class_weight)
     classes, codes = np.unique(y, return_inverse=True)
     check_several_classes(classes)
     return TrainingSet(
         X=X,
         codes=codes.astype(np.int32),
         weight=weight,
-        total_weight=largest * float(weight.sum()),
+        total_weight=total_weight,
         classes=classes,
         levels=np.zeros(X.shape[1], dtype=np.int32),
     )
@@ -319,14 +311,13 @@ def label_rows(
     X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
 ) -> TrainingSet:
     """Drop rows of weight zero and code the labels of Y (m, k) as +1 and -1."""
-    weight = _checked_weights(X, sample_weight)
-    X, Y, weight, largest = _positive_rows(X, Y, weight, "sample_weight")
+    X, Y, weight, total_weight = _weighted_rows(X, Y, sample_weight)
     columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
     return TrainingSet(
         X=X,
         codes=np.zeros(weight.size, dtype=np.int32),
         weight=weight,
-        total_weight=largest * float(weight.sum()),
+        total_weight=total_weight,
         classes=np.arange(len(values)),
         levels=np.zeros(X.shape[1], dtype=np.int32),
         targets=np.where(np.column_stack(columns), 1, -1).astype(np.int8),
@@ -368,12 +359,6 @@ def make_validation_set(X: Numbers, y: Any, sample_weight: Any, classes: Any) ->
     return ValidationSet(X[kept], np.searchsorted(classes, y[kept]).astype(np.int32), weight[kept])
 
 
-def _checked_weights(X: Numbers, sample_weight: Any) -> Array:
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    check_nonnegative(weight)
-    return np.asarray(weight)
-
-
 def check_nonnegative(weight: Array) -> None:
     """Reject negative sample weights."""
     if (weight < 0.0).any():
@@ -383,16 +368,21 @@ def check_nonnegative(weight: Array) -> None:
         )
 
 
-def _positive_rows(
-    X: Numbers, y: Any, weight: Array, name: str
+def _weighted_rows(
+    X: Numbers, y: Any, sample_weight: Any, class_weight: Any = None
 ) -> tuple[Numbers, Any, Array, float]:
-    """Return the rows with positive weight, their relative weights, and the largest weight."""
+    """Return the rows with positive weight, their relative weights, and the sum of all weights."""
+    weight = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    check_nonnegative(weight)
+    name = "sample_weight"
+    if class_weight is not None:
+        weight, name = weight * class_weights(class_weight, y), "sample_weight times class_weight"
     largest = float(weight.max())
     weight, kept = relative_weights(weight, largest)
     check_some_weight(kept, name)
     if not kept.all():
         X, y, weight = X[kept], y[kept], weight[kept]
-    return X, y, weight, largest
+    return X, y, weight, largest * float(weight.sum())
 
 
 def relative_weights(weight: Array, largest: float) -> tuple[Array, Bools]:

@@ -12,6 +12,7 @@ from ..arrays import Array, Ints, Numbers, dense
 from ..data.categories import CategoryEncoder
 from ..data.validation import check_finite, read_rows
 from ..export.model_file import NotStored
+from ..history import Record
 from ..kernels.threads import Team
 from ..model.ensemble import Ensemble, class_probabilities
 from ..model.learners import WeakClassifier
@@ -32,10 +33,17 @@ class FittedModelMixin:
     classes_: Any
     learners_: list[WeakClassifier]
     ensemble_: Ensemble
+    features_used_: Ints
     _encoder: CategoryEncoder
     _prior: Array
     _factor: float
     _stages: list[tuple[list[WeakClassifier], Array]] | None
+
+    def _set_ensemble(self, ensemble: Ensemble) -> None:
+        """Set the ensemble and the fitted attributes that follow from it."""
+        self.ensemble_, self.intercept_ = ensemble, ensemble.intercept
+        self.features_used_ = ensemble.features.astype(np.intp)
+        self.n_features_used_ = int(self.features_used_.size)
 
     def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
         """Return the threads of one public call; a single one if there is little work."""
@@ -291,6 +299,16 @@ class ExplainedModelMixin(FittedModelMixin):
     intercept_: Array
     categories_: list[Any]
     mean_contributions_: Array
+    coef_: Array
+    history_: list[Record]
+
+    def _set_derived(self) -> None:
+        """Set the fitted attributes that follow from the coefficients and the records."""
+        self._set_ensemble(Ensemble(self.learners_, self.coef_))
+        self.n_learners_ = len(self.learners_)
+        self.class_sharing_ = (self.coef_ > 0.0).sum(axis=1)
+        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
+        self.n_iter_ = max(len(self.history_), 1)
 
     def explain(self, X: Any) -> Array:
         """Return what every feature adds to every score, (m, d, k).

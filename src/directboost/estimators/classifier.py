@@ -15,9 +15,7 @@ from ..callbacks import (
     Callback,
     CallbackSupportMixin,
     Progress,
-    close_fit,
-    open_fit,
-    round_callback,
+    sklearn_fit,
     with_callbacks,
 )
 from ..data.categories import CategoryEncoder
@@ -37,7 +35,6 @@ from ..data.validation import (
 from ..kernels.threads import one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
-from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
@@ -51,19 +48,19 @@ from ..training.settings import (
     check_sparse_supported,
     make_settings,
     resolve_objective,
-    takes_missing,
-    takes_sparse,
+    supported_input,
 )
 from .base import ExplainedModelMixin
 
 _Estimator = TypeVar("_Estimator", bound=BaseEstimator)
+_Rows = TypeVar("_Rows", bound=TrainingSet)
 
 
 class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     """Fits a certified model: the part that all estimators of the package share.
 
-    An estimator for another kind of data overrides `_make_settings`, `_read_training_set`,
-    `_monotone_signs` and `_probability_factor`.
+    An estimator for another kind of data overrides `_make_settings`, `_read_training_set` and
+    `_probability_factor`.
     """
 
     loss: Any
@@ -119,11 +116,11 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         check_finite(X)
         return make_validation_set(X, y, sample_weight, classes)
 
-    def _monotone_signs(self, rows: TrainingSet) -> Ints | None:
-        """Return the signs that `monotonic_cst` asks for, (d + 1, k), or None."""
-        if self.monotonic_cst is None:
-            return None
-        return monotone_signs(self.monotonic_cst, feature_names(self), rows)
+    def _with_signs(self, settings: FitSettings, rows: _Rows) -> _Rows:
+        """Return the data with the sign constraints that `monotonic_cst` asks for."""
+        check_signs_supported(settings)
+        signs = monotone_signs(self.monotonic_cst, feature_names(self), rows)
+        return replace(rows, signs=signs)
 
     @contextmanager
     def _open_context(
@@ -132,9 +129,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         """Bin the data and pose the problem; at the end, complete the progress output."""
         if rows.levels.any():
             check_level_counts(rows.levels, settings.max_bins, feature_names(self))
-        rows = replace(rows, signs=self._monotone_signs(rows))
-        if rows.signs is not None:
-            check_signs_supported(settings)
+        if self.monotonic_cst is not None:
+            rows = self._with_signs(settings, rows)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 yield make_context(settings, rows, costs, team, nu_max)
@@ -146,7 +142,6 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     def _train(
         self,
         context: FitContext,
-        earlier: tuple[list[WeakClassifier], Array] | None,
         validation: ValidationSet | None,
     ) -> FitResult:
         """Fit at nu, or along the path down to nu if early stopping or a budget asks for it."""
@@ -162,14 +157,10 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         if most is not None:
             return fit_within(context, lambda result: len(result.learners) <= most)
         before = None
-        if earlier is not None and earlier[1].shape[1] == context.objective.margin.k:
-            before = context.oracle.recall(*earlier)
-        return NuPath(context, before).fit_at(context.objective.nu)
-
-    def _earlier_model(self) -> tuple[list[WeakClassifier], Array] | None:
-        """Return the weak classifiers and coefficients that a warm start begins with."""
         fitted = self.warm_start and hasattr(self, "learners_")
-        return (self.learners_, self.coef_) if fitted else None
+        if fitted and self.coef_.shape[1] == context.objective.margin.k:
+            before = context.oracle.recall(self.learners_, self.coef_)
+        return NuPath(context, before).fit_at(context.objective.nu)
 
     def _models(
         self,
@@ -211,22 +202,15 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self.classes_ = rows.classes
         self.learners_ = result.learners
         self.coef_ = result.coef
-        self.ensemble_ = Ensemble(result.learners, result.coef)
-        self.intercept_ = self.ensemble_.intercept
         self.mean_contributions_ = result.means
         self.certificate_ = result.certificate
         self.history_ = result.history
+        self._set_derived()
         self.status_ = result.status
-        self.n_iter_ = max(len(result.history), 1)
         self.missing_ = result.missing
         self.nu_ = result.nu
         self.nu_max_ = result.nu_max
-        self.n_learners_ = len(result.learners)
-        self.features_used_: Ints = self.ensemble_.features.astype(np.intp)
-        self.n_features_used_ = int(self.features_used_.size)
-        self.class_sharing_ = (result.coef > 0.0).sum(axis=1)
         self.cost_ = float(costs[self.features_used_].sum())
-        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.categories_ = list(encoder.categories)
         self._encoder = encoder
         self._stages = result.stages
@@ -513,26 +497,22 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         self
             The fitted estimator.
         """
-        settings, earlier = self._make_settings(), self._earlier_model()
+        settings = self._make_settings()
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
         validation = None
         if X_val is not None or y_val is not None:
             data = (X_val, y_val, sample_weight_val)
             validation = self._read_validation_set(settings, data, rows.classes, encoder)
-        sklearn_context = open_fit(self, X, y)
-        if sklearn_context is not None:
-            bridge = round_callback(self, sklearn_context)
-            settings = replace(settings, callbacks=[*settings.callbacks, bridge])
-        with one_blas_thread(), self._open_context(settings, rows, costs) as context:
-            result = self._train(context, earlier, validation)
-        self._store(result, rows, costs, encoder)
-        close_fit(self, sklearn_context, X, y)
+        with sklearn_fit(self, X, y) as bridge:
+            settings = replace(settings, callbacks=[*settings.callbacks, *bridge])
+            with one_blas_thread(), self._open_context(settings, rows, costs) as context:
+                result = self._train(context, validation)
+            self._store(result, rows, costs, encoder)
         return self
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: missing values and sparse X are supported if `learner` supports them."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        tags.input_tags.sparse = takes_sparse(self.learner)
+        tags.input_tags.allow_nan, tags.input_tags.sparse = supported_input(self.learner)
         return tags

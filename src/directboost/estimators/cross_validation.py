@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import _check_sample_weight
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..callbacks import close_fit, open_fit, round_callback, with_callbacks
+from ..callbacks import sklearn_fit, with_callbacks
 from ..data.categories import CategoryEncoder
 from ..data.monotone import by_index, names_class
 from ..data.validation import feature_costs
@@ -313,18 +313,16 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         scorer = self._scorer()
         weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
         check_fold_classes(labels, weight, splits)
-        context = open_fit(self, X, y)
-        bridge = [] if context is None else [round_callback(self, context)]
-        with one_blas_thread():
-            whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-            fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
-            self.path_ = path_within(fit_path, grid, budgets)
-            allowed = selectable(self.path_, budgets)
-            nus, taken = self.path_.nus, routed.scorer.score
-            scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
-            self.scores_ = self._fold_scores(scoring, splits, encoder)
-        self._choose(allowed)
-        close_fit(self, context, X, y)
+        with sklearn_fit(self, X, y) as bridge:
+            with one_blas_thread():
+                whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+                fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
+                self.path_ = path_within(fit_path, grid, budgets)
+                allowed = selectable(self.path_, budgets)
+                nus, taken = self.path_.nus, routed.scorer.score
+                scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
+                self.scores_ = self._fold_scores(scoring, splits, encoder)
+            self._choose(allowed)
         return self
 
     def _inner(

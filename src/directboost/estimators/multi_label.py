@@ -95,6 +95,7 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
     """
 
     class_weight = None
+    monotonic_cst = None
     n_iter_no_change = None
 
     def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
@@ -175,9 +176,6 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
             self.label_names_ = np.array(names, dtype=object)
         elif hasattr(self, "label_names_"):
             del self.label_names_
-
-    def _monotone_signs(self, rows: TrainingSet) -> None:
-        """Return None: there are no monotonic constraints on several labels."""
 
     def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
         loss = resolve_objective(self.loss, self.margin, self.penalty).loss

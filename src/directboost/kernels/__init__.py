@@ -13,7 +13,6 @@ else:
 
 add_tables = _chosen.add_tables
 dual_parts = _chosen.dual_parts
-dual_pass = _chosen.dual_pass
 edges = _chosen.edges
 encode = _chosen.encode
 find_cuts = _chosen.find_cuts

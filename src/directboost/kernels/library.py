@@ -149,14 +149,18 @@ class _Library:
 
     def __init__(self, path: Path) -> None:
         library = ctypes.CDLL(str(path))
-        version = _call(library, "db_abi_version")
+        version = library.db_abi_version() if hasattr(library, "db_abi_version") else None
         if version != ABI_VERSION:
             found = "no ABI version" if version is None else f"ABI version {version}"
             raise OSError(
                 f"{path} is not the kernel library of this version of directboost: it has {found}, "
                 f"expected {ABI_VERSION}; reinstall directboost to rebuild it"
             )
-        self.isa = next(isa for isa in ("avx2", "base") if _call(library, f"db_usable_{isa}"))
+        self.isa = next(
+            isa
+            for isa in ("avx2", "base")
+            if hasattr(library, f"db_usable_{isa}") and library[f"db_usable_{isa}"]()
+        )
         for name, arguments in KERNELS.items():
             function = getattr(library, f"db_{name}_{self.isa}")
             function.argtypes, function.restype = arguments, c_int32
@@ -169,14 +173,6 @@ class _Library:
 
     def __getattr__(self, name: str) -> "ctypes._NamedFuncPointer":
         raise AttributeError(name)
-
-
-def _call(library: ctypes.CDLL, name: str) -> int | None:
-    """Return the result of a function without arguments, or None if the library lacks it."""
-    try:
-        return int(getattr(library, name)())
-    except AttributeError:
-        return None
 
 
 def _check_status(status: int, function: Any, arguments: Any) -> None:

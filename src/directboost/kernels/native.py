@@ -21,7 +21,7 @@ from .library import (
     TablesRecord,
     lib,
 )
-from .step_functions import n_jumps
+from .step_functions import n_thresholds
 from .structs import (
     SPARSE_BLOCK_ROWS,
     Cuts,
@@ -33,7 +33,6 @@ from .structs import (
     Sweeps,
     Tables,
     Wanted,
-    own_class_dual,
     tie_width,
 )
 from .threads import Team
@@ -85,43 +84,43 @@ def price(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return the best price, jump and polarity of every feature; see `reference.price`."""
+    """Return the best price, threshold and polarity of every feature; see `reference.price`."""
     d, m = n_bins.size, codes.shape[1]
-    best, jump, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
+    best, threshold, polarity = np.empty(d), np.empty(d, np.int32), np.empty(d, np.int8)
     bins, kind = n_bins.astype(np.int32), kinds.astype(np.uint8)
     norm = 0 if np.isinf(q) else int(q)
     lib().price(_handle(team), _at(codes), codes.itemsize, m, _sparse(sparse), d, _at(bins),
                 _at(kind), _at(A), A.itemsize, A.shape[1], norm, _at(costs), tie_width(A),
-                _at(best), _at(jump), _at(polarity))  # fmt: skip
-    return best, jump, polarity
+                _at(best), _at(threshold), _at(polarity))  # fmt: skip
+    return best, threshold, polarity
 
 
 def price_pairs(
     codes: Ints,
     n_bins: Ints,
     kinds: Ints,
-    n_jumps: Ints,
+    n_thresholds: Ints,
     pairs: Ints,
     A: Scores,
     q: float,
     costs: Array,
     team: Team | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return the best price, jumps and polarity of every pair; see `reference.price_pairs`."""
+    """Return the best price, thresholds and polarity of every pair; see `reference.price_pairs`."""
     count, (m, n) = pairs.shape[0], codes.shape
-    best, jumps = np.empty(count), np.empty((count, 2), np.int32)
+    best, thresholds = np.empty(count), np.empty((count, 2), np.int32)
     polarity = np.empty(count, np.int8)
     norm = 0 if np.isinf(q) else int(q)
-    lib().price_pairs(_handle(team), _at(codes), m, n, _at(n_bins), _at(kinds), _at(n_jumps),
+    lib().price_pairs(_handle(team), _at(codes), m, n, _at(n_bins), _at(kinds), _at(n_thresholds),
                       _at(pairs), count, _at(A), A.itemsize, A.shape[1], norm, _at(costs),
-                      tie_width(A), _at(best), _at(jumps), _at(polarity))  # fmt: skip
-    return best, jumps, polarity
+                      tie_width(A), _at(best), _at(thresholds), _at(polarity))  # fmt: skip
+    return best, thresholds, polarity
 
 
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
-    """Return the edges of every jump of one feature; see `reference.edges`."""
+    """Return the edges of every threshold of one feature; see `reference.edges`."""
     k = A.shape[1]
-    out = np.zeros((n_jumps(n_bins, kind), k))
+    out = np.zeros((n_thresholds(n_bins, kind), k))
     lib().edges(_at(codes), codes.itemsize, codes.size, n_bins, int(kind), _at(A), A.itemsize, k,
                 _at(out))  # fmt: skip
     return out
@@ -251,16 +250,10 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
     return value.value
 
 
-def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
-    """Return the dual objective at U shrunk by tau; see `reference.dual_pass`."""
-    value, mass = dual_parts(rows, U, tau, team)
-    return value + own_class_dual(rows, mass)
-
-
 def dual_parts(
     rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
-    """Return the two parts of `dual_pass`; see `reference.dual_parts`."""
+    """Return terms of the dual objective at U shrunk by tau; see `reference.dual_parts`."""
     value, mass = c_double(), c_double()
     lib().dual_parts(_handle(team), _rows(rows), _at(U), U.itemsize, tau, byref(value),
                      byref(mass))  # fmt: skip

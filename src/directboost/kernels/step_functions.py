@@ -1,7 +1,7 @@
-"""Step functions of one feature, written as jumps or as a table; edges of the jumps.
+"""Step functions of one feature, written as jumps or as a table; edges of the thresholds.
 
-A jump is the signed coefficient of one threshold (or one category) for every class. The table of
-a feature holds the scores that its jumps add up to at every code.
+A jump is the signed coefficient of one threshold (or one category) for every class; see the
+glossary. The table of a feature holds the scores that its jumps add up to at every code.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from .prox import row_norms
 ORDERED, WITH_MISSING, CATEGORICAL, PRODUCT = range(4)
 
 
-def n_jumps(n_bins: int, kind: int) -> int:
-    """Return the number of jumps of a feature."""
+def n_thresholds(n_bins: int, kind: int) -> int:
+    """Return the number of thresholds of a feature."""
     if n_bins < 2:
         return 0
     if kind == CATEGORICAL:
@@ -23,40 +23,37 @@ def n_jumps(n_bins: int, kind: int) -> int:
     return n_bins - 1 + (n_bins - 2 if kind == WITH_MISSING else 0)
 
 
-def count_jumps(n_bins: Ints, kinds: Ints) -> Ints:
-    """Return the number of jumps of every feature, (n,)."""
+def count_thresholds(n_bins: Ints, kinds: Ints) -> Ints:
+    """Return the number of thresholds of every feature, (n,)."""
     pairs = zip(n_bins.tolist(), kinds.tolist(), strict=True)
-    return np.array([n_jumps(bins, kind) for bins, kind in pairs], dtype=np.int64)
+    return np.array([n_thresholds(bins, kind) for bins, kind in pairs], dtype=np.int64)
 
 
-def side(n_bins: int, kind: int, jump: int) -> Bools:
-    """Return the codes at which a jump is +1, as a mask (n_bins,); it is -1 at the others.
+def side(n_bins: int, kind: int, threshold: int) -> Bools:
+    """Return the codes at which a threshold is +1, as a mask (n_bins,); it is -1 at the others.
 
-    Jump j < n_bins - 1 of ordered codes is +1 at codes > j. With a missing code, which is the
-    last, jump n_bins - 1 + b is +1 at present codes > b. Of a categorical feature jump j is -1 at
-    code j only.
+    Threshold j < n_bins - 1 of ordered codes is +1 at codes > j. With a missing code, which is the
+    last, threshold n_bins - 1 + b is +1 at present codes > b. Threshold j of a categorical feature
+    is -1 at code j only.
     """
     codes, last = np.arange(n_bins), n_bins - 1
     if kind == CATEGORICAL:
-        return np.asarray(codes != jump)
-    return np.asarray(codes > jump if jump < last else (codes > jump - last) & (codes < last))
+        return np.asarray(codes != threshold)
+    if threshold < last:
+        return np.asarray(codes > threshold)
+    return np.asarray((codes > threshold - last) & (codes < last))
 
 
 def answers(n_bins: int, kind: int) -> Array:
-    """Return the value of every jump at every code, +1 or -1, (n_jumps, n_bins)."""
-    sides = [side(n_bins, kind, jump) for jump in range(n_jumps(n_bins, kind))]
+    """Return the value of every threshold at every code, +1 or -1, (n_thresholds, n_bins)."""
+    sides = [side(n_bins, kind, number) for number in range(n_thresholds(n_bins, kind))]
     return np.where(np.array(sides).reshape(-1, n_bins), 1.0, -1.0)
 
 
 def apart(stacked: Array, ends: Ints) -> list[Array]:
     """Return views of consecutive parts of an array; they end before the rows `ends`."""
     places = ends.tolist()
-    return [stacked[i:j] for i, j in zip([0, *places[:-1]], places, strict=True)]
-
-
-def has_weight(jumps: Array) -> bool:
-    """Return whether any jump is non-zero."""
-    return bool(np.count_nonzero(jumps))
+    return [stacked[i:j] for i, j in zip([0, *places], places, strict=False)]
 
 
 def rows_with_any(values: Array | Bools) -> Ints:
@@ -68,7 +65,7 @@ def rows_with_any(values: Array | Bools) -> Ints:
 
 
 def live_jumps(jumps: Array) -> Bools:
-    """Return which jumps are non-zero, (n_jumps,)."""
+    """Return which jumps are non-zero, (n_thresholds,)."""
     return np.asarray((jumps != 0.0).any(axis=1))
 
 
@@ -103,7 +100,7 @@ def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
 
 
 def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
-    """Return the table (n_bins, k) of a feature from its jumps (n_jumps, k).
+    """Return the table (n_bins, k) of a feature from its jumps (n_thresholds, k).
 
     g[t] = sum of the jumps that are +1 at code t minus the sum of those that are -1.
     """
@@ -125,10 +122,10 @@ def table_of(jumps: Array, n_bins: int, kind: int) -> Array:
 
 
 def edges_of(sums: Array, kind: int) -> Array:
-    """Return the edges (n_jumps, k) of the jumps of a feature from sums over its bins (n_bins, k).
+    """Return the edges (n_thresholds, k) of a feature from sums over its bins (n_bins, k).
 
-    The edges of a jump are the sum over the bins where it is +1 minus the sum over the others: the
-    total minus twice the latter.
+    The edges of a threshold are the sum over the bins where it is +1 minus the sum over the others:
+    the total minus twice the latter.
     """
     n_bins = sums.shape[0]
     if n_bins < 2:

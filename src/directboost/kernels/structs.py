@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from .step_functions import count_jumps
+from .step_functions import count_thresholds
 
 LOGISTIC, EXPONENTIAL, MULTINOMIAL, SQUARED_HINGE = range(4)  # numbers of the losses in losses.h
 SPARSE_BLOCK_ROWS = 512  # DB_SPARSE_BLOCK_ROWS of directboost.h
@@ -66,11 +66,6 @@ def tie_width(A: Any) -> float:
     It depends on the precision of A alone; A is an array, or another object with a `dtype`.
     """
     return 1e-12 if A.dtype == np.float64 else 1e-6
-
-
-def padded_width(k: int) -> int:
-    """Return k rounded up to a multiple of eight, so that rows are read as whole vectors."""
-    return -(-k // 8) * 8
 
 
 def own_class_dual(rows: LossRows, mass: float) -> float:
@@ -232,7 +227,8 @@ class QuadraticModelArrays:
         0: H_i d = h d. 1: h (d - d_y), class y gets minus the sum. 2: w h (d - sum h d).
     labels : (n,) int32 array or None
     H : (n, width) array
-        Second derivatives in the margins. The width is `padded_width(k)`; spare columns are zero.
+        Second derivatives in the margins. The width is k rounded up to a multiple of
+        eight; spare columns are zero.
     weight : (n,) array or None
     Q : (n, width) array
         H dF; updated in place.
@@ -271,9 +267,9 @@ class QuadraticModelArrays:
         return np.concatenate([[0], np.cumsum(self.n_bins, dtype=np.int64)])
 
     @cached_property
-    def first_jump(self) -> Ints:
-        """First jump of every feature, and the end of the last one, (w + 1,)."""
-        counts = count_jumps(self.n_bins, self.kinds)
+    def first_threshold(self) -> Ints:
+        """First threshold of every feature, and the end of the last one, (w + 1,)."""
+        counts = count_thresholds(self.n_bins, self.kinds)
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def hessian_product(self, d: Scores) -> Scores:
@@ -349,12 +345,6 @@ def midpoints(low: Array, high: Array) -> Array:
     """Return t with low <= t < high: the midpoint, or `low` if rounding moves it out of range."""
     middle = 0.5 * low + 0.5 * high
     return np.where((low <= middle) & (middle < high), middle, low)
-
-
-def split(joined: Array, counts: Ints) -> list[Array]:
-    """Return views of consecutive parts of `joined` with the given lengths."""
-    ends = np.cumsum(counts).tolist()
-    return [joined[end - n : end] for n, end in zip(counts.tolist(), ends, strict=True)]
 
 
 def code_dtype(bins: int) -> type[np.unsignedinteger[Any]]:

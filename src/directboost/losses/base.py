@@ -172,13 +172,6 @@ class Loss(ABC):
     def constant(self, weights: SampleWeights) -> float:
         """Return P_const, the part of L that no W can reduce."""
 
-    def smoothed(self, mu: float) -> "Loss | None":
-        """Return a smooth loss whose gradients lie in the dual domain of this loss, or None.
-
-        It tends to this loss as mu > 0 tends to 0.
-        """
-        return None
-
     def start(self, weights: SampleWeights) -> Array:
         """Return U at W = 0, (m, k)."""
         return self.negative_gradient(np.zeros((weights.c.size, weights.k)), weights)

@@ -72,10 +72,6 @@ class Hinge(Loss):
         """Return 0, the infimum of the loss."""
         return 0.0
 
-    def smoothed(self, mu: float) -> Loss:
-        """Return the smoothed hinge of temperature mu."""
-        return SmoothedHinge(mu)
-
     @staticmethod
     def _slack(rho: Array, weights: SampleWeights) -> Array:
         return weights.set_true_class(1.0 - rho, np.zeros(weights.c.size))

@@ -3,16 +3,15 @@
 Also the scale from scores to probabilities.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from ..arrays import Array, Bools, Ints, Numbers, column, is_sparse, row_parts
+from ..arrays import Array, Ints, Numbers, column, is_sparse, row_parts
 from ..kernels import predict
 from ..kernels.structs import Tables
 from ..kernels.threads import Team
@@ -98,14 +97,15 @@ class Ensemble:
         self.stumps = [h for h in self.learners if isinstance(h, _TABLED)]
         self._others = [h for h in self.learners if not isinstance(h, _TABLED | Constant)]
         constants = [h for h in self.learners if isinstance(h, Constant)]
-        self.stump_coef = _signs(self.stumps) * coef[self._are(_TABLED)]
-        self._other_votes = coef[~self._are(_TABLED | Constant)]
-        self.intercept = (_signs(constants) * coef[self._are(Constant)]).sum(axis=0)
-        self.stump_features = _ascending(s.feature for s in self.stumps)
-        self.features = _ascending(f for h in self.learners for f in h.features)
-
-    def _are(self, kind: Any) -> Bools:
-        return np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
+        tabled = np.array([isinstance(h, _TABLED) for h in self.learners], dtype=bool)
+        constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
+        self.stump_coef = np.reshape([h.polarity for h in self.stumps], (-1, 1)) * coef[tabled]
+        self._other_votes = coef[~(tabled | constant)]
+        signs = np.reshape([h.polarity for h in constants], (-1, 1))
+        self.intercept = (signs * coef[constant]).sum(axis=0)
+        self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
+        read = [feature for learner in self.learners for feature in learner.features]
+        self.features = np.unique(np.array(read, dtype=np.int32))
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
@@ -139,13 +139,15 @@ class Ensemble:
     @cached_property
     def pair_tables(self) -> list["PairTable"]:
         """The products of two stumps, added up by pair of features; pairs are ascending."""
-        found: dict[tuple[int, ...], list[int]] = {}
-        for i, learner in enumerate(self._others):
+        found: dict[tuple[int, int], tuple[list[Product], list[Array]]] = {}
+        for learner, row in zip(self._others, self._other_votes, strict=True):
             if isinstance(learner, Product):
-                found.setdefault(learner.features, []).append(i)
+                pair = (learner.first.feature, learner.second.feature)
+                products, votes = found.setdefault(pair, ([], []))
+                products.append(learner)
+                votes.append(row)
         return [
-            _pair_table([self._others[i] for i in found[pair]], self._other_votes[found[pair]])
-            for pair in sorted(found)
+            _pair_table(pair, found[pair][0], np.array(found[pair][1])) for pair in sorted(found)
         ]
 
     @cached_property
@@ -275,12 +277,12 @@ class PairTable:
         F += self.values[places[0], places[1]]
 
 
-def _pair_table(products: list[Any], votes: Array) -> PairTable:
+def _pair_table(features: tuple[int, int], products: list[Product], votes: Array) -> PairTable:
     """Return the table of products on the same two features, with coefficients (n, k)."""
     first = _responses_by_cell([product.first for product in products])
     second = _responses_by_cell([product.second for product in products])
     return PairTable(
-        features=products[0].features,
+        features=features,
         thresholds=(first[0], second[0]),
         values=np.einsum("na,nb,nr->abr", first[1], second[1], votes, optimize=True),
     )
@@ -307,14 +309,6 @@ def _responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Arra
             above[-1] = False
         responses[i] = np.where(above, h.polarity, -h.polarity)
     return cuts, responses
-
-
-def _signs(learners: Sequence[Stump | CategoryStump | Constant]) -> Array:
-    return np.array([h.polarity for h in learners], dtype=np.float64).reshape(-1, 1)
-
-
-def _ascending(features: Iterable[int]) -> Ints:
-    return np.unique(np.array(list(features), dtype=np.int32))
 
 
 def _compile(

@@ -136,7 +136,7 @@ class Oracle(ABC):
         Whether the dictionary consists of the columns that a search has found so far. A lower
         bound then holds for the columns of its round only.
     takes_missing : bool
-        Whether the weak classifiers accept missing values.
+        Whether the weak classifiers accept missing values. If not, `on` rejects them.
     takes_sparse : bool
         Whether X may be sparse, in `start` and in the `predict` of the weak classifiers.
     signs : (d + 1, k) int array or None
@@ -183,7 +183,7 @@ class Oracle(ABC):
     missing: Bools
     whole_features: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    takes_missing: ClassVar[bool] = True
+    takes_missing: bool = True
     takes_sparse: bool = False
     signs: Ints | None = None
 
@@ -191,6 +191,12 @@ class Oracle(ABC):
         """Return a copy of the oracle that has been started on the training data."""
         oracle = copy(self)
         oracle.missing = column_ranges(data)[2]
+        if oracle.missing.any() and not oracle.takes_missing:
+            raise ValueError(
+                f"X holds nan in column {int(np.argmax(oracle.missing))}: learner={self!r} does "
+                "not support missing values (NaN); fill them in, for example with "
+                "sklearn.impute.SimpleImputer, or use another learner, such as 'stump' or 'tree'"
+            )
         oracle.start(data)
         return oracle
 
@@ -241,7 +247,7 @@ def ranking(prices: Array, tie: float) -> Ints:
 def best_by_edges(
     E: Array, signs: Ints | None, penalty: Penalty, tie: float
 ) -> tuple[float, int, int]:
-    """Return the best price at cost 1 of jumps with edges E (n, k), with its jump and polarity.
+    """Return the best price at cost 1, with its threshold and polarity, for edges E (n, k).
 
     `signs` (k,), if given, constrain the weights. Of prices within the tie width the first wins.
     """
@@ -273,7 +279,7 @@ def price_both_signs(
         max_price=max_price,
         rounding=rounding_of(A, penalty, A.shape[0] + 8, float(kappa.min())),
         proposals=Proposals(
-            feature=place, jump=np.zeros_like(place), polarity=polarity, price=prices[order]
+            feature=place, threshold=np.zeros_like(place), polarity=polarity, price=prices[order]
         ),
     )
 

@@ -81,11 +81,11 @@ class Catalogue:
         self._numbers[same] = len(self)
         return self._append(learner, response, cost), 1
 
-    def response(self, number: int, jump: int, polarity: int) -> Array:
+    def response(self, number: int, threshold: int, polarity: int) -> Array:
         """Return the responses of a column to the training rows, (m,)."""
         return float(polarity) * np.asarray(self._responses[number], dtype=np.float64)
 
-    def learner(self, number: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, number: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a column as a weak classifier."""
         if number == 0:
             return Constant(polarity)

@@ -63,7 +63,11 @@ class ClassifierOracle(Oracle):
     def __init__(self, classifier: Any) -> None:
         _check_classifier(classifier)
         self.classifier = classifier
-        self.takes_sparse = bool(get_tags(classifier).input_tags.sparse)
+        tags = get_tags(classifier).input_tags
+        self.takes_missing, self.takes_sparse = bool(tags.allow_nan), bool(tags.sparse)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.classifier!r})"
 
     def start(self, data: OracleData) -> None:
         """Start with the constant as the only column."""

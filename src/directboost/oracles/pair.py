@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..data.binning import BinnedData, ColumnWeights
+from ..data.binning import BinnedData, ColumnWeights, bin_features
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
 from ..kernels import price_pairs
@@ -19,7 +19,7 @@ from ..model.learners import Constant, Learner, Product, WeakClassifier
 from ..penalties import L1, Penalty
 from ..problem.columns import Proposals
 from .base import OracleData, Pricing, best_by_edges, ranking, rounding_of
-from .stump import NATIVE_NORMS, BinnedOracle, StumpOracle, bin_rows
+from .stump import NATIVE_NORMS, BinnedOracle, StumpOracle
 
 MOST_PAIR_BINS = 255  # a code has eight bits, and one code is kept for missing values
 _PROPOSED = 128  # products that one pricing proposes at most
@@ -27,19 +27,20 @@ _TERMS = 9  # the edges of a product are T - 2 R - 2 K + 4 P: nine times the siz
 
 
 class _Key(NamedTuple):
-    """A product: positions of both features in `PairBins`, and their jumps."""
+    """A product: positions of both features in `PairBins`, and their thresholds."""
 
     one: int
-    jump: int
+    threshold: int
     other: int
-    other_jump: int
+    other_threshold: int
 
 
 class PairFeatures:
     """The features of the data, the constant, and the products generated so far.
 
-    Conventions. The features and the constant have the numbers and jumps of `BinnedData`. Products
-    follow, each as a feature of two codes with one jump: code 1 where the two stumps agree.
+    Conventions. The features and the constant have the numbers and thresholds of `BinnedData`.
+    Products follow, each as a feature of two codes with one threshold: code 1 where the two stumps
+    agree.
 
     Parameters
     ----------
@@ -119,8 +120,8 @@ class PairFeatures:
         """Return where the two stumps of a product agree, as 0 and 1, (m,)."""
         bins = self.bins
         sides = [
-            side(int(bins.n_bins[f]), int(bins.kinds[f]), jump)[bins.codes[:, f]]
-            for f, jump in ((key.one, key.jump), (key.other, key.other_jump))
+            side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)[bins.codes[:, f]]
+            for f, threshold in ((key.one, key.threshold), (key.other, key.other_threshold))
         ]
         return np.equal(*sides)
 
@@ -131,25 +132,28 @@ class PairFeatures:
             return self._stumps.codes_of(feature)
         return np.asarray(self._codes[self._rows + number])
 
-    def n_jumps(self, feature: int) -> int:
-        """Return the number of jumps of a feature; 1 for a product."""
-        return self._stumps.n_jumps(feature) if feature < self._stumps.n_bins.size else 1
+    def n_thresholds(self, feature: int) -> int:
+        """Return the number of thresholds of a feature; 1 for a product."""
+        return self._stumps.n_thresholds(feature) if feature < self._stumps.n_bins.size else 1
 
-    def response(self, feature: int, jump: int, polarity: int) -> Array:
+    def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return the responses +1 and -1 of a stump or product to the training rows, (m,)."""
         if feature < self._stumps.n_bins.size:
-            return self._stumps.response(feature, jump, polarity)
+            return self._stumps.response(feature, threshold, polarity)
         return np.where(self.codes_of(feature) > 0, float(polarity), -float(polarity))
 
-    def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, feature: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a stump, a product or the constant as a weak classifier."""
         number = feature - self._stumps.n_bins.size
         if number < 0:
-            return self._stumps.learner(feature, jump, polarity)
+            return self._stumps.learner(feature, threshold, polarity)
         key, bins = self._products[number], self.bins
         first, second = (
-            self._stumps.learner(int(bins.features[f]), int(bins.jumps[f][own]), sign)
-            for f, own, sign in ((key.one, key.jump, 1), (key.other, key.other_jump, polarity))
+            self._stumps.learner(int(bins.features[f]), int(bins.thresholds[f][own]), sign)
+            for f, own, sign in (
+                (key.one, key.threshold, 1),
+                (key.other, key.other_threshold, polarity),
+            )
         )
         assert not isinstance(first, Constant)
         assert not isinstance(second, Constant)
@@ -216,10 +220,10 @@ class PairOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows; there is no product yet."""
-        binned = bin_rows(data)
+        binned = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
         self._stumps = StumpOracle(binned, data.costs, data.team, data.signs)
         self.signs, self.missing, self._team = data.signs, self._stumps.missing, data.team
-        varied = np.array([binned.n_jumps(f) > 0 for f in range(binned.n_features)], dtype=bool)
+        varied = binned.n_bins[:-1] > 1
         free = varied if data.signs is None else varied & ~data.signs[:-1].any(axis=1)
         pairs = _usable_pairs(self.pairs, free)
         features, places = np.unique(pairs, return_inverse=True)
@@ -237,23 +241,23 @@ class PairOracle(BinnedOracle):
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price all stumps, products and the constant for coefficients A (m, k)."""
         stumps = self._stumps.price(A, penalty, rule)
-        price, jumps, polarity = self._best_products(A, penalty)
+        price, thresholds, polarity = self._best_products(A, penalty)
         highest = float(price.max(initial=0.0))
         if rule == "paper":
-            price, jumps, polarity = self._best_products(A, L1())
+            price, thresholds, polarity = self._best_products(A, L1())
         order = np.argsort(-price, kind="stable")[:_PROPOSED]
         order = order[price[order] > 0.0]
         keys = [
-            _Key(int(one), int(jump), int(other), int(other_jump))
-            for (one, other), (jump, other_jump) in zip(
-                self._pairs[order], jumps[order], strict=True
+            _Key(int(one), int(threshold), int(other), int(other_threshold))
+            for (one, other), (threshold, other_threshold) in zip(
+                self._pairs[order], thresholds[order], strict=True
             )
         ]
         numbers = self.binned.add(keys, self._pair_costs[order].tolist())
         own = stumps.proposals
         joined = Proposals(
             feature=np.concatenate([own.feature, np.array(numbers, dtype=np.int64)]),
-            jump=np.concatenate([own.jump, np.zeros(order.size, dtype=np.int64)]),
+            threshold=np.concatenate([own.threshold, np.zeros(order.size, dtype=np.int64)]),
             polarity=np.concatenate([own.polarity, polarity[order]]),
             price=np.concatenate([own.price, price[order]]),
         )
@@ -266,23 +270,23 @@ class PairOracle(BinnedOracle):
         )
 
     def _best_products(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        """Return the best price of every pair, and the jumps and polarity that attain it."""
+        """Return the best price of every pair, and the thresholds and polarity that attain it."""
         bins, A = self.binned.bins, np.ascontiguousarray(A)
-        codes = (bins.codes, bins.n_bins, bins.kinds, bins.n_jumps)
+        codes = (bins.codes, bins.n_bins, bins.kinds, bins.n_thresholds)
         if penalty.p in NATIVE_NORMS:
             q = NATIVE_NORMS[penalty.p]
             return price_pairs(*codes, self._pairs, A, q, self._pair_costs, self._team)
         count, tie = self._pairs.shape[0], tie_width(A)
-        price, jumps = np.zeros(count), np.zeros((count, 2), np.int64)
+        price, thresholds = np.zeros(count), np.zeros((count, 2), np.int64)
         polarity = np.ones(count, np.int64)
         for i, both in enumerate(self._pairs.tolist()):
             one, other = both
-            sizes = (bins.n_bins[both], bins.kinds[both], bins.n_jumps[both])
+            sizes = (bins.n_bins[both], bins.kinds[both], bins.n_thresholds[both])
             E = edges_of_pair(bins.codes[:, one], bins.codes[:, other], *sizes, A)
             found = best_by_edges(E.reshape(-1, A.shape[1]), None, penalty, tie)
             price[i], polarity[i] = found[0] / self._pair_costs[i], found[2]
-            jumps[i] = divmod(found[1], int(bins.n_jumps[other]))
-        return price, jumps, polarity
+            thresholds[i] = divmod(found[1], int(bins.n_thresholds[other]))
+        return price, thresholds, polarity
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Return the stumps and products of an earlier model, at the next thresholds."""
@@ -311,9 +315,9 @@ class PairOracle(BinnedOracle):
             own = np.flatnonzero(bins.features == stump.feature)
             if name is None or not own.size:
                 return None
-            jumps = bins.jumps[own[0]]
-            nearest = int(np.argmin(np.abs(jumps - name[1])))
-            if bins.kinds[own[0]] != ORDERED and jumps[nearest] != name[1]:
+            thresholds = bins.thresholds[own[0]]
+            nearest = int(np.argmin(np.abs(thresholds - name[1])))
+            if bins.kinds[own[0]] != ORDERED and thresholds[nearest] != name[1]:
                 return None
             places += [int(own[0]), nearest]
             polarity *= name[2]

@@ -1,7 +1,6 @@
 """Exact pricing of a given pool of weak classifiers, whose responses are the columns of X."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +34,7 @@ class PoolOracle(Oracle):
     """
 
     dictionary = "whole pool"
-    takes_missing: ClassVar[bool] = False
+    takes_missing = False
     takes_sparse = True
 
     def start(self, data: OracleData) -> None:
@@ -45,8 +44,8 @@ class PoolOracle(Oracle):
                 f"column {int(np.argmax(data.levels > 0))} of X holds categories: with "
                 "learner=PoolOracle() expected responses of weak classifiers, numbers in [-1, 1]"
             )
-        low, high, gone = column_ranges(data)
-        outside = np.flatnonzero((low < -1.0) | (high > 1.0) | gone)
+        low, high, _ = column_ranges(data)
+        outside = np.flatnonzero((low < -1.0) | (high > 1.0))
         if outside.size:
             values = column(data.X, int(outside[0]))
             raise ValueError(
@@ -67,13 +66,13 @@ class PoolOracle(Oracle):
         E = np.vstack([self._responses.T @ A, A.sum(axis=0)])
         return price_both_signs(E, self.costs, A, penalty, rule)
 
-    def response(self, number: int, jump: int, polarity: int) -> Array:
+    def response(self, number: int, threshold: int, polarity: int) -> Array:
         """Return the responses of a column, (m,); the column after the last is the constant."""
         if number == self._responses.shape[1]:
             return np.full(self.n_rows, float(polarity))
         return polarity * np.asarray(column(self._responses, number), dtype=np.float64)
 
-    def learner(self, column: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, column: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a column as a weak classifier."""
         if column == self._responses.shape[1]:
             return Constant(polarity)

@@ -54,13 +54,18 @@ class BinnedOracle(Oracle):
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
         """Price all columns for coefficients A (m, k)."""
-        best, jump, polarity = self._best(A, penalty)
+        best, threshold, polarity = self._best(A, penalty)
         max_price = float(best.max())
         if rule == "paper":
-            best, jump, polarity = self._best(A, L1())
-        order = ranking(self._preferred(best), tie_width(A))
+            best, threshold, polarity = self._best(A, L1())
+        # The constant, which uses no feature, comes first if its price is as good as the best.
+        constant, largest = self.binned.constant, float(best.max())
+        preferred = best.copy()
+        if best[constant] >= (1.0 - _AS_GOOD) * largest:
+            preferred[constant] = 2.0 * largest
+        order = ranking(preferred, tie_width(A))
         proposals = Proposals(
-            feature=np.arange(best.size), jump=jump, polarity=polarity, price=best
+            feature=np.arange(best.size), threshold=threshold, polarity=polarity, price=best
         )
         return Pricing(
             max_price=max_price,
@@ -69,26 +74,26 @@ class BinnedOracle(Oracle):
         )
 
     def _best(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        """Return the best price of every feature, and the jump and polarity that attain it."""
+        """Return the best price of every feature, and the threshold and polarity that attain it."""
         data, A, n = self.binned, np.ascontiguousarray(A), self.binned.n_bins.size
         without_kernel = np.arange(n)  # features that the native kernel does not price
         best: Array = np.zeros(n)
-        jump: Ints = np.zeros(n, np.int32)
+        threshold: Ints = np.zeros(n, np.int32)
         polarity: Ints = np.ones(n, np.int8)
         if penalty.p in NATIVE_NORMS:
             q, costs = NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
-            best, jump, polarity = price(
+            best, threshold, polarity = price(
                 data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
             )
             without_kernel = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
         for f, E in self._edges(without_kernel, A):
             signs = None if self.signs is None else self.signs[f]
-            largest, jump[f], polarity[f] = best_by_edges(E, signs, penalty, tie_width(A))
+            largest, threshold[f], polarity[f] = best_by_edges(E, signs, penalty, tie_width(A))
             best[f] = largest / self.costs[f]
-        return best, jump, polarity
+        return best, threshold, polarity
 
     def _edges(self, features: Ints, A: Scores) -> Iterator[tuple[int, Array]]:
-        """Yield every feature with the edges of its jumps, (n_jumps, k)."""
+        """Yield every feature with the edges of its thresholds, (n_thresholds, k)."""
         data, lists = self.binned, self.binned.sparse
         places = features if lists is None or lists.places is None else lists.places[features]
         for f, place in zip(features[places >= 0].tolist(), places[places >= 0], strict=True):
@@ -101,15 +106,6 @@ class BinnedOracle(Oracle):
             parts = np.split(sums, np.cumsum(n_bins)[:-1])
             for f, part in zip(group.tolist(), parts, strict=True):
                 yield f, edges_of(part, int(data.kinds[f]))
-
-    def _preferred(self, prices: Array) -> Array:
-        """Put the constant, which uses no feature, first if its price is as good as the best."""
-        largest, constant = float(prices.max()), self.binned.constant
-        if prices[constant] < (1.0 - _AS_GOOD) * largest:
-            return prices
-        preferred = prices.copy()
-        preferred[constant] = 2.0 * largest
-        return preferred
 
     def _rounding(self, A: Scores, penalty: Penalty) -> float:
         """Bound the rounding error of the prices: one unit per row and per bin.
@@ -156,7 +152,7 @@ class StumpOracle(BinnedOracle):
     >>> pricing.max_price
     4.0
     >>> best = pricing.proposals
-    >>> oracle.source.learner(best.feature[0], best.jump[0], best.polarity[0]).threshold
+    >>> oracle.source.learner(best.feature[0], best.threshold[0], best.polarity[0]).threshold
     1.5
     """
 
@@ -184,7 +180,8 @@ class StumpOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows."""
-        self._begin(bin_rows(data), data.costs, data.team, data.signs)
+        binned = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
+        self._begin(binned, data.costs, data.team, data.signs)
 
     def _begin(
         self, binned: BinnedData, feature_costs: Array, team: Team | None, signs: Ints | None
@@ -201,9 +198,3 @@ class StumpOracle(BinnedOracle):
         stumps = [h for h in learners if isinstance(h, Learner)]
         found = [isinstance(h, Learner) for h in learners]
         return self.binned.stumps_of(stumps, rows[np.array(found, dtype=bool)])
-
-
-def bin_rows(data: OracleData) -> BinnedData:
-    """Return the codes of the training rows."""
-    categories = None if data.levels is None else data.levels > 0
-    return bin_features(data.X, data.weight, data.max_bins, data.team, categories)

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
-from ..data.binning import ColumnWeights
+from ..data.binning import ColumnWeights, bin_features
 from ..data.validation import check_count, check_number, check_share
-from ..kernels.step_functions import CATEGORICAL, ORDERED, n_jumps, side
+from ..kernels.step_functions import CATEGORICAL, ORDERED, n_thresholds, side
 from ..model.learners import Constant, WeakClassifier
 from ..model.trees import Leaf, Tree
 from ..penalties import Penalty
 from .base import OracleData, Pricing
-from .stump import BinnedOracle, bin_rows
+from .stump import BinnedOracle
 from .tree_growth import TreeGrower
 
 #: Most leaves of a tree: the code of a leaf has eight bits.
@@ -26,8 +26,8 @@ _LEAST_GAIN = 1e-6  # least share of the squares of A that a split explains; les
 class LeafFeatures:
     """Growing list of trees as binned features: a tree is categorical, its leaves are the levels.
 
-    Feature 0 is the constant classifier, with two bins and all codes 1; its only jump is +1 for
-    every row. A tree of two leaves has one jump, like ordered codes.
+    Feature 0 is the constant classifier, with two bins and all codes 1; its only threshold is +1
+    for every row. A tree of two leaves has one threshold, like ordered codes.
 
     Parameters
     ----------
@@ -94,25 +94,25 @@ class LeafFeatures:
         """Return the leaf of every row in one tree, (m,)."""
         return np.asarray(self._codes[feature])
 
-    def n_jumps(self, feature: int) -> int:
-        """Return the number of jumps of a tree."""
-        return n_jumps(self._bins[feature], self._kind(feature))
+    def n_thresholds(self, feature: int) -> int:
+        """Return the number of thresholds of a tree."""
+        return n_thresholds(self._bins[feature], self._kind(feature))
 
     def _kind(self, feature: int) -> int:
         return CATEGORICAL if self._bins[feature] > 2 else ORDERED
 
-    def response(self, feature: int, jump: int, polarity: int) -> Array:
+    def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return the responses of one leaf against the rest, +1 and -1, (m,)."""
-        right = side(self._bins[feature], self._kind(feature), jump)
+        right = side(self._bins[feature], self._kind(feature), threshold)
         return np.where(right[self._codes[feature]], float(polarity), -float(polarity))
 
-    def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, feature: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a leaf against the rest, or the constant, as a weak classifier."""
         tree = self._trees[feature]
         if tree is None:
             return Constant(polarity)
         if self._kind(feature) == CATEGORICAL:
-            return Leaf(tree, jump, -polarity)
+            return Leaf(tree, threshold, -polarity)
         return Leaf(tree, 1, polarity)
 
 
@@ -174,7 +174,8 @@ class TreeOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows; there is no tree yet."""
-        self._data, self._binned_rows = data, bin_rows(data)
+        self._data = data
+        self._binned_rows = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
         self.binned = self.source = LeafFeatures(self._binned_rows.n_rows, data.costs)
         self.dictionary, self.costs = self.binned.dictionary, self.binned.costs
         self._team = data.team

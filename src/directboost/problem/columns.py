@@ -24,23 +24,19 @@ class Proposals:
     """Columns that an oracle proposes, best first; all arrays are (n,).
 
     A column is named by three numbers, whose meaning depends on the `ColumnSource`. For stumps
-    they are the feature, jump and polarity of `BinnedData`.
+    they are the feature, threshold and polarity of `BinnedData`.
     """
 
     feature: Ints
-    jump: Ints
+    threshold: Ints
     polarity: Ints
     price: Array
-
-    def above(self, price: float) -> "Proposals":
-        """Return the proposals with a price above the given one."""
-        return self.take(self.price > price)
 
     def take(self, which: Ints | Bools | slice) -> "Proposals":
         """Return some of the proposals."""
         return Proposals(
             feature=self.feature[which],
-            jump=self.jump[which],
+            threshold=self.threshold[which],
             polarity=self.polarity[which],
             price=self.price[which],
         )
@@ -54,11 +50,11 @@ class ColumnSource(Protocol):
         """Number of training rows."""
         ...
 
-    def response(self, feature: int, jump: int, polarity: int) -> Array:
+    def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return the responses of the column to the training rows, (m,)."""
         ...
 
-    def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, feature: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return the column as a weak classifier."""
         ...
 
@@ -95,8 +91,8 @@ class BinnedFeatures(ColumnSource, Protocol):
         """Return the codes of all rows of one feature, (m,)."""
         ...
 
-    def n_jumps(self, feature: int) -> int:
-        """Return the number of jumps of a feature."""
+    def n_thresholds(self, feature: int) -> int:
+        """Return the number of thresholds of a feature."""
         ...
 
 
@@ -193,7 +189,7 @@ class DenseColumns(Columns):
 
     @property
     def names(self) -> list[tuple[int, int, int]]:
-        """Name of every column, three numbers; for stumps feature, jump and polarity."""
+        """Name of every column, three numbers; for stumps feature, threshold and polarity."""
         return self._keys
 
     @property
@@ -219,7 +215,7 @@ class DenseColumns(Columns):
         present, before = set(self._keys), len(self)
         for key in zip(
             proposals.feature.tolist(),
-            proposals.jump.tolist(),
+            proposals.threshold.tolist(),
             proposals.polarity.tolist(),
             strict=True,
         ):
@@ -287,8 +283,13 @@ class DenseColumns(Columns):
 
     def adopt(self, stumps: ColumnWeights) -> Array:
         """Append the given columns; return their weights."""
-        feature, jump, polarity = stumps.names.T
+        feature, threshold, polarity = stumps.names.T
         self.extend(
-            Proposals(feature=feature, jump=jump, polarity=polarity, price=np.zeros(feature.size))
+            Proposals(
+                feature=feature,
+                threshold=threshold,
+                polarity=polarity,
+                price=np.zeros(feature.size),
+            )
         )
         return stumps.rows

@@ -9,13 +9,13 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels import add_tables, histograms
-from ..kernels.step_functions import apart, has_weight, rows_with_any, tables_of
+from ..kernels.step_functions import apart, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 from .columns import BinnedFeatures, Columns, Costs, Proposals
 
-#: Signed coefficients of the thresholds ("jumps"): one array (n_jumps, k) per feature.
+#: Signed coefficients of the thresholds ("jumps"): one array (n_thresholds, k) per feature.
 StepCoefficients: TypeAlias = list[Array]
 
 # At least this many features may enter per round, more if the data have many features.
@@ -44,9 +44,9 @@ def max_entering(n_features: int, n_active: int) -> int:
 class FeatureColumns(Columns):
     """Working set of features; the weights are signed coefficients of thresholds.
 
-    Conventions. W is a list with one array (n_jumps, k) per feature of the working set. The signed
-    coefficient ("jump") of a threshold is the weight of its stump of polarity +1 minus that of
-    polarity -1. This loses no generality: at an optimum at most one of the two is non-zero for a
+    Conventions. W is a list with one array (n_thresholds, k) per feature of the working set. The
+    signed coefficient ("jump") of a threshold is the weight of its stump of polarity +1 minus that
+    of polarity -1. This loses no generality: at an optimum at most one of the two is non-zero for a
     class. The coefficients of a feature add up to a table, and F_ir = sum_f table_f[code_fi, r].
 
     Parameters
@@ -112,7 +112,7 @@ class FeatureColumns(Columns):
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""
-        n_active = sum(has_weight(jumps) for jumps in W)
+        n_active = sum(bool(jumps.any()) for jumps in W)
         present = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in present))
         new = new[: max_entering(self.binned.n_bins.size, n_active)]
@@ -122,11 +122,13 @@ class FeatureColumns(Columns):
 
     def grow(self, W: StepCoefficients) -> StepCoefficients:
         """Return W with zero coefficients for the features that have been added."""
-        return W + [np.zeros((self.binned.n_jumps(f), self._k)) for f in self.features[len(W) :]]
+        return W + [
+            np.zeros((self.binned.n_thresholds(f), self._k)) for f in self.features[len(W) :]
+        ]
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they return if their price exceeds nu again."""
-        active = [has_weight(jumps) for jumps in W]
+        active = [bool(jumps.any()) for jumps in W]
         if not all(active):
             self.features = [f for f, a in zip(self.features, active, strict=True) if a]
             self.generation += 1
@@ -193,13 +195,13 @@ class FeatureColumns(Columns):
 
     def adopt(self, stumps: ColumnWeights) -> StepCoefficients:
         """Add the features of the stumps; return W without coefficients of a forbidden sign."""
-        feature, jump, polarity = stumps.names.T
+        feature, threshold, polarity = stumps.names.T
         self.features = np.unique(feature).tolist()
         W = self.grow([])
         place = np.searchsorted(self.features, feature)
         for w, jumps in enumerate(W):
             own = place == w
-            np.add.at(jumps, jump[own], polarity[own, None] * stumps.rows[own])
+            np.add.at(jumps, threshold[own], polarity[own, None] * stumps.rows[own])
             if self.signs is not None:
                 jumps[self.signs_of([self.features[w]])[0] * jumps < 0.0] = 0.0
         return W

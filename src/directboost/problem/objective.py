@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from ..arrays import Array, Scores
-from ..kernels.structs import LossRows, LossValues, Wanted
+from ..kernels.structs import LossRows, LossValues, Wanted, own_class_dual
 from ..kernels.threads import Team
 from ..losses import Loss, SampleWeights
 from ..margins import Margin, OneVsAll
@@ -115,12 +115,16 @@ class Objective:
         self.rows.set_true_class(C, np.zeros(C.shape[0]))
         return self.rows.set_true_class(C, C.sum(axis=1))
 
+    def feasible_share(self, max_price: float) -> float:
+        """Return tau = min(1, nu / max_price): no price at tau U is above nu."""
+        return 1.0 if max_price <= self.nu else self.nu / max_price
+
     def dual_bound(self, U: Array, max_price: float) -> float:
-        """Return D(shrink(U, tau)) with tau = min(1, nu / max_price).
+        """Return D(shrink(U, tau)) with tau = `feasible_share(max_price)`.
 
         A lower bound of min P over every column whose price at U is at most `max_price`.
         """
-        tau = 1.0 if max_price <= self.nu else self.nu / max_price
+        tau = self.feasible_share(max_price)
         return fsum(
             self.loss.dual_value(self.loss.shrink(U[part], tau, rows), rows)
             for part, _, rows in self._parts()
@@ -152,8 +156,8 @@ class Objective:
         rows = self.pass_rows(U.dtype)
         if rows is None:
             return self.dual_bound(U.astype(np.float64, copy=False), max_price)
-        tau = 1.0 if max_price <= self.nu else self.nu / max_price
-        return kernels.dual_pass(rows, U, tau, team)
+        value, mass = kernels.dual_parts(rows, U, self.feasible_share(max_price), team)
+        return value + own_class_dual(rows, mass)
 
     def _parts(self) -> Iterator[tuple[slice, Margin, SampleWeights]]:
         """Yield blocks of rows with margin and weights; one block if L is not additive."""

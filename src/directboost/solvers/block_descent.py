@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.step_functions import has_weight
-from ..losses import Loss
+from ..losses import Hinge, Loss
 from ..margins import Margin
 from ..penalties import Penalty
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
@@ -70,9 +69,12 @@ class BlockDescent(Solver):
         self._slow = self._loss_changed = False
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Return None for a smooth loss, or one that can be smoothed, with an l1,p penalty."""
-        if not loss.smooth and loss.smoothed(1.0) is None:
-            return "it requires a smooth loss, or one that can be smoothed"
+        """Return None for a smooth loss or the hinge with an l1,p penalty, else the reason.
+
+        The hinge is solved by `Smoothing`, which uses this class.
+        """
+        if not (loss.smooth or type(loss) is Hinge):
+            return f"it requires a smooth loss or the hinge, not {loss.name!r}"
         if penalty.p is None:
             return "it requires an l1,p penalty"
         return None
@@ -112,10 +114,16 @@ class BlockDescent(Solver):
     def _first_iterate(
         self, problem: RestrictedProblem, columns: FeatureColumns, W: StepCoefficients
     ) -> Iterate:
-        """Return the iterate with coefficients W: the last one, if its coefficients are equal."""
+        """Return the iterate with coefficients W: the last one, if its coefficients are equal.
+
+        They are equal if they are the same arrays, except for features without weight.
+        """
         last, loss_changed = self._iterate, self._loss_changed
         self._loss_changed = False
-        if last is None or not _equal_weights(last.W, W):
+        if last is None:
+            return self._evaluator.at(problem.objective, columns, W)
+        old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, W))
+        if any((old | new)[array].any() for array in old.keys() ^ new.keys()):
             return self._evaluator.at(problem.objective, columns, W)
         if loss_changed:
             return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)
@@ -174,7 +182,10 @@ class BlockDescent(Solver):
         value, slack = line.value(1.0), self._rounding * abs(iterate.value)
         if value <= iterate.value - _SUFFICIENT * decrease + slack:
             self._damping *= 0.5
-            return line.accept(_extended_step(line, value))
+            step = 1.0
+            while step < _MAX_STEP and (further := line.value(EXTENSION * step)) < value:
+                step, value = EXTENSION * step, further
+            return line.accept(step)
         step = 1.0
         for _ in range(_BACKTRACKINGS):
             step *= BACKTRACK
@@ -183,22 +194,3 @@ class BlockDescent(Solver):
                 return line.accept(step)
         self._damping = max(4.0 * self._damping, 0.1)
         return iterate
-
-
-def _extended_step(line: LineSearch, value: float) -> float:
-    """Return the step >= 1 up to which the objective decreases; `value` is that at step 1."""
-    step = 1.0
-    while step < _MAX_STEP:
-        further = line.value(EXTENSION * step)
-        if further >= value:
-            break
-        step, value = EXTENSION * step, further
-    return step
-
-
-def _equal_weights(one: StepCoefficients, other: StepCoefficients) -> bool:
-    """Return whether both have the same arrays, except for features without weight."""
-    ids, other_ids = {id(jumps) for jumps in one}, {id(jumps) for jumps in other}
-    only_one = [jumps for jumps in one if id(jumps) not in other_ids]
-    only_other = [jumps for jumps in other if id(jumps) not in ids]
-    return not any(has_weight(jumps) for jumps in only_one + only_other)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
-from ..kernels.step_functions import ORDERED, n_jumps
+from ..kernels.step_functions import ORDERED, n_thresholds
 from ..losses import Loss
 from ..margins import Margin
 from ..model.learners import WeakClassifier
@@ -161,8 +161,8 @@ class ColumnFeatures:
         """Add the columns generated since the last call."""
         costs = self._columns.costs
         for number in range(len(self.feature_of), len(self._columns)):
-            feature, jump, polarity = self._columns.names[number]
-            index = self._index.setdefault((feature, jump), self.n_features)
+            feature, threshold, polarity = self._columns.names[number]
+            index = self._index.setdefault((feature, threshold), self.n_features)
             if index == self.n_features:
                 self._append(number, float(costs[number]))
             self.feature_of.append(index)
@@ -213,15 +213,15 @@ class ColumnFeatures:
         """Return the codes of all rows of one feature, (m,)."""
         return np.asarray(self._codes[feature])
 
-    def n_jumps(self, feature: int) -> int:
+    def n_thresholds(self, feature: int) -> int:
         """Return the number of thresholds of a feature: one."""
-        return n_jumps(2, ORDERED)
+        return n_thresholds(2, ORDERED)
 
-    def response(self, feature: int, jump: int, polarity: int) -> Array:
+    def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return a column, or its opposite, on the training rows, (m,)."""
         return polarity * np.where(self._codes[feature] > 0, 1.0, -1.0)
 
-    def learner(self, feature: int, jump: int, polarity: int) -> WeakClassifier:
+    def learner(self, feature: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a column, or its opposite, as a weak classifier."""
         name = self._names[feature]
         return self._columns.source.learner(name[0], name[1], polarity * name[2])
@@ -252,7 +252,8 @@ def _descend(
         idle = 0 if gap < _PROGRESS * least else idle + 1
         if gap < least:
             best, least = found, gap
-    # Later steps have overwritten the array A of an earlier solution.
+    # Later steps have overwritten the array A of an earlier solution. In single precision they
+    # have overwritten U too, but then the gap is too large, and `solve` goes on in double.
     return best if best is found else replace(best, A=None), least, count
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import kernels
-from ..arrays import Array, Scores
+from ..arrays import Array, Ints, Scores
 from ..kernels.step_functions import apart
 from ..kernels.structs import LossValues, SearchDirection, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
@@ -20,16 +20,11 @@ class RowEvaluator:
     Parameters
     ----------
     precision : numpy dtype
-        Precision of scores and histograms.
+        Precision of scores and histograms; also an attribute.
     """
 
     def __init__(self, precision: "np.dtype[np.floating]") -> None:
-        self._precision = precision
-
-    @property
-    def precision(self) -> "np.dtype[np.floating]":
-        """Precision of scores and histograms."""
-        return self._precision
+        self.precision = precision
 
     def sample(self, objective: Objective, columns: FeatureColumns, size: int) -> RowSample:
         """Return a sample of about `size` rows, or of all rows."""
@@ -45,7 +40,7 @@ class RowEvaluator:
 
     def at(self, objective: Objective, columns: FeatureColumns, W: StepCoefficients) -> Iterate:
         """Return the iterate with coefficients W."""
-        F = columns.rounded_scores(W, self._precision)
+        F = columns.rounded_scores(W, self.precision)
         penalty = objective.nu * columns.penalty(W, objective.penalty)
         return self.evaluate(objective, columns, W, F, penalty)
 
@@ -73,12 +68,12 @@ class RowEvaluator:
 
         The arrays of `iterate` are overwritten.
         """
-        rows = objective.pass_rows(self._precision)
+        rows = objective.pass_rows(self.precision)
         if rows is None:
             F = moved_scores(iterate.F, direction)
             return self.evaluate(objective, columns, W, F, penalty)
         # In double precision, column generation may keep U for the certificate.
-        U = iterate.U if self._precision == np.float32 else None
+        U = iterate.U if self.precision == np.float32 else None
         out = LossValues(0.0, iterate.F, U, iterate.A, iterate.C)
         everything = Wanted.SCORES | Wanted.DERIVATIVES
         found = kernels.loss_pass(rows, iterate.F, everything, columns.team, direction, out)
@@ -88,7 +83,7 @@ class RowEvaluator:
         self, objective: Objective, columns: FeatureColumns, F: Scores, direction: SearchDirection
     ) -> float:
         """Return the loss after a step in the direction from the scores F."""
-        rows = objective.pass_rows(self._precision)
+        rows = objective.pass_rows(self.precision)
         if rows is None:
             return objective.loss_value(moved_scores(F, direction).astype(np.float64, copy=False))
         return kernels.loss_pass(rows, F, Wanted.LOSS, columns.team, direction).value
@@ -134,20 +129,21 @@ class LineSearch:
 
     def value(self, step: float) -> float:
         """Return the objective at a step; infinite if a sign constraint is violated."""
-        if step > 1.0 and not self._keeps_signs(step):
+        signs = self._model.work.signs
+        if signs is not None and not self._keeps_signs(signs, step):
             return float("inf")
         F, direction = self._model.iterate.F, SearchDirection(self._change, step)
         loss = self._evaluator.loss(self._objective, self._columns, F, direction)
         return loss + self._model.penalty(self._start, step)
 
-    def _keeps_signs(self, step: float) -> bool:
-        """Return whether a step beyond 1 satisfies the sign constraints; steps up to 1 do."""
+    def _keeps_signs(self, signs: Ints, step: float) -> bool:
+        """Return whether a step satisfies the sign constraints; steps up to 1 do."""
         work = self._model.work
-        if work.signs is None:
+        if step <= 1.0:
             return True
-        signs = np.repeat(work.signs, np.diff(work.first_jump), axis=0)
         jumps = self._start + step * (work.jumps - self._start)
-        return not bool((signs * jumps < 0.0).any())
+        by_jump = np.repeat(signs, np.diff(work.first_threshold), axis=0)
+        return not bool((by_jump * jumps < 0.0).any())
 
     def accept(self, step: float) -> Iterate:
         """Return the iterate at a step; it overwrites the arrays of the first iterate."""
@@ -159,7 +155,7 @@ class LineSearch:
             self._model.iterate,
             self._objective,
             self._columns,
-            apart(jumps, work.first_jump[1:]),
+            apart(jumps, work.first_threshold[1:]),
             self._model.penalty(self._start, step),
             direction,
         )

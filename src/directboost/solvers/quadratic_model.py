@@ -7,7 +7,7 @@ import numpy as np
 from .. import kernels
 from ..arrays import Array, Ints, Scores
 from ..kernels.step_functions import apart, tables_of
-from ..kernels.structs import QuadraticModelArrays, Sweeps, padded_width
+from ..kernels.structs import QuadraticModelArrays, Sweeps
 from ..problem.columns import BinnedFeatures
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective
@@ -76,6 +76,10 @@ class RowSample:
 
     Attributes
     ----------
+    whole : bool
+        Whether the sample contains all rows.
+    n : int
+        Number of sampled rows.
     rows : (n,) int array or None
         Indices of the sampled rows, ascending; None for all rows.
     scale : (n,) array or None
@@ -86,20 +90,12 @@ class RowSample:
         self._binned = binned
         self.rows: Ints | None = None
         self.scale: Array | None = None
-        if size < WHOLE_SHARE * binned.n_rows:
+        self.whole, self.n = size >= WHOLE_SHARE * binned.n_rows, binned.n_rows
+        if not self.whole:
             self.rows, self.scale = _stratified_rows(groups, size, seed)
+            self.n = int(self.rows.size)
         self._position: dict[int, int] = {}  # of a feature in _codes
         self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
-
-    @property
-    def n(self) -> int:
-        """Number of sampled rows."""
-        return self._binned.n_rows if self.rows is None else int(self.rows.size)
-
-    @property
-    def whole(self) -> bool:
-        """Whether the sample contains all rows."""
-        return self.rows is None
 
     def take(self, array: Scores) -> Scores:
         """Return the sampled rows of an array, multiplied by `scale`."""
@@ -109,45 +105,43 @@ class RowSample:
         scale = self.scale.astype(array.dtype)
         return np.asarray(rows * (scale if rows.ndim == 1 else scale[:, None]))
 
-    def pick(self, array: Ints) -> Ints:
-        """Return the sampled rows of an array, without scaling."""
-        return array if self.rows is None else array[self.rows]
-
-    def labels(self, objective: Objective) -> Ints | None:
-        """Return the classes of the sampled rows; None if a row may have several labels."""
-        return (
-            None if objective.margin.true_class is None else self.pick(objective.margin.true_class)
-        )
-
     def diagonal_curvature(self, iterate: Iterate) -> Scores:
         """Return the diagonal curvature of the sampled rows, scaled."""
         return self.take(iterate.C)
 
+    def pick(self, array: Ints) -> Ints:
+        """Return the sampled rows of an array, without scaling."""
+        return array if self.rows is None else array[self.rows]
+
     def curvature(
         self, objective: Objective, iterate: Iterate
-    ) -> tuple[int, Scores, Scores | None]:
+    ) -> tuple[int, Ints | None, Scores, Scores | None]:
         """Return the second derivative of the loss of every sampled row.
 
         Returns
         -------
         coupling : int
             DIAGONAL, PAIRS or SIMPLEX: the coupling of the classes within a row.
+        labels : (n,) int array or None
+            Classes of the rows; None if a row may have several labels.
         H : (n, k) array
             Entries of the second derivative, in the layout that belongs to the coupling.
         weight : (n,) array or None
             Factors on the rows of H, for SIMPLEX only.
         """
-        labels = self.labels(objective)
-        if labels is None:
-            return DIAGONAL, np.ascontiguousarray(self.take(iterate.C)), None
+        if objective.margin.true_class is None:
+            return DIAGONAL, None, np.ascontiguousarray(self.take(iterate.C)), None
+        labels = self.pick(objective.margin.true_class)
         if objective.loss.simplex:
             share = objective.rows.share.astype(iterate.U.dtype)
             P = self.take(iterate.U) / self.take(share)[:, None]
-            weight = self.take(share * objective.loss.sharpness)
-            return SIMPLEX, np.ascontiguousarray(P), np.ascontiguousarray(weight.astype(P.dtype))
+            weight = np.ascontiguousarray(
+                self.take(share * objective.loss.sharpness).astype(P.dtype)
+            )
+            return SIMPLEX, labels, np.ascontiguousarray(P), weight
         H = np.array(self.take(iterate.C))
         H[np.arange(labels.size), labels] = 0.0
-        return PAIRS, H, None
+        return PAIRS, labels, H, None
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return the codes of the sampled rows, and the row of that array for each feature."""
@@ -263,8 +257,9 @@ class QuadraticModel:
         k = objective.margin.k
         D *= 1.0 if objective.margin.true_class is None else k / (k - 1.0)
         D += ridge
-        coupling, H, weight = sample.curvature(objective, iterate)
-        wide = np.zeros((H.shape[0], padded_width(H.shape[1])), dtype=H.dtype)
+        coupling, labels, H, weight = sample.curvature(objective, iterate)
+        # A multiple of eight columns, so that the kernels read a row as whole vectors.
+        wide = np.zeros((H.shape[0], -(-H.shape[1] // 8) * 8), dtype=H.dtype)
         wide[:, : H.shape[1]] = H
         self.work = QuadraticModelArrays(
             codes=codes,
@@ -278,7 +273,7 @@ class QuadraticModel:
             ridge=ridge,
             change=np.zeros_like(G),
             coupling=coupling,
-            labels=sample.labels(objective),
+            labels=labels,
             H=wide,
             weight=weight,
             Q=np.zeros_like(wide),
@@ -314,7 +309,7 @@ class QuadraticModel:
     def move_to(self, jumps: Array) -> None:
         """Set the coefficients, stacked as (all thresholds, k); further steps start there."""
         work = self.work
-        moved = apart(jumps - np.concatenate(self.iterate.W), work.first_jump[1:])
+        moved = apart(jumps - np.concatenate(self.iterate.W), work.first_threshold[1:])
         changes = tables_of(moved, work.n_bins, work.kinds)
         scores = np.zeros((work.Q.shape[0], work.k), dtype=work.Q.dtype)
         kernels.add_tables(work.codes, work.features, changes, scores, self.team)
@@ -328,4 +323,4 @@ class QuadraticModel:
         Both are stacked, (all thresholds, k).
         """
         work = self.work
-        return kernels.penalty(start, work.jumps, step, work.first_jump, work.nu, work.p)
+        return kernels.penalty(start, work.jumps, step, work.first_threshold, work.nu, work.p)

@@ -16,7 +16,7 @@ from ..kernels.structs import (
     Wanted,
 )
 from ..kernels.threads import Team
-from ..losses import Loss
+from ..losses import Hinge, Loss
 from ..losses.base import SampleWeights
 from ..losses.hinge import SmoothedHinge
 from ..margins import Margin, OneVsAll
@@ -87,7 +87,7 @@ class Smoothing(Solver):
     >>> Smoothing().supports(Hinge(), Pairwise, L1()) is None
     True
     >>> Smoothing().supports(Logistic(), Pairwise, L1())
-    "the loss 'logistic' has no smooth approximation"
+    "it requires the hinge loss, not 'logistic'"
     """
 
     name: ClassVar[str] = "smoothing"
@@ -101,11 +101,10 @@ class Smoothing(Solver):
         self._max_price = np.inf
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
-        """Return None for a loss that can be smoothed with an l1,p penalty, else the reason."""
-        smooth = loss.smoothed(_FIRST_MU)
-        if not isinstance(smooth, SmoothedHinge):
-            return f"the loss {loss.name!r} has no smooth approximation"
-        return self._descent.supports(smooth, margin, penalty)
+        """Return None for the hinge with an l1,p penalty, otherwise the reason."""
+        if type(loss) is not Hinge:
+            return f"it requires the hinge loss, not {loss.name!r}"
+        return self._descent.supports(loss, margin, penalty)
 
     def solve(
         self, problem: RestrictedProblem, start: StepCoefficients, accuracy: float
@@ -289,7 +288,7 @@ class SmoothedRowEvaluator(RowEvaluator):
     def _hinge_pass(self, objective: Objective) -> "SmoothedHingePass":
         """Return the pass for the loss of the objective, the last one if the loss is the same."""
         if self._pass is None or self._pass[0] is not objective.loss:
-            self._pass = (objective.loss, SmoothedHingePass(objective, self._precision))
+            self._pass = (objective.loss, SmoothedHingePass(objective, self.precision))
         return self._pass[1]
 
 

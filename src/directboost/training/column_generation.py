@@ -127,7 +127,11 @@ def run(
 
     Paper: Algorithms 1 and 2.
     """
-    state = _initial_state(settings, start)
+    try:
+        state = _initial_state(settings, start)
+    except RowsUnavailableError as lost:
+        lost.state = None if before is None else before.state
+        raise
     if before is not None:
         old = before.state
         state.history, state.round = old.history, len(old.history)
@@ -139,17 +143,19 @@ def run(
     started = time.perf_counter() - (state.history[-1].seconds if state.history else seconds)
     status: Status | None = None
     try:
-        while status is None:
-            status = step(settings, state, started)
-            if status in (Status.OPTIMAL, Status.MAX_ITER) and settings.solver.switch_to_double():
-                _repeat_in_double(settings, state)
-                status = None
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+        try:
+            while status is None:
+                status = step(settings, state, started)
+                done = status in (Status.OPTIMAL, Status.MAX_ITER)
+                if done and settings.solver.switch_to_double():
+                    _repeat_in_double(settings, state)
+                    status = None
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return _certified(settings, state, status)
     except RowsUnavailableError as lost:
         lost.state = state
         raise
-    return _certified(settings, state, status)
 
 
 def _initial_state(settings: LoopSettings, start: WarmStart) -> LoopState:
@@ -207,8 +213,7 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     if added == 0 and settings.pricing == "paper":
         return Status.NO_BETTER_COLUMN
     if added or pricing.complete:
-        accuracy = _solve_accuracy(settings, state, record.relative_gap, added)
-        _solve(settings, state, accuracy)
+        _solve(settings, state, record.relative_gap, added)
         state.stopping.count_solve(record, state.primal, added)
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
@@ -221,7 +226,7 @@ def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> 
     if settings.pricing == "exact":
         # While pricing is partial, prices just above nu wait; otherwise it would never complete.
         slack = 0.0 if pricing.complete else _WORTH_ADDING * state.stopping.tol
-        proposals = proposals.above((1.0 + slack) * settings.objective.nu)
+        proposals = proposals.take(proposals.price > (1.0 + slack) * settings.objective.nu)
     if settings.columns_per_round is not None:
         left = (state.stopping.max_columns or np.inf) - len(state.columns)
         most = settings.columns_per_round if len(state.columns) else settings.first_columns
@@ -229,16 +234,15 @@ def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> 
     return state.columns.extend(proposals, state.W)
 
 
-def _solve_accuracy(
-    settings: LoopSettings, state: LoopState, relative_gap: float, added: int
-) -> float:
-    """Return the relative gap over the generated columns at which a solve may end.
+def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added: int) -> None:
+    """Solve the restricted master problem; keep the coefficients unless they are worse.
 
-    While the gap is large, the next column changes the solution anyway, and tight solves take up
-    to twice the time with few columns per round. Solves are tight if no column may follow (the
-    last one of a budget), under the paper's pricing rule (which takes a loose solution for the
-    end), for a non-smooth loss (smoothing is not faster), and where the gap covers only the
-    generated columns or is unknown.
+    The accuracy is the relative gap over the generated columns at which the solve may end. While
+    the gap is large, the next column changes the solution anyway, and tight solves take up to
+    twice the time with few columns per round. Solves are tight if no column may follow (the last
+    one of a budget), under the paper's pricing rule (which takes a loose solution for the end),
+    for a non-smooth loss (smoothing is not faster), and where the gap covers only the generated
+    columns or is unknown.
     """
     tol, max_columns = state.stopping.tol, state.stopping.max_columns
     accuracy = _SOLVE_SHARE * tol
@@ -250,12 +254,9 @@ def _solve_accuracy(
         tight = last or settings.pricing == "paper" or not settings.objective.loss.smooth
         if isfinite(relative_gap) and not (tight or settings.oracle.grows):
             accuracy = max(accuracy, _GAP_SHARE * relative_gap)
-    idle = 0 if added else state.stopping.idle + 1
-    return accuracy if state.columns.whole_features else accuracy * 0.1**idle
+    if not state.columns.whole_features and not added:
+        accuracy *= 0.1 ** (state.stopping.idle + 1)
 
-
-def _solve(settings: LoopSettings, state: LoopState, accuracy: float) -> None:
-    """Solve the restricted master problem; keep the coefficients unless they are worse."""
     solver, problem = settings.solver, RestrictedProblem(settings.objective, state.columns)
     state.W = state.columns.grow(state.W)
     state.U = state.A = None

@@ -67,7 +67,7 @@ def _smallest(
     objective, tol, proof = context.objective, context.settings.tol, solution.certificate
     single = context.single_precision_pays and tol >= 1e-3
     rows = context.all_rows(np.dtype(np.float32 if single else np.float64))
-    sample = rows.sample(objective, columns, first_size(context.n_rows))
+    sample = rows.sample(objective, columns, first_size(objective.n_rows))
     spent = min(_SPENT * tol, _LOOSEST)
     ceiling = (proof.dual - spent * objective.constant) / (1.0 - spent)
     # Near nu_max, the tolerance exceeds what the model gains over the empty one.
@@ -83,7 +83,7 @@ def _smallest(
         model = QuadraticModel(objective, columns, iterate, sample, 0.0)
         moves = all_moves(model.work)
         moves = moves.take(moves.cheapest(share * slack))
-        if moves.saved.sum() <= _WORTH * count_stumps(model.work.jumps):
+        if moves.saved.sum() <= _WORTH * stumps_per_row(model.work.jumps).sum():
             break
         smaller, shifted = model.work.jumps.copy(), moves.target >= 0
         smaller[moves.source] -= moves.weights
@@ -177,12 +177,7 @@ def all_moves(work: QuadraticModelArrays) -> Moves:
     return joined.take(np.flatnonzero(joined.saved > 0))
 
 
-def count_stumps(V: Array) -> int:
-    """Return the number of stumps of the signed coefficients V (n, k)."""
-    return int(_stumps_per_row(V).sum())
-
-
-def _stumps_per_row(V: Array) -> Ints:
+def stumps_per_row(V: Array) -> Ints:
     """Return how many stumps, of either polarity, every row of V (n, k) has, (n,)."""
     return np.add((V > 0.0).any(axis=1), (V < 0.0).any(axis=1), dtype=np.int64)
 
@@ -203,16 +198,16 @@ class _LiveThresholds:
         self._places = rows_with_any(work.jumps)
         self.V, self._p = work.jumps[self._places], work.p
         self.norms = _norms_by_sign(self.V, self._p)
-        self._norm, self._stumps = self.norms[0] + self.norms[1], _stumps_per_row(self.V)
-        feature = np.searchsorted(work.first_jump, self._places, side="right") - 1
-        jump, last = self._places - work.first_jump[feature], work.n_bins[feature] - 1
+        self._norm, self._stumps = self.norms[0] + self.norms[1], stumps_per_row(self.V)
+        feature = np.searchsorted(work.first_threshold, self._places, side="right") - 1
+        threshold, last = self._places - work.first_threshold[feature], work.n_bins[feature] - 1
         levels = work.kinds[feature] == CATEGORICAL
-        self._left = (jump >= last) & ~levels
+        self._left = (threshold >= last) & ~levels
         self._nu = work.nu[feature]
         kind = 2 * feature + self._left
         self.has_next = np.append((kind[1:] == kind[:-1]) & ~levels[1:], False)
         self._first, self._end = work.first_bin[feature], work.first_bin[feature + 1]
-        place = self._first + np.where(self._left, jump - last, jump)
+        place = self._first + np.where(self._left, threshold - last, threshold)
         # A threshold gives -1 to the bins from `low` up to `bin`; those in `_left` also to missing.
         self._low, self._bin = np.where(levels, place, self._first), place + 1
         self._sums = tuple(
@@ -230,7 +225,7 @@ class _LiveThresholds:
         norms = stays + sum(_norms_by_sign(after, self._p))
         cost = _added(G, D, -2.0 * direction * x)
         cost += self._nu[rows] * (norms - self._norm[rows] - self._norm[target])
-        saved = self._stumps[rows] - (stays > 0.0) + self._stumps[target] - _stumps_per_row(after)
+        saved = self._stumps[rows] - (stays > 0.0) + self._stumps[target] - stumps_per_row(after)
         return Moves(self._places[rows], self._places[target], x, cost, saved)
 
     def drop(self, rows: Ints, x: Array, stays: Array) -> Moves:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import kernels
-from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints, Scores, is_sparse
+from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
 from ..data.binning import BinnedData
 from ..data.memory import check_memory
 from ..data.validation import TrainingSet
@@ -15,9 +15,7 @@ from ..kernels.threads import Team
 from ..losses import SampleWeights
 from ..margins import OneVsAll
 from ..oracles import BinnedOracle, Oracle, OracleData
-from ..oracles.base import Pricing
-from ..penalties import Penalty
-from ..problem.columns import BinnedFeatures, DenseColumns
+from ..problem.columns import DenseColumns
 from ..problem.feature_columns import FeatureColumns
 from ..problem.objective import Objective
 from ..solvers import BlockDescent, Smoothing
@@ -111,28 +109,18 @@ class FitContext:
         return nu / self.total_weight
 
     @property
-    def n_rows(self) -> int:
-        """Number of training rows."""
-        return int(self.weight.size)
-
-    @property
-    def binned(self) -> BinnedFeatures:
-        """The codes of whole features, the basis of stumps and trees."""
-        if not isinstance(self.oracle, BinnedOracle):
-            raise TypeError(f"{type(self.oracle).__name__} has no codes: its columns are single")
-        return self.oracle.binned
-
-    @property
     def single_precision_pays(self) -> bool:
         """Whether single precision saves time, and no row gets the weight zero."""
-        size = self.n_rows * self.objective.margin.k * (self.oracle.missing.size + 1)
+        size = self.objective.n_rows * self.objective.margin.k * (self.oracle.missing.size + 1)
         lightest = float(self.objective.rows.c.min())
         return size >= SINGLE_PRECISION_SIZE and lightest > LEAST_SINGLE_WEIGHT
 
     def columns(self) -> FeatureColumns:
         """Return an empty working set of whole features."""
         k, oracle = self.objective.margin.k, self.oracle
-        return FeatureColumns(self.binned, oracle.costs, k, self.team, oracle.signs)
+        if not isinstance(oracle, BinnedOracle):
+            raise TypeError(f"{type(oracle).__name__} has no codes: its columns are single")
+        return FeatureColumns(oracle.binned, oracle.costs, k, self.team, oracle.signs)
 
     def single_columns(self, forget: bool) -> DenseColumns:
         """Return an empty set of generated columns; see `DenseColumns`."""
@@ -148,7 +136,8 @@ class FitContext:
 
     def row_subset(self, size: int) -> RowSubset:
         """Return a sample of about `size` rows, with weights that represent all rows."""
-        binned = self.binned
+        assert isinstance(self.oracle, BinnedOracle)
+        binned = self.oracle.binned
         assert isinstance(binned, BinnedData)
         sample = RowSample(binned, self.labels, size)
         assert sample.rows is not None
@@ -210,7 +199,8 @@ def make_context(
     weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
     objective = Objective(margin, settings.loss, settings.penalty, 1.0, weights)
     if nu_max is None:
-        nu_max = compute_nu_max(objective, oracle.price)
+        A = objective.coefficients(objective.start(np.dtype(np.float64)))
+        nu_max = oracle.price(A, settings.penalty).max_price
     context = FitContext(
         settings=settings,
         objective=objective,
@@ -223,9 +213,3 @@ def make_context(
         total_weight=rows.total_weight,
     )
     return context.at(context.absolute_nu(settings.nu))
-
-
-def compute_nu_max(objective: Objective, price: Callable[[Scores, Penalty], Pricing]) -> float:
-    """Return the largest price at W = 0; at this nu, the empty model is optimal."""
-    A = objective.coefficients(objective.start(np.dtype(np.float64)))
-    return price(A, objective.penalty).max_price

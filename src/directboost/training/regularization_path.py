@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import log, sqrt
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..certificate import recertify
 from ..data.binning import ColumnWeights
-from ..history import Record, Status
+from ..history import Record, RowsUnavailableError, Status
 from ..kernels.structs import Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
@@ -54,9 +55,11 @@ class NuPath:
 
     def fit_at(self, nu: float) -> FitResult:
         """Return the model at nu, absolute."""
-        solution = solve(self.context.at(nu), self._start(nu), self._seconds())
-        self._last = [*self._last[-1:], solution]
-        return self._compacted(solution, quick=False)
+        with self._keeping_last():
+            seconds = time.perf_counter() - self._began
+            solution = solve(self.context.at(nu), self._start(nu), seconds)
+            self._last = [*self._last[-1:], solution]
+            return self._compacted(solution, quick=False)
 
     def fit_path(self, nus: Sequence[float]) -> Iterator[FitResult]:
         """Yield the models at decreasing nus, absolute, until the user ends a fit.
@@ -68,13 +71,24 @@ class NuPath:
         """
         self.context = replace(self.context, keep_dual=True)
         rest = list(nus)
-        while rest:
-            count = self._stride(rest)
-            for solution in self._next(rest[:count]):
-                yield self._compacted(solution, quick=len(solution.state.columns) >= _FEW)
-                if self.ended:
-                    return
-            rest = rest[count:]
+        with self._keeping_last():
+            while rest:
+                count = self._stride(rest)
+                for solution in self._next(rest[:count]):
+                    yield self._compacted(solution, quick=len(solution.state.columns) >= _FEW)
+                    if self.ended:
+                        return
+                rest = rest[count:]
+
+    @contextmanager
+    def _keeping_last(self) -> Iterator[None]:
+        """Pass on the last solution if the rows become unavailable between two runs."""
+        try:
+            yield
+        except RowsUnavailableError as lost:
+            if lost.state is None and self._last:
+                lost.state = self._last[-1].state
+            raise
 
     def _compacted(self, solution: Solution, quick: bool) -> FitResult:
         """Return the model of a solution, made smaller within the tolerance."""
@@ -94,9 +108,6 @@ class NuPath:
             return extrapolate(context, *last)
         return last[-1].warm_start
 
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._began
-
     def _stride(self, nus: list[float]) -> int:
         """Return how many points there are up to the next one to solve."""
         known = self._last and can_interpolate(self.context, self._last[-1])
@@ -107,7 +118,8 @@ class NuPath:
     def _next(self, nus: list[float]) -> Iterator[Solution]:
         """Yield the solutions at some nus; the last one is solved first."""
         before = self._last[-1:]
-        solution = solve(self.context.at(nus[-1]), self._start(nus[-1]), self._seconds())
+        context, start = self.context.at(nus[-1]), self._start(nus[-1])
+        solution = solve(context, start, time.perf_counter() - self._began)
         self._last = [*before, solution]
         lower = _with_request(solution)
         if before:
@@ -137,7 +149,7 @@ class NuPath:
         A solution on single columns, from a solver that finished the work, cannot be
         interpolated; the upper solution takes its place.
         """
-        context, seconds = self.context.at(nu), self._seconds()
+        context, seconds = self.context.at(nu), time.perf_counter() - self._began
         both = all(can_interpolate(context, end) for end in (upper, lower))
         start = interpolate(context, upper, lower) if both else upper.warm_start
         solution = certify_start(context, start, seconds)
@@ -145,7 +157,7 @@ class NuPath:
         if lower.status in ENDED_BY_USER:
             return solution if good else replace(solution, status=lower.status)
         if not good and solution.state.stopping.request is None:
-            solution = solve(context, start, self._seconds())
+            solution = solve(context, start, time.perf_counter() - self._began)
         return _with_request(solution)
 
 

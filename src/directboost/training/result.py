@@ -4,18 +4,17 @@ import math
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import Array, Bools
 from ..certificate import Certificate
+from ..data.binning import ColumnWeights
 from ..history import Record, Status
 from ..model.learners import WeakClassifier
 from ..model.trees import pruned
 from ..oracles import StumpOracle
-from ..problem.columns import Columns
 from ..problem.feature_columns import FeatureColumns
 from .column_generation import LoopState, Solution
 from .context import FitContext
@@ -60,7 +59,8 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     """Return the model of a solution; warn if it is not within the tolerance."""
     state, settings, oracle = solution.state, context.settings, context.oracle
     columns, k = state.columns, context.objective.margin.k
-    learners, coef = export(columns, state.W)
+    stumps = columns.stumps(state.W)
+    learners = columns.named(stumps)
     if not settings.stumps_only:
         learners = pruned(learners)
     stages = None
@@ -70,9 +70,9 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     _warn_if_not_converged(solution, settings.tol)
     return FitResult(
         learners=learners,
-        coef=coef.reshape(-1, k),
+        coef=stumps.rows.reshape(-1, k),
         F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
-        means=_mean_contributions(context, state, learners),
+        means=_mean_contributions(context, state, stumps, learners),
         certificate=solution.certificate,
         status=solution.status,
         history=state.history,
@@ -84,17 +84,16 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
 
 
 def _mean_contributions(
-    context: FitContext, state: LoopState, learners: list[WeakClassifier]
+    context: FitContext, state: LoopState, stumps: ColumnWeights, learners: list[WeakClassifier]
 ) -> Array:
     """Return the weighted mean of the contribution of each feature to each score, (d, k).
 
-    A weak classifier that reads several features belongs to none of them. `learners` are the weak
-    classifiers with a non-zero coefficient.
+    A weak classifier that reads several features belongs to none of them. `stumps` are the columns
+    with a non-zero coefficient, `learners` their weak classifiers.
     """
     oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
     if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
         return state.columns.means(state.W, context.weight)[:d]
-    stumps = state.columns.stumps(state.W)
     if isinstance(oracle, StumpOracle):
         features = context.columns()
         return features.means(features.adopt(stumps), context.weight)[:d]
@@ -103,12 +102,6 @@ def _mean_contributions(
         if len(learner.features) == 1:
             means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
     return means
-
-
-def export(columns: Columns, W: Any) -> tuple[list[WeakClassifier], Array]:
-    """Return the weak classifiers with a non-zero coefficient, and their coefficients."""
-    stumps = columns.stumps(W)
-    return columns.named(stumps), stumps.rows
 
 
 def _warn_if_not_converged(solution: Solution, tol: float) -> None:

@@ -69,7 +69,10 @@ class FitSettings:
 
 def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
     """Check the parameters of an estimator and resolve names to objects."""
-    make_oracle = resolve_learner(estimator.learner)
+    learner = estimator.learner
+    if isinstance(learner, str):
+        learner = LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]()
+    oracle = learner if isinstance(learner, Oracle) else ClassifierOracle(learner)
     if estimator.n_jobs is not None and estimator.n_jobs == 0:
         raise ValueError(
             f"n_jobs={estimator.n_jobs!r} is invalid: expected None, a number of threads, or -1 "
@@ -82,7 +85,7 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         per_round = check_count(
             "columns_per_round", estimator.columns_per_round, 1, "'auto' or an integer >= 1"
         )
-    on_codes = has_whole_features(estimator.learner)
+    on_codes = bool(getattr(learner, "whole_features", False))
     single_columns = per_round is not None or pricing == "paper" or not on_codes
     max_learners = _optional_count("max_learners", estimator.max_learners, 1)
     nu_scale = check_choice("nu_scale", estimator.nu_scale, ("relative", "absolute", "paper"))
@@ -103,7 +106,7 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         loss=parts.loss,
         margin=parts.margin,
         penalty=parts.penalty,
-        make_oracle=make_oracle,
+        make_oracle=oracle.on,
         solver=resolve_solver(estimator.solver, parts, single_columns, on_codes=on_codes),
         nu=nu,
         nu_scale=nu_scale,
@@ -139,38 +142,19 @@ def resolve_objective(loss: Any, margin: Any, penalty: Any) -> LossMarginPenalty
     return LossMarginPenalty(found, kind, resolve_penalty(penalty))
 
 
-def resolve_learner(learner: Any) -> Callable[[OracleData], Oracle]:
-    """Return the function that makes an oracle, from a name, a classifier or an oracle."""
-    if isinstance(learner, str):
-        return LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]().on
-    return learner.on if isinstance(learner, Oracle) else ClassifierOracle(learner).on
-
-
-def has_whole_features(learner: Any) -> bool:
-    """Return whether block descent can work on the columns of the weak learner."""
-    oracle = LEARNERS[learner] if isinstance(learner, str) else learner
-    return bool(getattr(oracle, "whole_features", False))
-
-
-def takes_missing(learner: Any) -> bool:
-    """Return whether the weak learner supports missing values."""
+def supported_input(learner: Any) -> tuple[bool, bool]:
+    """Return whether the weak learner supports missing values, and a sparse X."""
     if isinstance(learner, Oracle):
-        return learner.takes_missing
-    foreign = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
-    return bool(get_tags(learner).input_tags.allow_nan) if foreign else True
-
-
-def takes_sparse(learner: Any) -> bool:
-    """Return whether the weak learner supports a sparse X."""
-    if isinstance(learner, Oracle):
-        return learner.takes_sparse
-    foreign = hasattr(learner, "__sklearn_tags__") and not isinstance(learner, type)
-    return bool(get_tags(learner).input_tags.sparse) if foreign else True
+        return learner.takes_missing, learner.takes_sparse
+    if isinstance(learner, type) or not hasattr(learner, "__sklearn_tags__"):
+        return True, True
+    tags = get_tags(learner).input_tags
+    return bool(tags.allow_nan), bool(tags.sparse)
 
 
 def check_sparse_supported(learner: Any) -> None:
     """Reject a sparse X if the weak learner does not support it."""
-    if not takes_sparse(learner):
+    if not supported_input(learner)[1]:
         raise ValueError(
             f"learner={learner!r} does not support a sparse X: pass X.toarray(), or use another "
             "learner, such as 'stump' or 'tree'"

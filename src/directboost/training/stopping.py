@@ -65,20 +65,20 @@ class StoppingRule:
         # makes progress.
         if within and (record.round == 0 or record.relative_gap <= self.aim * self.tol):
             return Status.OPTIMAL
-        status = request or self._limit_reached(record, whole_features)
-        return Status.OPTIMAL if within and (status is not None or self._stalled) else status
-
-    def _limit_reached(self, record: Record, whole_features: bool) -> Status | None:
-        if self.max_rounds is not None and record.round >= self.max_rounds:
-            return Status.MAX_ITER
-        if self.max_columns is not None and record.columns >= self.max_columns:
-            return Status.BUDGET
-        if record.relative_gap < (1.0 - _PROGRESS) * self._best_gap:
-            self._best_gap, self._stalled = record.relative_gap, 0
+        if request is not None:
+            status: Status | None = request
+        elif self.max_rounds is not None and record.round >= self.max_rounds:
+            status = Status.MAX_ITER
+        elif self.max_columns is not None and record.columns >= self.max_columns:
+            status = Status.BUDGET
         else:
-            self._stalled += 1
-        gave_up = self._stalled >= _STALL_ROUNDS if whole_features else self.idle >= _IDLE_ROUNDS
-        return Status.MAX_ITER if gave_up else None
+            progress = record.relative_gap < (1.0 - _PROGRESS) * self._best_gap
+            self._stalled = 0 if progress else self._stalled + 1
+            if progress:
+                self._best_gap = record.relative_gap
+            idle = self._stalled >= _STALL_ROUNDS if whole_features else self.idle >= _IDLE_ROUNDS
+            status = Status.MAX_ITER if idle else None
+        return Status.OPTIMAL if within and (status is not None or self._stalled) else status
 
     def count_solve(self, record: Record, primal: float, added: int) -> None:
         """Note a solve: the objective after it, and the number of columns added before it."""

@@ -60,7 +60,7 @@ def solve(
         start = None  # the paper's algorithms start from the empty model and count their columns
     if settings.solver is not BlockDescent:
         return _solve_on_columns(context, settings.solver, start, seconds)
-    smooth, pairs = settings.loss.smooth, context.n_rows * context.objective.margin.k
+    smooth, pairs = settings.loss.smooth, context.objective.n_rows * context.objective.margin.k
     small = pairs <= _SMALL
     if small and signs is None and _exact_solver(settings) is LinearProgram:
         return context.with_all_rows(

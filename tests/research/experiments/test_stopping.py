@@ -42,8 +42,15 @@ def wait_for(condition):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of other processes are of POSIX")
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("jobs", "request_to_end"),
+    [
+        (1, signal.SIGINT),
+        pytest.param(1, signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param(2, signal.SIGINT, marks=pytest.mark.slow),
+        (2, signal.SIGTERM),
+    ],
+)
 def test_a_signal_ends_all_processes_and_stores_no_partial_trial(tmp_path, jobs, request_to_end):
     # Ctrl-C goes to all processes of a terminal, a request to end to one of them.
     send = os.killpg if request_to_end is signal.SIGINT else os.kill

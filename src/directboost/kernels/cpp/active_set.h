@@ -5,7 +5,7 @@
 // live level is a segment, and all others together are the last one.
 #pragma once
 
-#include "jumps.h"
+#include "thresholds.h"
 #include "scratch.h"
 
 namespace DB_SPACE {
@@ -16,7 +16,7 @@ struct ActiveCount {
 };
 
 inline size_t jumps_of(const DbQuadraticModel& model, int32_t w) {
-  return static_cast<size_t>(count_jumps(model.n_bins[w], model.kinds[w]));
+  return static_cast<size_t>(count_thresholds(model.n_bins[w], model.kinds[w]));
 }
 
 inline bool is_live(const double* jump, int32_t k) {
@@ -56,7 +56,7 @@ class ActiveSet {
   // Feature v of those with live jumps: its place in the working set, first segment and first jump.
   int32_t work(int32_t v) const { return work_[v]; }
   size_t first_segment(int32_t v) const { return first_segment_[v]; }
-  size_t first_jump(int32_t v) const { return first_jump_[v]; }
+  size_t first_threshold(int32_t v) const { return first_jump_[v]; }
   int32_t segments_of(int32_t v) const {
     return static_cast<int32_t>(first_segment_[v + 1] - first_segment_[v]);
   }
@@ -121,14 +121,14 @@ class ActiveSet {
   size_t list_jumps() {
     int32_t v = -1;
     size_t j = 0;
-    each_live_jump(model_, [&](int32_t w, int32_t jump, double* weights) {
+    each_live_jump(model_, [&](int32_t w, int32_t threshold, double* weights) {
       if (v < 0 || work_[v] != w) {
         work_[++v] = w;
         first_jump_[v] = j;
       }
       const int32_t last = model_.n_bins[w] - 1;
-      left_[j] = model_.kinds[w] == DB_WITH_MISSING && jump >= last;
-      position_[j] = left_[j] ? jump - last : jump;  // a bin, until the segments are known
+      left_[j] = model_.kinds[w] == DB_WITH_MISSING && threshold >= last;
+      position_[j] = left_[j] ? threshold - last : threshold;  // a bin, until the segments are known
       weights_[j++] = weights;
     });
     first_jump_[features_] = j;
@@ -187,7 +187,7 @@ inline void level_table(const ActiveSet& live, int32_t v, const double* jumps, i
                         double* table) {
   const int32_t n = live.segments_of(v);
   double* rest = table + static_cast<size_t>(n - 1) * k;
-  const double* own = jumps + live.first_jump(v) * k;
+  const double* own = jumps + live.first_threshold(v) * k;
   for (int32_t i = 0; i < (n - 1) * k; ++i) rest[i % k] += own[i];
   for (int32_t i = 0; i < (n - 1) * k; ++i) table[i] = rest[i % k] - 2.0 * own[i];
 }
@@ -203,7 +203,7 @@ inline void tables_of(const ActiveSet& live, const double* jumps, int32_t k, dou
     const int32_t present = live.segments_of(v) - (live.missing(v) ? 1 : 0);
     double *table = tables + live.first_segment(v) * k,
            *gone = table + static_cast<size_t>(present) * k;
-    for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) {
+    for (size_t j = live.first_threshold(v); j < live.first_threshold(v + 1); ++j) {
       const double* d = jumps + j * k;
       double* after = table + (static_cast<size_t>(live.position(j)) + 1) * k;
       for (int32_t r = 0; r < k; ++r) table[r] -= d[r];
@@ -227,11 +227,11 @@ inline void edges_of(const ActiveSet& live, const double* all_sums, int32_t k, d
     for (int32_t i = 0; i < n * k; ++i) prefix[i + k] = prefix[i] + sums[i];
     const double *total = prefix + static_cast<size_t>(n) * k, *gone = sums + (n - 1) * k;
     if (live.levels(v)) {
-      double* own = edges + live.first_jump(v) * k;
+      double* own = edges + live.first_threshold(v) * k;
       for (int32_t i = 0; i < (n - 1) * k; ++i) own[i] = total[i % k] - 2.0 * sums[i];
       continue;
     }
-    for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) {
+    for (size_t j = live.first_threshold(v); j < live.first_threshold(v + 1); ++j) {
       const double* below = prefix + (static_cast<size_t>(live.position(j)) + 1) * k;
       const double left = live.missing(v) && live.left(j) ? 1.0 : 0.0;
       for (int32_t r = 0; r < k; ++r)

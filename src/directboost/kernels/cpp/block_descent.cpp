@@ -42,7 +42,7 @@ class BlockDescent {
 
  private:
   size_t jump_count(int32_t w) const {
-    return static_cast<size_t>(count_jumps(model_.n_bins[w], model_.kinds[w]));
+    return static_cast<size_t>(count_thresholds(model_.n_bins[w], model_.kinds[w]));
   }
 
   size_t table_size(int32_t w) const { return static_cast<size_t>(model_.n_bins[w]) * k_; }

@@ -8,7 +8,7 @@
 // adds -d to its own bin and +d to all others: prefix_j is the gradient of that bin.
 #pragma once
 
-#include "jumps.h"
+#include "thresholds.h"
 #include "penalties.h"
 
 namespace DB_SPACE {
@@ -65,13 +65,13 @@ class BlockSolver {
     BlockBins all{n, left_.get(), left_.get() + size, left_.get() + 2 * size};
     widen(G, n, all.G);
     widen(D, n, all.D);
-    widen(jumps, n_jumps(), jumps_.get());
+    widen(jumps, n_thresholds(), jumps_.get());
     std::memset(all.change, 0, size * sizeof(double));
     set_curvature(all.D);
     mark_live(jumps_.get());
     run(all, full_sweeps, segment_sweeps, tolerance);
     narrow(all.change, n, change);
-    narrow(jumps_.get(), n_jumps(), jumps);
+    narrow(jumps_.get(), n_thresholds(), jumps);
   }
 
  private:
@@ -132,11 +132,11 @@ class BlockSolver {
     for (int32_t r = 0; r < k_; ++r) scratch_.T[r] = scratch_.T[r] > floor ? scratch_.T[r] : floor;
   }
 
-  int32_t n_jumps() const { return count_jumps(n_, kind_); }
+  int32_t n_thresholds() const { return count_thresholds(n_, kind_); }
 
   void mark_live(const double* jumps) {
     live_count_ = 0;
-    for (int32_t j = 0; j < n_jumps(); ++j) {
+    for (int32_t j = 0; j < n_thresholds(); ++j) {
       live_[j] = 0;
       for (int32_t r = 0; r < k_; ++r)
         if (jumps[static_cast<size_t>(j) * k_ + r] != 0.0) live_[j] = 1;

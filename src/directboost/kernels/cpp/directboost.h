@@ -7,8 +7,9 @@
 // codes + f * m. The kind of a feature is DB_ORDERED (codes have an order), DB_WITH_MISSING
 // (ordered except for the last code, the missing value), DB_CATEGORICAL (no order) or DB_PRODUCT
 // (two codes, whether two stumps agree; ordered, but processed together with other products).
-// step_functions.py defines the numbering of the jumps. Jumps are always double, and so are tables
-// unless stated otherwise. `team` is null or the threads that help.
+// step_functions.py defines the numbering of the thresholds. Their signed coefficients, the jumps,
+// are always double, and so are tables unless stated otherwise. `team` is null or the threads that
+// help.
 //
 // Every kernel returns a status: DB_OK, or DB_OUT_OF_MEMORY if scratch memory cannot be allocated.
 // After a failure the output arrays are undefined; no memory is lost and the team stays usable.
@@ -129,28 +130,28 @@ DB_EXPORT void db_team_delete(DbTeam* team);
 // For tests: scratch allocations fail after the next `allocations` ones; -1 lifts the limit.
 DB_EXPORT void db_limit_scratch(int64_t allocations);
 
-// For every feature, the best price over its jumps and both polarities. Here and below, `sparse`
+// For every feature, the best price over its thresholds and both polarities. Here and below, `sparse`
 // holds the sparse features, or is null. q: 1, 2, or 0 for infinity. Ties within `tie` go to the
-// first jump, then to polarity +1.
+// first threshold, then to polarity +1.
 DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_bytes, int64_t m,
                                  const DbSparseCodes* sparse, int32_t n_features,
                                  const int32_t* n_bins, const uint8_t* kinds, const void* A,
                                  int32_t real_bytes, int32_t k, int32_t q, const double* costs,
-                                 double tie, double* price, int32_t* jump, int8_t* polarity);
+                                 double tie, double* price, int32_t* threshold, int8_t* polarity);
 
-// For every pair of features, the best price over the products of a jump of the one and a jump of
-// the other, in both polarities. Codes are (m, n), row-major. Only the first n_jumps[f] jumps of a
-// categorical feature exist. `pairs` (n_pairs, 2) are ordered by the first feature; `jumps`
-// (n_pairs, 2) are those of the best product. Ties go to the first jump of the first feature, then
-// of the second, then to polarity +1.
+// For every pair of features, the best price over the products of a stump on the one and a stump on
+// the other, in both polarities. Codes are (m, n), row-major. Only the first n_thresholds[f]
+// thresholds of a categorical feature exist. `pairs` (n_pairs, 2) are ordered by the first feature;
+// `thresholds` (n_pairs, 2) are those of the best product. Ties go to the first threshold of the
+// first feature, then of the second, then to polarity +1.
 DB_EXPORT int32_t DB_NAME(price_pairs)(DbTeam* team, const uint8_t* codes, int64_t m, int32_t n,
                                        const int32_t* n_bins, const uint8_t* kinds,
-                                       const int32_t* n_jumps, const int32_t* pairs,
+                                       const int32_t* n_thresholds, const int32_t* pairs,
                                        int32_t n_pairs, const void* A, int32_t real_bytes,
                                        int32_t k, int32_t q, const double* costs, double tie,
-                                       double* price, int32_t* jumps, int8_t* polarity);
+                                       double* price, int32_t* thresholds, int8_t* polarity);
 
-// Edges (n_jumps, k) of the positive polarity of every jump of one feature.
+// Edges (n_thresholds, k) of the positive polarity of every threshold of one feature.
 DB_EXPORT int32_t DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,
                                  int32_t kind, const void* A, int32_t real_bytes, int32_t k,
                                  double* out);

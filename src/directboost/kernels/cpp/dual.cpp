@@ -5,25 +5,6 @@
 
 namespace DB_SPACE {
 
-// x log x, 0 at 0.
-template <class Real>
-DB_INLINE Real entropy_of(Real x) {
-  constexpr Real floor = static_cast<Real>(1e-37);
-  return x * log_of(x > floor ? x : floor);
-}
-
-// The term of one entry with share v = tau U / c, per unit of c.
-template <int kLoss, class Real>
-DB_INLINE Real dual_term(Real v) {
-  if constexpr (kLoss == kSquaredHinge) {
-    return v - v * v / 4;
-  } else if constexpr (kLoss == kLogistic) {
-    return -(entropy_of(v) + entropy_of(v < 1 ? 1 - v : Real(0)));
-  } else {
-    return -entropy_of(v);
-  }
-}
-
 // Sums of the terms and of tau U, both without the own classes.
 struct DualSum {
   double terms, mass;
@@ -117,12 +98,9 @@ DB_EXPORT int32_t DB_NAME(dual_parts)(DbTeam* team, const DbLossRows* rows, cons
       share(team, pieces, [&](int32_t piece) {
         const int64_t begin = piece * size, end = begin + size < rows->m ? begin + size : rows->m;
         DualSum* sum = &sums[piece];
-        switch (rows->loss) {
-          case kLogistic: *sum = dual_rows<kLogistic>(*rows, u, tau, begin, end); break;
-          case kExponential: *sum = dual_rows<kExponential>(*rows, u, tau, begin, end); break;
-          case kMultinomial: *sum = dual_rows<kMultinomial>(*rows, u, tau, begin, end); break;
-          default: *sum = dual_rows<kSquaredHinge>(*rows, u, tau, begin, end);
-        }
+        with_loss(rows->loss, [&](auto loss) {
+          *sum = dual_rows<decltype(loss)::value>(*rows, u, tau, begin, end);
+        });
       });
     });
     DualSum total{0.0, 0.0};

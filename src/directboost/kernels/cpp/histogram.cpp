@@ -1,6 +1,6 @@
 // Histograms of several features, and the edges of the jumps of one.
 #include "histogram.h"
-#include "jumps.h"
+#include "thresholds.h"
 
 namespace DB_SPACE {
 
@@ -65,7 +65,7 @@ DB_EXPORT int32_t DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t 
     find_histograms(nullptr, codes, code_bytes, m, nullptr, &first, &n_bins, 1, A, real_bytes, k,
                     hist.get());
     sum_bins(hist.get(), n_bins, k, total.get());
-    walk_jumps(hist.get(), n_bins, static_cast<uint8_t>(kind), k, prefix.get(), [&](int32_t j) {
+    walk_thresholds(hist.get(), n_bins, static_cast<uint8_t>(kind), k, prefix.get(), [&](int32_t j) {
       for (int32_t r = 0; r < k; ++r)
         out[static_cast<size_t>(j) * k + r] = total[r] - 2.0 * prefix[r];
     });

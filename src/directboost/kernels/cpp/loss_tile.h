@@ -62,12 +62,8 @@ class LossTile {
   template <bool kFull>
   double value(Real shift) {
     Real *z = z_.get(), *u = u_.get(), *h = h_.get();
-    switch (rows_.loss) {
-      case kLogistic: logistic_entries<kFull>(size_, z, u, h); break;
-      case kExponential: exponential_entries<kFull>(size_, shift, z, u, h); break;
-      case kMultinomial: return multinomial<kFull>();
-      default: squared_hinge_entries<kFull>(size_, z, u, h);
-    }
+    if (rows_.loss == kMultinomial) return multinomial<kFull>();
+    loss_entries<kFull>(rows_.loss, size_, shift, z, u, h);
     return tile_.weighted_sum(z, unit_.get(), n_);
   }
 

@@ -24,7 +24,7 @@ class NewtonStep {
         product_(team, model, live),
         curvature_(live, ridge_.get(), k_, product_) {
     for (int32_t v = 0; v < live.features(); ++v)
-      for (size_t j = live.first_jump(v); j < live.first_jump(v + 1); ++j) nu_[j] = live.nu(v);
+      for (size_t j = live.first_threshold(v); j < live.first_threshold(v + 1); ++j) nu_[j] = live.nu(v);
     for (size_t j = 0; j < live.jumps(); ++j)
       std::memcpy(V_.get() + j * k_, live.weights(j), k_ * sizeof(double));
     live.sum([&](size_t i) { return model.ridge[i]; }, ridge_.get());

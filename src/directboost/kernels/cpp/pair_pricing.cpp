@@ -3,27 +3,27 @@
 // The edges of a product are T - 2 R - 2 K + 4 P: T is the sum of all rows of A, R and K are the
 // sums over the rows where the one and the other stump is -1, and P is the sum where both are. A
 // piece of work is one feature `a` with several partners. Its rows are put in the order of the code
-// of `a`, so that the sums P of a jump of `a` grow from those of the jump before it; what is left is
+// of `a`, so that the sums P of a threshold of `a` grow from those of the threshold before it; what is left is
 // a walk over the bins of each partner.
 #include <cmath>
 
 #include "histogram.h"
-#include "jumps.h"
+#include "thresholds.h"
 
 namespace DB_SPACE {
 
 constexpr int32_t kPartners = 8;       // partners that share each row of A that is loaded
 constexpr int32_t kMostPartners = 64;  // partners of a piece
 
-// Features with few bins, whose pairs are priced. `jumps` may be less than `count_jumps`: the last
-// codes of a categorical feature then have no jump.
+// Features with few bins, whose pairs are priced. `thresholds` may be less than `count_thresholds`: the last
+// codes of a categorical feature then have no threshold.
 struct PairBins {
   const uint8_t* codes;  // (m, n) row-major
   int64_t m;
   int32_t n;
   const int32_t* n_bins;
   const uint8_t* kinds;
-  const int32_t* n_jumps;
+  const int32_t* n_thresholds;
 
   int32_t largest(const int32_t* counts) const {
     int32_t most = 1;
@@ -39,22 +39,22 @@ struct PairSums {
   int32_t k;
   int32_t width;           // k, padded
   int32_t most_bins;       // largest number of bins of a feature
-  int32_t most_jumps;      // and of jumps
+  int32_t most_thresholds;      // and of thresholds
   const Real* total;       // (width,)
-  const Real* minus_side;  // (n, most_jumps, width): sums over the rows where the jump is -1
+  const Real* minus_side;  // (n, most_thresholds, width): sums over the rows where the threshold is -1
 
   const Real* minus_sides_of(int32_t f) const {
-    return minus_side + static_cast<size_t>(f) * most_jumps * width;
+    return minus_side + static_cast<size_t>(f) * most_thresholds * width;
   }
 };
 
-// Calls visit(j) for every jump, after `prefix` has become the sum of the bins where it is -1.
+// Calls visit(j) for every threshold, after `prefix` has become the sum of the bins where it is -1.
 template <int N, class Real, class Visit>
-DB_INLINE void walk_minus_sides(const Real* hist, int32_t n_bins, uint8_t kind, int32_t n_jumps,
+DB_INLINE void walk_minus_sides(const Real* hist, int32_t n_bins, uint8_t kind, int32_t n_thresholds,
                                 int32_t vectors, Real* prefix, Visit visit) {
   const size_t width = static_cast<size_t>(N > 0 ? N : vectors) * kRowLanes;
   if (kind == DB_CATEGORICAL) {
-    for (int32_t j = 0; j < n_jumps; ++j) {
+    for (int32_t j = 0; j < n_thresholds; ++j) {
       std::memcpy(prefix, hist + j * width, sizeof(Real) * width);
       visit(j);
     }
@@ -77,7 +77,7 @@ DB_INLINE void walk_minus_sides(const Real* hist, int32_t n_bins, uint8_t kind, 
 // the best one so far, by more than the width of a tie, is left out.
 struct Candidates {
   double* price;
-  int32_t* place;  // 2 (jump of a * jumps of b + jump of b) + (polarity < 0)
+  int32_t* place;  // 2 (threshold of a * thresholds of b + threshold of b) + (polarity < 0)
   int32_t count;
   double top;
 
@@ -117,17 +117,17 @@ DB_INLINE void norms_of(const RowVector<Real>* E, int32_t vectors, int32_t q, do
   *minus = q == 0 ? down.highest() : down.sum();
 }
 
-// Prices the products of one jump of `a` with all jumps of a partner. `hist` holds the sums over the
-// rows where the jump of `a` is -1, by the code of the partner; `base` is T - 2 R.
+// Prices the products of one threshold of `a` with all thresholds of a partner. `hist` holds the sums over the
+// rows where the threshold of `a` is -1, by the code of the partner; `base` is T - 2 R.
 template <int N, class Real>
-void price_products(const Real* hist, int32_t n_bins, uint8_t kind, int32_t n_jumps,
+void price_products(const Real* hist, int32_t n_bins, uint8_t kind, int32_t n_thresholds,
                     const Real* minus_sides, const Real* base, int32_t vectors, int32_t q,
                     double tie, int32_t first_place, Real* prefix, Candidates* best) {
   using V = RowVector<Real>;
   const int32_t n = N > 0 ? N : vectors;
   constexpr int kMost = N > 0 ? N : 1;
   const V two = V::all(2), four = V::all(4);
-  walk_minus_sides<N>(hist, n_bins, kind, n_jumps, vectors, prefix, [&](int32_t j) {
+  walk_minus_sides<N>(hist, n_bins, kind, n_thresholds, vectors, prefix, [&](int32_t j) {
     const Real* K = minus_sides + static_cast<size_t>(j) * n * kRowLanes;
     double plus = 0.0, minus = 0.0;
     if constexpr (N > 0) {
@@ -224,7 +224,7 @@ struct PairPrices {
   double tie;
   const double* costs;
   double* price;
-  int32_t* jumps;  // (n_pairs, 2)
+  int32_t* thresholds;  // (n_pairs, 2)
   int8_t* polarity;
 };
 
@@ -233,10 +233,10 @@ template <int N, class Real>
 void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
                     const int32_t* partners, int32_t count, int32_t first_pair,
                     const PairPrices& out) {
-  const int32_t vectors = sums.width / kRowLanes, jumps = bins.n_jumps[a];
+  const int32_t vectors = sums.width / kRowLanes, thresholds = bins.n_thresholds[a];
   const size_t width = sums.width, stride = static_cast<size_t>(sums.most_bins) * width;
   const OrderedRows<Real> rows(bins, sums, a, partners, count);
-  const size_t most = 2 * static_cast<size_t>(jumps) * sums.most_jumps;
+  const size_t most = 2 * static_cast<size_t>(thresholds) * sums.most_thresholds;
   Scratch<Real> hist(kPartners * stride), base(width), prefix(width);
   Scratch<double> price(kPartners * most, Uninitialised());
   Scratch<int32_t> place(kPartners * most, Uninitialised());
@@ -248,20 +248,20 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
     const auto add = [&](int32_t code) {
       rows.template add_some<N>(code, first, n, count, stride, vectors, hist.get());
     };
-    const auto scan = [&](int32_t jump) {
-      const Real* R = sums.minus_sides_of(a) + static_cast<size_t>(jump) * width;
+    const auto scan = [&](int32_t threshold) {
+      const Real* R = sums.minus_sides_of(a) + static_cast<size_t>(threshold) * width;
       for (size_t r = 0; r < width; ++r) base[r] = sums.total[r] - 2 * R[r];
       for (int32_t j = 0; j < n; ++j) {
         const int32_t b = partners[first + j];
-        price_products<N>(hist.get() + j * stride, bins.n_bins[b], bins.kinds[b], bins.n_jumps[b],
+        price_products<N>(hist.get() + j * stride, bins.n_bins[b], bins.kinds[b], bins.n_thresholds[b],
                           sums.minus_sides_of(b), base.get(), vectors, out.q, out.tie,
-                          jump * bins.n_jumps[b], prefix.get(), best + j);
+                          threshold * bins.n_thresholds[b], prefix.get(), best + j);
       }
     };
     const auto clear = [&] { std::memset(hist.get(), 0, sizeof(Real) * kPartners * stride); };
     clear();
     if (bins.kinds[a] == DB_CATEGORICAL) {
-      for (int32_t jump = 0; jump < jumps; ++jump) add(jump), scan(jump), clear();
+      for (int32_t threshold = 0; threshold < thresholds; ++threshold) add(threshold), scan(threshold), clear();
     } else {
       const int32_t n_bins = bins.n_bins[a];
       for (int32_t code = 0; code + 1 < n_bins; ++code) add(code), scan(code);
@@ -273,19 +273,19 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
     }
     for (int32_t j = 0; j < n; ++j) {
       const int32_t pair = first_pair + first + j, found = best[j].first_of_best(out.tie);
-      const int32_t of_b = bins.n_jumps[partners[first + j]];
+      const int32_t of_b = bins.n_thresholds[partners[first + j]];
       out.price[pair] = best[j].top / out.costs[pair];
-      out.jumps[2 * pair] = found / 2 / of_b;
-      out.jumps[2 * pair + 1] = found / 2 % of_b;
+      out.thresholds[2 * pair] = found / 2 / of_b;
+      out.thresholds[2 * pair + 1] = found / 2 % of_b;
       out.polarity[pair] = found % 2 == 0 ? 1 : -1;
     }
   }
 }
 
-// The sums over the minus sides of all jumps of all features, and the total.
+// The sums over the minus sides of all thresholds of all features, and the total.
 template <class Real>
 void sum_minus_sides(DbTeam* team, const PairBins& bins, const Real* A, int32_t k, int32_t width,
-                     int32_t most_bins, int32_t most_jumps, Real* total, Real* out) {
+                     int32_t most_bins, int32_t most_thresholds, Real* total, Real* out) {
   const int32_t vectors = width / kRowLanes;
   share(team, bins.n, [&](int32_t f) {
     Scratch<Real> hist(static_cast<size_t>(most_bins) * width), prefix(width);
@@ -295,8 +295,8 @@ void sum_minus_sides(DbTeam* team, const PairBins& bins, const Real* A, int32_t 
         add_row<K>(hist.get() + static_cast<size_t>(bins.codes[i * bins.n + f]) * width, A + i * k,
                    k);
     });
-    Real* own = out + static_cast<size_t>(f) * most_jumps * width;
-    walk_minus_sides<0>(hist.get(), bins.n_bins[f], bins.kinds[f], bins.n_jumps[f], vectors,
+    Real* own = out + static_cast<size_t>(f) * most_thresholds * width;
+    walk_minus_sides<0>(hist.get(), bins.n_bins[f], bins.kinds[f], bins.n_thresholds[f], vectors,
                         prefix.get(), [&](int32_t j) {
                           std::memcpy(own + static_cast<size_t>(j) * width, prefix.get(),
                                       sizeof(Real) * width);
@@ -321,28 +321,28 @@ inline int32_t cut_pieces(const int32_t* pairs, int32_t n_pairs, int32_t* ends) 
 
 DB_EXPORT int32_t DB_NAME(price_pairs)(DbTeam* team, const uint8_t* codes, int64_t m, int32_t n,
                                        const int32_t* n_bins, const uint8_t* kinds,
-                                       const int32_t* n_jumps, const int32_t* pairs,
+                                       const int32_t* n_thresholds, const int32_t* pairs,
                                        int32_t n_pairs, const void* A, int32_t real_bytes,
                                        int32_t k, int32_t q, const double* costs, double tie,
-                                       double* price, int32_t* jumps, int8_t* polarity) {
+                                       double* price, int32_t* thresholds, int8_t* polarity) {
   using namespace DB_SPACE;
   return status_of([&] {
     if (n_pairs == 0) return;
-    const PairBins bins{codes, m, n, n_bins, kinds, n_jumps};
-    const PairPrices out{q, tie, costs, price, jumps, polarity};
+    const PairBins bins{codes, m, n, n_bins, kinds, n_thresholds};
+    const PairPrices out{q, tie, costs, price, thresholds, polarity};
     const int32_t width = padded(k);
-    const int32_t most_bins = bins.largest(n_bins), most_jumps = bins.largest(n_jumps);
+    const int32_t most_bins = bins.largest(n_bins), most_thresholds = bins.largest(n_thresholds);
     Scratch<int32_t> ends(n_pairs), partners(n_pairs);
     for (int32_t i = 0; i < n_pairs; ++i) partners[i] = pairs[2 * i + 1];
     const int32_t pieces = cut_pieces(pairs, n_pairs, ends.get());
     with_reals(real_bytes, [&](auto* real) {
       using Real = Pointee<decltype(real)>;
       const Real* rows = static_cast<const Real*>(A);
-      Scratch<Real> total(width), minus_sides(static_cast<size_t>(n) * most_jumps * width);
-      sum_minus_sides(team, bins, rows, k, width, most_bins, most_jumps, total.get(),
+      Scratch<Real> total(width), minus_sides(static_cast<size_t>(n) * most_thresholds * width);
+      sum_minus_sides(team, bins, rows, k, width, most_bins, most_thresholds, total.get(),
                       minus_sides.get());
       const PairSums<Real> sums{rows,       k,           width,
-                                most_bins,  most_jumps,  total.get(),
+                                most_bins,  most_thresholds,  total.get(),
                                 minus_sides.get()};
       share(team, pieces, [&](int32_t piece) {
         const int32_t begin = piece > 0 ? ends[piece - 1] : 0;

@@ -156,7 +156,7 @@ class Preconditioner {
     for (int32_t v = 0; v < live_.features(); ++v) {
       for (int32_t r = 0; r < k_; ++r, ++place) {
         size_t n = 0;
-        for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j)
+        for (size_t j = live_.first_threshold(v); j < live_.first_threshold(v + 1); ++j)
           n += V[j * k_ + r] != 0.0;
         first_[place + 1] = first_[place] + n;
       }
@@ -191,7 +191,7 @@ class Preconditioner {
   void fill_members(int32_t v, int32_t r, const double* V) {
     uint32_t* all = members_.get() + first_[static_cast<size_t>(v) * k_ + r];
     size_t n = 0;
-    for (size_t j = live_.first_jump(v); j < live_.first_jump(v + 1); ++j) {
+    for (size_t j = live_.first_threshold(v); j < live_.first_threshold(v + 1); ++j) {
       if (V[j * k_ + r] == 0.0) continue;
       const int32_t here = live_.position(j);
       size_t at = n++;
@@ -281,7 +281,7 @@ class Preconditioner {
     for (size_t a = 0; a < n; ++a) x[a] -= along * u[a];
   }
 
-  size_t members_of(int32_t v) const { return live_.first_jump(v + 1) - live_.first_jump(v); }
+  size_t members_of(int32_t v) const { return live_.first_threshold(v + 1) - live_.first_threshold(v); }
 
   // The mean of a place, m = edges of its curvature over the root of their sum, and the solution g
   // for m without the shared part: (A - share m m')^-1 m = A^-1 m / (1 - share m' A^-1 m).
@@ -321,7 +321,7 @@ class Preconditioner {
   }
 
   void apply_feature(int32_t v, const double* residual, double* scaled) {
-    const size_t begin = live_.first_jump(v) * k_, end = live_.first_jump(v + 1) * k_;
+    const size_t begin = live_.first_threshold(v) * k_, end = live_.first_threshold(v + 1) * k_;
     for (size_t i = begin; i < end; ++i) scaled[i] = residual[i] * inverse_[i];
     Scratch<double> level(members_of(v) + 1);
     for (int32_t r = 0; r < k_; ++r) {

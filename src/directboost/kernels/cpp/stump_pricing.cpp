@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "histogram.h"
-#include "jumps.h"
+#include "thresholds.h"
 #include "penalties.h"
 
 namespace DB_SPACE {
@@ -39,18 +39,18 @@ struct Prices {
   const double* costs;
   double tie;
   double* price;
-  int32_t* jump;
+  int32_t* threshold;
   int8_t* polarity;
 
-  // `scratch` holds the prices of all jumps and two rows of sums.
+  // `scratch` holds the prices of all thresholds and two rows of sums.
   template <class Real>
   void take_best(int32_t f, const Real* hist, int32_t n_bins, int32_t k, double* scratch) const {
-    price[f] = 0.0, jump[f] = 0, polarity[f] = 1;
+    price[f] = 0.0, threshold[f] = 0, polarity[f] = 1;
     if (n_bins < 2) return;
     double *total = scratch, *prefix = total + k, *prices = prefix + k;
     sum_bins(hist, n_bins, k, total);
     int32_t count = 0;
-    walk_jumps(hist, n_bins, kinds[f], k, prefix, [&](int32_t j) {
+    walk_thresholds(hist, n_bins, kinds[f], k, prefix, [&](int32_t j) {
       const DualNorms both = dual_norms(total, prefix, k, q);
       prices[2 * j] = both.plus;
       prices[2 * j + 1] = both.minus;
@@ -58,7 +58,7 @@ struct Prices {
     });
     const int32_t best = first_of_best(prices, 2 * count, tie, price + f);
     price[f] /= costs[f];
-    jump[f] = best / 2;
+    threshold[f] = best / 2;
     polarity[f] = best % 2 == 0 ? 1 : -1;
   }
 };
@@ -87,11 +87,11 @@ DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_b
                                  const DbSparseCodes* sparse, int32_t n_features,
                                  const int32_t* n_bins, const uint8_t* kinds, const void* A,
                                  int32_t real_bytes, int32_t k, int32_t q, const double* costs,
-                                 double tie, double* price, int32_t* jump, int8_t* polarity) {
+                                 double tie, double* price, int32_t* threshold, int8_t* polarity) {
   using namespace DB_SPACE;
   return status_of([&] {
     const int32_t size = features_per_piece(m * k);
-    const Prices out{kinds, q, costs, tie, price, jump, polarity};
+    const Prices out{kinds, q, costs, tie, price, threshold, polarity};
     Scratch<int32_t> order(n_features), bins(n_features);
     Scratch<double> total(k);
     with_types(code_bytes, real_bytes, [&](auto* code, auto* real) {

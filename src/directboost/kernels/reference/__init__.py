@@ -18,6 +18,6 @@ from .binning import (
     ranges,
 )
 from .block_descent import model_epoch, solve_block
-from .losses import dual_parts, dual_pass, loss_pass
+from .losses import dual_parts, loss_pass
 from .newton import model_newton
 from .pairs import price_pairs

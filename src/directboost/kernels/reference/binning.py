@@ -60,9 +60,9 @@ def _histogram(codes: Ints, n_bins: int, A: Scores) -> Array:
 
 
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:
-    """Return the edges (n_jumps, k) of the positive polarity of every jump of one feature.
+    """Return the edges (n_thresholds, k) of the stumps of positive polarity of one feature.
 
-    The edges of a jump are the sum of A over the rows where it is +1 minus the sum over the rows
+    The edges of a stump are the sum of A over the rows where it is +1 minus the sum over the rows
     where it is -1: the total minus twice the latter. See `step_functions.answers`.
     """
     return edges_of(_histogram(codes, n_bins, A), kind)
@@ -83,22 +83,23 @@ def price(
     team: Team | None = None,
     sparse: SparseCodes | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return for every feature the largest price, and the jump and polarity that attain it.
+    """Return for every feature the largest price, and the threshold and polarity that attain it.
 
-    The price of a jump is the q-norm of the positive part of its edges (of minus its edges for
+    The price of a threshold is the q-norm of the positive part of its edges (of minus its edges for
     polarity -1) divided by the cost of the feature. Prices within 1e-12 relative (1e-6 for single
-    precision) are ties: the first jump wins, then polarity +1. Features without jumps have price 0.
+    precision) are ties: the first threshold wins, then polarity +1. Features without thresholds
+    have price 0.
     """
     d, tie = n_bins.size, tie_width(A)
-    best, jump, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
+    best, threshold, polarity = np.zeros(d), np.zeros(d, np.int32), np.ones(d, np.int8)
     for f in range(d):
         E = edges(codes_of(codes, sparse, f), int(n_bins[f]), int(kinds[f]), A)
         if E.shape[0]:
             prices = np.stack([dual_norm(E, q), dual_norm(-E, q)], axis=1).ravel()
             first = int(np.argmax(prices >= prices.max() * (1.0 - tie)))
-            best[f], jump[f] = prices.max() / costs[f], first // 2
+            best[f], threshold[f] = prices.max() / costs[f], first // 2
             polarity[f] = 1 if first % 2 == 0 else -1
-    return best, jump, polarity
+    return best, threshold, polarity
 
 
 def add_tables(

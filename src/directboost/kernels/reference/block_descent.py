@@ -26,7 +26,7 @@ def solve_block(
     jumps: Array,
     signs: Ints | None = None,
 ) -> Array:
-    """Move the jumps (n_jumps, k) of a feature, in place, and return the change of its table.
+    """Move the jumps (n_thresholds, k) of a feature, in place, and return the change of its table.
 
     Minimises over the jumps v, with g the change of the table they make,
     ``sum_t (-G_t g_t + D_t g_t^2 / 2) + nu sum_j (||v_j+||_p + ||v_j-||_p)``
@@ -168,7 +168,7 @@ def model_epoch(work: QuadraticModelArrays, team: Team | None = None) -> float:
 
 def _visit(work: QuadraticModelArrays, w: int) -> float:
     bins = slice(work.first_bin[w], work.first_bin[w + 1])
-    jumps = work.jumps[work.first_jump[w] : work.first_jump[w + 1]]
+    jumps = work.jumps[work.first_threshold[w] : work.first_threshold[w + 1]]
     codes, ridge = work.codes[work.features[w]], work.ridge[bins]
     if jumps.shape[0] == 0:
         return 0.0

@@ -13,7 +13,6 @@ from ..structs import (
     LossValues,
     SearchDirection,
     Wanted,
-    own_class_dual,
 )
 from ..threads import Team
 
@@ -64,21 +63,13 @@ def loss_pass(
     return LossValues(value=value, **returned)
 
 
-def dual_pass(rows: LossRows, U: Scores, tau: float, team: Team | None = None) -> float:
-    """Return the dual objective at U shrunk by tau.
-
-    The entries r != y_i are multiplied by tau; every loss has its own rule for those at r = y_i.
-    """
-    value, mass = dual_parts(rows, U, tau, team)
-    return value + own_class_dual(rows, mass)
-
-
 def dual_parts(
     rows: LossRows, U: Scores, tau: float, team: Team | None = None
 ) -> tuple[float, float]:
-    """Return the terms of the entries r != y_i of `dual_pass`, and their mass.
+    """Return the terms r != y_i of the dual objective at U shrunk by tau, and their mass.
 
-    Both are sums over the rows. `own_class_dual` of the total mass gives the other terms.
+    Both are sums over the rows. The entries r != y_i are multiplied by tau; every loss has its own
+    rule for those at r = y_i, and `own_class_dual` of the total mass gives their terms.
     """
     unit = rows.c.astype(np.float64) * (rows.k if rows.loss == MULTINOMIAL else 1)
     v = tau * U.astype(np.float64) / unit[:, None]

@@ -110,14 +110,14 @@ class _ActiveSet:
 
     def __init__(self, work: QuadraticModelArrays, places: Ints) -> None:
         self._work = work
-        self.feature = np.searchsorted(work.first_jump, places, side="right") - 1
+        self.feature = np.searchsorted(work.first_threshold, places, side="right") - 1
         self.nu = work.nu[self.feature]
         self._answers = []
         for w in np.unique(self.feature):
             rows = np.flatnonzero(self.feature == w)
-            jump = places[rows] - work.first_jump[w]
+            threshold = places[rows] - work.first_threshold[w]
             every = answers(int(work.n_bins[w]), int(work.kinds[w]))
-            self._answers.append((w, rows, every[jump]))
+            self._answers.append((w, rows, every[threshold]))
 
     def _bins(self, w: int) -> slice:
         return slice(self._work.first_bin[w], self._work.first_bin[w + 1])

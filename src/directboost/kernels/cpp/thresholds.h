@@ -1,4 +1,4 @@
-// The jumps of a feature: their number, and the sums that give their edges.
+// The thresholds of a feature: their number, and the sums that give their edges.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace DB_SPACE {
 
-// Number of jumps of a feature; see step_functions.py.
-inline int32_t count_jumps(int32_t n_bins, uint8_t kind) {
+// Number of thresholds of a feature; see step_functions.py.
+inline int32_t count_thresholds(int32_t n_bins, uint8_t kind) {
   if (n_bins < 2) return 0;
   if (kind == DB_CATEGORICAL) return n_bins;
   return n_bins - 1 + (kind == DB_WITH_MISSING ? n_bins - 2 : 0);
 }
 
-// Visits the jumps of a feature in order; `prefix` is the sum of the bins where the jump is -1.
+// Visits the thresholds of a feature in order; `prefix` is the sum of the bins where it is -1.
 template <class Real, class Visit>
-inline void walk_jumps(const Real* hist, int32_t n_bins, uint8_t kind, int32_t k, double* prefix,
-                       Visit visit) {
+inline void walk_thresholds(const Real* hist, int32_t n_bins, uint8_t kind, int32_t k,
+                            double* prefix, Visit visit) {
   if (kind == DB_CATEGORICAL) {
     for (int32_t j = 0; j < n_bins; ++j) {
       for (int32_t r = 0; r < k; ++r) prefix[r] = hist[static_cast<size_t>(j) * k + r];
