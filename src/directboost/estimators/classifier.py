@@ -118,8 +118,9 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
 
     def _with_signs(self, settings: FitSettings, rows: _Rows) -> _Rows:
         """Return the data with the sign constraints that `monotonic_cst` asks for."""
-        check_signs_supported(settings)
         signs = monotone_signs(self.monotonic_cst, feature_names(self), rows)
+        if signs is not None:
+            check_signs_supported(settings)
         return replace(rows, signs=signs)
 
     @contextmanager
