@@ -106,6 +106,10 @@ class Record:
         Seconds since the start of the fit.
     bytes_moved : int
         Bytes sent since the previous record, if the rows are on a cluster; otherwise 0.
+    iterations : int or None
+        Iterations of the solver of the restricted master problem since the previous record.
+    solved : bool or None
+        Whether that solver reached the accuracy it was asked for. Both are None if unknown.
 
     Examples
     --------
@@ -129,6 +133,8 @@ class Record:
     seconds_master: float
     seconds: float
     bytes_moved: int = 0
+    iterations: int | None = None
+    solved: bool | None = None
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -212,5 +212,6 @@ def _set_baseline_attributes(model: Any, document: JSONObject) -> None:
 
 
 def _records(kind: Any, columns: JSONObject) -> list[Any]:
-    rows = zip(*columns.values(), strict=True)
-    return [kind(**dict(zip(columns, row, strict=True))) for row in rows]
+    known = {name: values for name, values in columns.items() if values is not None}
+    rows = zip(*known.values(), strict=True)
+    return [kind(**dict(zip(known, row, strict=True))) for row in rows]

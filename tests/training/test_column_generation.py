@@ -627,3 +627,18 @@ class TestForgetting:
         assert dropped.certificate.relative_gap <= 1e-6
         assert dropped.certificate.primal == pytest.approx(kept.certificate.primal, rel=1e-6)
         check_outcome(dropped, goal)
+
+
+def test_records_hold_what_the_solver_reported():
+    """Each record has the iterations of the solve before it; the first round follows no solve."""
+    reported = []
+
+    class Reporting(LBFGSB):
+        def solve(self, problem, start, accuracy):
+            result = super().solve(problem, start, accuracy)
+            reported.append((result.iterations, result.solved))
+            return result
+
+    found = [(r.iterations, r.solved) for r in boost(Reporting()).state.history]
+    assert found == [(0, True), *reported]
+    assert any(iterations > 1 for iterations, _ in found)

@@ -84,6 +84,8 @@ class LoopState:
         The coefficients of the edges at U, if the solver computed them.
     best_U : (m, k) array or None
         The dual point of the best lower bound.
+    iterations, solved : int, bool
+        What the solver reported of the last solve, until it is recorded.
     """
 
     columns: Columns
@@ -97,6 +99,8 @@ class LoopState:
     round: int = 0
     seconds_pricing: float = 0.0
     seconds_master: float = 0.0
+    iterations: int = 0
+    solved: bool = True
     history: list[Record] = field(default_factory=list)
     stages: list[Any] = field(default_factory=list)
 
@@ -203,8 +207,11 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
         seconds_master=state.seconds_master,
         seconds=time.perf_counter() - started,
         bytes_moved=oracle.traffic(),
+        iterations=state.iterations,
+        solved=state.solved,
     )
     state.history.append(record)
+    state.iterations, state.solved = 0, True
     status = state.stopping.status_after(record, state.columns.whole_features)
     if status is not None:
         return status
@@ -267,6 +274,7 @@ def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added:
         state.stopping.forget_best_gap()
     value = result.value if result.value is not None else problem.value(result.W)
     state.U, state.A = result.U, result.A
+    state.iterations, state.solved = result.iterations, result.solved
     if value <= state.primal:
         state.W, state.primal = state.columns.prune(result.W), value
     if settings.keep_stages:

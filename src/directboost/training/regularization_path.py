@@ -250,6 +250,8 @@ def certify_start(context: FitContext, start: WarmStart, seconds: float) -> Solu
         seconds_pricing=0.0,
         seconds_master=0.0,
         seconds=seconds,
+        iterations=0,
+        solved=True,
     )
     stopping = StoppingRule(settings.tol)
     stopping.request = stop_request(settings.callbacks, record)

@@ -46,9 +46,11 @@ def _check_length(values: Sequence[Any], place: str, length: int) -> None:
 
 
 def _check_columns(plain: JSONObject, place: str) -> int:
-    """Check that all columns have the same length, and return it."""
+    """Check that all columns that are present have the same length, and return it."""
     first = next(iter(plain))
     for key, values in plain.items():
+        if values is None:
+            continue
         reason = f"its length {len(values)} differs from the length {len(plain[first])} of {first}"
         require(len(values) == len(plain[first]), f"{place}.{key}", reason)
     return len(plain[first])

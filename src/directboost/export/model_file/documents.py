@@ -258,7 +258,11 @@ def _baseline_parts(model: Any) -> JSONObject:
 
 
 def _columns(records: list[Any], fields: Object) -> JSONObject:
-    return {name: [_cell(getattr(record, name)) for record in records] for name in fields.keys}
+    columns = {
+        name: [_cell(getattr(record, name)) for record in records]
+        for name in (*fields.keys, *fields.optional)
+    }
+    return {name: values for name, values in columns.items() if None not in values}
 
 
 def _cell(value: Any) -> Any:

@@ -100,7 +100,7 @@ HISTORY = Object({
         ("primal", "dual", "gap", "relative_gap", "max_price", "nu", "seconds_pricing",
          "seconds_master", "seconds"), _ANY_NUMBERS),
     "bytes_moved": _COUNTS,
-})  # fmt: skip
+}, {"iterations": _COUNTS, "solved": ListOf(Boolean())})  # fmt: skip
 #: Columns of the history of a baseline.
 ROUNDS = Object({
     "round": _COUNTS, "learners": _COUNTS,
