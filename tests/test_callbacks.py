@@ -29,7 +29,7 @@ def record(number, seconds, gap=0.125):
 def test_record_names_its_fields():
     names = Record.names()
     assert names[:4] == ("round", "columns", "primal", "dual")
-    assert len(names) == 12
+    assert len(names) == 14
     assert all(hasattr(record(0, 0.0), name) for name in names)
 
 

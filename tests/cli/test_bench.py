@@ -9,7 +9,7 @@ from rich.console import Console
 from directboost import cli
 from directboost.cli.bench import _command, print_table
 from directboost.research.bench import Table, growth, quality, speed, suite
-from directboost.research.bench.growth import Plan, Size
+from directboost.research.bench.growth import Size, SizeGrid
 from directboost.research.bench.report import Column
 
 
@@ -19,7 +19,7 @@ def tiny(monkeypatch):
     monkeypatch.setattr(speed, "fit_in_subprocess", lambda parts, method: {"peak": 2**20})
     monkeypatch.setattr(quality, "_other_methods", lambda parts, terms: [])
     monkeypatch.setattr(quality, "NUS", (0.1,))
-    monkeypatch.setattr(growth, "QUICK", Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
+    monkeypatch.setattr(growth, "QUICK", SizeGrid(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
 
 
 @pytest.mark.usefixtures("tiny")

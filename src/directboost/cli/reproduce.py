@@ -9,7 +9,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..research.experiments import EXPERIMENTS, Done, Effort, Experiment, Plan, duration, run
+from ..research.experiments import (
+    EXPERIMENTS,
+    Done,
+    Effort,
+    Experiment,
+    Reproduction,
+    duration,
+    run,
+)
 from .options import option
 
 _DEFAULT_OUT = Path("experiments")
@@ -46,10 +54,10 @@ def reproduce(
     flags = [] if effort is Effort.USUAL else [f"--{effort}"]
     flags += [] if out == _DEFAULT_OUT else ["--out", str(out)]
     command = shlex.join(["directboost", "reproduce", *(names or []), *flags])
-    plan = Plan(chosen, effort, out, jobs, command)
-    _announce(plan, console)
+    work = Reproduction(chosen, effort, out, jobs, command)
+    _announce(work, console)
     try:
-        _run(plan, console)
+        _run(work, console)
     except SystemExit:
         console.print("Interrupted; finished trials are kept, and the same command resumes the run")
         raise
@@ -75,19 +83,19 @@ def _select(names: list[str], console: Console) -> list[Experiment]:
     return chosen
 
 
-def _announce(plan: Plan, console: Console) -> None:
+def _announce(work: Reproduction, console: Console) -> None:
     """Print the estimated duration of every experiment."""
-    times = {experiment.name: plan.estimate(experiment) for experiment in plan.experiments}
+    times = {experiment.name: work.estimate(experiment) for experiment in work.experiments}
     for name, seconds in times.items():
         console.print(f"{name}: {'about ' + duration(seconds) if seconds else 'already finished'}")
-    cores = "one core" if plan.jobs == 1 else f"{plan.jobs} cores"
+    cores = "one core" if work.jobs == 1 else f"{work.jobs} cores"
     console.print(f"total: about {duration(sum(times.values()))} on {cores}")
 
 
-def _run(plan: Plan, console: Console) -> None:
+def _run(work: Reproduction, console: Console) -> None:
     """Run the experiments; show finished trials on standard error, as a bar or a log."""
     if not console.is_terminal:
-        _print_reports(run(plan, lambda done: console.print(_log_line(done), soft_wrap=True)))
+        _print_reports(run(work, lambda done: console.print(_log_line(done), soft_wrap=True)))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
@@ -97,7 +105,7 @@ def _run(plan: Plan, console: Console) -> None:
             text = f"{done.experiment.name}: {done.trial.key}"
             bar.update(task, description=text, completed=done.finished, total=done.total)
 
-        _print_reports(run(plan, update))
+        _print_reports(run(work, update))
 
 
 def _print_reports(pages: Iterator[Path]) -> None:

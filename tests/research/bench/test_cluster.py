@@ -6,10 +6,10 @@ pytest.importorskip("distributed")
 
 from directboost import cli
 from directboost.research.bench import Results, Run, Suite, check, cluster, suite
-from directboost.research.bench.cluster import Fit, Plan
+from directboost.research.bench.cluster import ClusterFits, Fit
 from directboost.research.bench.forecast import measure_rates
 
-TINY = Plan(Fit(400, 3, 2, nu=0.1), (), Fit(200, 2, 2, nu=0.2))
+TINY = ClusterFits(Fit(400, 3, 2, nu=0.1), (), Fit(200, 2, 2, nu=0.2))
 
 
 @pytest.mark.parametrize(

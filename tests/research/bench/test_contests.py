@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from directboost.research.bench import growth, quality, speed
-from directboost.research.bench.growth import Plan, Size
+from directboost.research.bench.growth import Size, SizeGrid
 from directboost.research.bench.measure import compare_methods
 from directboost.research.bench.methods import DirectBoost, LightGBM, Method
 
@@ -118,8 +118,8 @@ def test_an_ebm_out_of_time_has_a_row(iris, terms, monkeypatch):
 
 
 def test_growth(terms):
-    plan = Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4))
-    rows = growth.measure_growth(plan, terms)
+    grid = SizeGrid(Size(80, 3, 2), (80, 160), (3, 6), (2, 4))
+    rows = growth.measure_growth(grid, terms)
     assert [(r["axis"], r["m"], r["d"], r["k"]) for r in rows] == [
         *(("m", 80, 3, 2), ("m", 160, 3, 2), ("d", 80, 3, 2)),
         *(("d", 80, 6, 2), ("k", 80, 3, 2), ("k", 80, 3, 4)),

@@ -5,7 +5,7 @@ import pytest
 
 from directboost.research.bench import Results, Run, Suite, check, growth, quality, suite
 from directboost.research.bench import speed as hinge
-from directboost.research.bench.growth import Plan, Size
+from directboost.research.bench.growth import Size, SizeGrid
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def tiny(monkeypatch):
     """Shrink everything that has a size."""
     monkeypatch.setattr(quality, "_other_methods", lambda parts, terms: [])
     monkeypatch.setattr(quality, "NUS", (0.1, 0.03))
-    monkeypatch.setattr(growth, "FULL", Plan(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
+    monkeypatch.setattr(growth, "FULL", SizeGrid(Size(80, 3, 2), (80, 160), (3, 6), (2, 4)))
     monkeypatch.setattr(growth, "MEMORY", Size(300, 3, 2))
     monkeypatch.setattr(hinge, "STUMPS", 3)
 

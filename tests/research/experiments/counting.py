@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from directboost.research.experiments.base import Effort, Experiment, Outcome, Table, Trial
+from directboost.research.experiments.base import Effort, Experiment, Table, Trial, TrialResult
 
 
 class Counting(Experiment):
@@ -33,7 +33,7 @@ class Counting(Experiment):
         if n in self.fails:
             raise KeyboardInterrupt
         (self.folder / f"ran {n}").touch()
-        return Outcome([{"n": n, "square": float(n**2)}], {"numbers": np.arange(n)})
+        return TrialResult([{"n": n, "square": float(n**2)}], {"numbers": np.arange(n)})
 
     def tables(self, results):
         rows = [[str(row["n"]), f"{row['square']:.0f}"] for row in results.rows]
@@ -54,4 +54,4 @@ class Waiting(Counting):
         (self.folder / f"{os.getpid()} {trial.key} {ignored}").touch()
         with contextlib.suppress(KeyboardInterrupt):
             time.sleep(600.0)
-        return Outcome([{"n": trial.settings["n"], "square": float("nan")}])
+        return TrialResult([{"n": trial.settings["n"], "square": float("nan")}])

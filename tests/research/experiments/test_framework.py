@@ -10,8 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from directboost.research.experiments import EXPERIMENTS, Effort, Plan, duration, methods, run
-from directboost.research.experiments.base import Outcome, Table, Trial
+from directboost.research.experiments import (
+    EXPERIMENTS,
+    Effort,
+    Reproduction,
+    duration,
+    methods,
+    run,
+)
+from directboost.research.experiments.base import Table, Trial, TrialResult
 from directboost.research.experiments.runner import Store, markdown, write_csv
 from tests.research.experiments.counting import Counting
 
@@ -32,8 +39,10 @@ def worked_on(folder):
 def test_a_run_writes_rows_picture_and_page(places, jobs):
     worked, out = places
     told = []
-    plan = Plan([Counting(worked)], Effort.QUICK, out, jobs, "directboost reproduce counting")
-    pages = list(run(plan, told.append))
+    work = Reproduction(
+        [Counting(worked)], Effort.QUICK, out, jobs, "directboost reproduce counting"
+    )
+    pages = list(run(work, told.append))
     home = out / "quick" / "counting"
     assert pages == [home / "README.md"]
     assert worked_on(worked) == [0, 1, 2]
@@ -52,11 +61,11 @@ def test_a_run_writes_rows_picture_and_page(places, jobs):
 
 def test_a_short_run_leaves_the_report_of_a_full_one_alone(places):
     worked, out = places
-    (full,) = run(Plan([Counting(worked)], Effort.FULL, out, 1), lambda done: None)
+    (full,) = run(Reproduction([Counting(worked)], Effort.FULL, out, 1), lambda done: None)
     assert full == out / "counting" / "README.md"
     before = full.read_text()
     for effort in (Effort.QUICK, Effort.USUAL):
-        (page,) = run(Plan([Counting(worked)], effort, out, 1), lambda done: None)
+        (page,) = run(Reproduction([Counting(worked)], effort, out, 1), lambda done: None)
         assert page == out / effort / "counting" / "README.md"
     assert full.read_text() == before
 
@@ -73,33 +82,38 @@ class OfFiles(Counting):
 def test_trials_of_other_data_do_not_count(places):
     worked, out = places
     experiment = OfFiles(worked)
-    plan = Plan([experiment], Effort.QUICK, out, 1)
-    list(run(plan, lambda done: None))
-    assert plan.open(experiment) == []
+    work = Reproduction([experiment], Effort.QUICK, out, 1)
+    list(run(work, lambda done: None))
+    assert work.open(experiment) == []
     experiment.said = "another"
-    assert len(plan.open(experiment)) == 3
-    list(run(plan, lambda done: None))
-    assert plan.open(experiment) == []
+    assert len(work.open(experiment)) == 3
+    list(run(work, lambda done: None))
+    assert work.open(experiment) == []
 
 
 def test_an_interrupted_run_goes_on(places):
     worked, out = places
     with pytest.raises(KeyboardInterrupt):
-        list(run(Plan([Counting(worked, fails=(0,))], Effort.QUICK, out, 1), lambda done: None))
+        list(
+            run(
+                Reproduction([Counting(worked, fails=(0,))], Effort.QUICK, out, 1),
+                lambda done: None,
+            )
+        )
     assert worked_on(worked) == [1, 2]  # the longest first
     (worked / "ran 1").unlink()
-    plan = Plan([Counting(worked)], Effort.QUICK, out, 1)
-    assert [trial.key for trial in plan.open(plan.experiments[0])] == ["n0"]
-    list(run(plan, lambda done: None))
+    work = Reproduction([Counting(worked)], Effort.QUICK, out, 1)
+    assert [trial.key for trial in work.open(work.experiments[0])] == ["n0"]
+    list(run(work, lambda done: None))
     assert worked_on(worked) == [0, 2]
-    assert plan.open(plan.experiments[0]) == []
-    assert plan.estimate(plan.experiments[0]) == 0.0
+    assert work.open(work.experiments[0]) == []
+    assert work.estimate(work.experiments[0]) == 0.0
 
 
 def test_a_larger_effort_takes_over_what_is_there(places):
     worked, out = places
-    list(run(Plan([Counting(worked)], Effort.QUICK, out, 1), lambda done: None))
-    full = Plan([Counting(worked)], Effort.FULL, out, 2)
+    list(run(Reproduction([Counting(worked)], Effort.QUICK, out, 1), lambda done: None))
+    full = Reproduction([Counting(worked)], Effort.FULL, out, 2)
     assert [trial.key for trial in full.open(full.experiments[0])] == ["n3", "n4"]
     assert full.estimate(full.experiments[0]) == 5.0  # no shorter than the longest
 
@@ -109,7 +123,7 @@ def test_other_settings_are_another_trial(places):
     experiment = Counting(worked)
     store = Store(out, experiment)
     trial = Trial("n1", {"n": 1, "power": 2, "counts": (1, 2)}, 1.0)
-    store.keep(trial, Outcome([{"n": np.int64(1)}], {"a": np.arange(3)}), 0.5)
+    store.keep(trial, TrialResult([{"n": np.int64(1)}], {"a": np.arange(3)}), 0.5)
     assert store.has(trial)
     assert not store.has(Trial("n1", {"n": 1, "power": 3, "counts": (1, 2)}, 1.0))
     found = store.results([trial])
@@ -123,7 +137,7 @@ def test_other_settings_are_another_trial(places):
 def test_a_broken_file_does_not_count(places):
     worked, out = places
     store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
-    store.keep(trial, Outcome([]), 0.0)
+    store.keep(trial, TrialResult([]), 0.0)
     path = next(out.rglob("n1.*.json"))
     whole = json.loads(path.read_text())
     for text in ("{", "[]", json.dumps({**whole, "format": 0})):
@@ -135,8 +149,8 @@ def test_two_efforts_of_one_key_are_both_kept(places):
     worked, out = places
     store = Store(out, Counting(worked))
     few, many = (Trial("n1", {"n": 1, "rounds": rounds}, 1.0) for rounds in (10, 500))
-    store.keep(few, Outcome([{"rounds": 10}], {"a": np.arange(1)}), 1.0)
-    store.keep(many, Outcome([{"rounds": 500}], {"a": np.arange(5)}), 2.0)
+    store.keep(few, TrialResult([{"rounds": 10}], {"a": np.arange(1)}), 1.0)
+    store.keep(many, TrialResult([{"rounds": 500}], {"a": np.arange(5)}), 2.0)
     for trial, rounds, size in ((few, 10, 1), (many, 500, 5)):
         found = store.results([trial])
         assert found.rows == [{"rounds": rounds}]
@@ -147,14 +161,14 @@ def test_two_efforts_of_one_key_are_both_kept(places):
 def test_the_order_of_settings_is_no_matter(places):
     worked, out = places
     store = Store(out, Counting(worked))
-    store.keep(Trial("n", {"a": 1, "b": (2, 3)}, 1.0), Outcome([]), 0.0)
+    store.keep(Trial("n", {"a": 1, "b": (2, 3)}, 1.0), TrialResult([]), 0.0)
     assert store.has(Trial("n", {"b": [2, 3], "a": 1}, 1.0))
 
 
 def test_rows_without_their_arrays_do_not_count(places):
     worked, out = places
     store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
-    store.keep(trial, Outcome([], {"a": np.arange(1000)}), 0.0)
+    store.keep(trial, TrialResult([], {"a": np.arange(1000)}), 0.0)
     assert not list(out.rglob("*.part"))
     path = next(out.rglob("n1.*.npz"))
     whole = path.read_bytes()
@@ -167,7 +181,7 @@ def test_rows_without_their_arrays_do_not_count(places):
 def test_a_damaged_file_of_arrays_is_named(places):
     worked, out = places
     store, trial = Store(out, Counting(worked)), Trial("n1", {"n": 1}, 1.0)
-    store.keep(trial, Outcome([], {"a": np.arange(1000)}), 0.0)
+    store.keep(trial, TrialResult([], {"a": np.arange(1000)}), 0.0)
     path = next(out.rglob("n1.*.npz"))
     whole = bytearray(path.read_bytes())
     whole[60:200] = bytes(140)
@@ -192,17 +206,17 @@ class Other(Counting):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_trial_that_fails_ends_nothing_else(places, jobs):
     worked, out = places
-    plan = Plan([Failing(worked), Other(worked)], Effort.QUICK, out, jobs)
+    work = Reproduction([Failing(worked), Other(worked)], Effort.QUICK, out, jobs)
     told = []
     with pytest.raises(RuntimeError, match=r"1 trial failed.*counting n1: ArithmeticError: one"):
-        list(run(plan, told.append))
+        list(run(work, told.append))
     pages = [out / "quick" / name / "README.md" for name in ("counting", "other")]
     assert "2 of 3 trials" in pages[0].read_text()
     assert "**Missing trials: 1**" in pages[0].read_text()
     assert "- `n1`: ArithmeticError: one is odd" in pages[0].read_text()
     assert "missing" not in pages[1].read_text()
     assert len(told) == 5
-    assert [trial.key for trial in plan.open(plan.experiments[0])] == ["n1"]
+    assert [trial.key for trial in work.open(work.experiments[0])] == ["n1"]
 
 
 class Dying(Counting):
@@ -216,9 +230,9 @@ class Dying(Counting):
 
 def test_a_process_that_ends_is_a_trial_that_fails(places):
     worked, out = places
-    plan = Plan([Dying(worked), Other(worked)], Effort.QUICK, out, 2)
+    work = Reproduction([Dying(worked), Other(worked)], Effort.QUICK, out, 2)
     with pytest.raises(RuntimeError, match=r"counting n2.*: TerminatedWorkerError"):
-        list(run(plan, lambda done: None))
+        list(run(work, lambda done: None))
     assert "3 of 3 trials" in (out / "quick" / "other" / "README.md").read_text()
 
 
@@ -235,7 +249,7 @@ def test_notes_follow_the_docstring(places):
     worked, out = places
     experiment = Counting(worked)
     experiment.notes = ("Zero was counted as well.",)
-    (page,) = run(Plan([experiment], Effort.QUICK, out, 1), lambda done: None)
+    (page,) = run(Reproduction([experiment], Effort.QUICK, out, 1), lambda done: None)
     text = page.read_text()
     assert text.index("Unknown is why.") < text.index("Zero was counted") < text.index("Effort `")
     assert "in total on one core" in text
@@ -271,7 +285,9 @@ def test_reports_with_group_forms_say_how_columns_are_chosen():
 def test_rows_hold_plain_values(places):
     worked, out = places
     with pytest.raises(TypeError, match="not a plain value"):
-        Store(out, Counting(worked)).keep(Trial("n", {}, 1.0), Outcome([{"a": np.arange(2)}]), 0.0)
+        Store(out, Counting(worked)).keep(
+            Trial("n", {}, 1.0), TrialResult([{"a": np.arange(2)}]), 0.0
+        )
 
 
 def test_tables_and_files(tmp_path):

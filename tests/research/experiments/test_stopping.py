@@ -18,11 +18,11 @@ _ROOT = Path(__file__).parents[3]
 _SCRIPT = """
 import sys
 from pathlib import Path
-from directboost.research.experiments import Effort, Plan, run
+from directboost.research.experiments import Effort, Reproduction, run
 from tests.research.experiments.counting import Waiting
 
 worked, out, jobs = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-list(run(Plan([Waiting(worked)], Effort.QUICK, out, jobs), lambda done: None))
+list(run(Reproduction([Waiting(worked)], Effort.QUICK, out, jobs), lambda done: None))
 """
 
 

@@ -43,7 +43,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterFits:
     """The fits of a run.
 
     Attributes
@@ -63,7 +63,7 @@ class Plan:
 
 
 _BASE = Fit(200_000, 50, 7)
-FULL = Plan(
+FULL = ClusterFits(
     Fit(1_000_000, 50, 7),
     (
         _BASE,
@@ -74,7 +74,7 @@ FULL = Plan(
     ),
     Fit(50_000, 20, 4, nu=0.1),
 )
-QUICK = Plan(Fit(20_000, 10, 3), (Fit(40_000, 10, 3),), Fit(3_000, 5, 3, nu=0.1))
+QUICK = ClusterFits(Fit(20_000, 10, 3), (Fit(40_000, 10, 3),), Fit(3_000, 5, 3, nu=0.1))
 
 
 TOL, PARTITIONS, WORKERS = 0.01, 8, (1, 2)
@@ -135,29 +135,29 @@ class _ClusterSetup:
     threads: int
 
 
-def measure_cluster(plan: Plan, terms: Terms) -> Measured:
-    """Run all fits of a plan, locally and on clusters of one and two workers.
+def measure_cluster(fits: ClusterFits, terms: Terms) -> Measured:
+    """Run all fits, locally and on clusters of one and two workers.
 
     The clusters run one after the other, since those of one process share its communication thread.
     """
-    found = Measured([_plain(plan.main, terms)], {})
+    found = Measured([_plain(fits.main, terms)], {})
     for workers in WORKERS:
         with start_cluster(workers) as client:
             found.overheads[workers] = measure_overhead(client, workers)
-            found.rows += _plan_on(plan, _ClusterSetup(client, workers, workers), terms)
+            found.rows += _fits_on(fits, _ClusterSetup(client, workers, workers), terms)
     generated_rows.cache_clear()
     return Measured(_compared(found.rows), found.overheads)
 
 
-def _plan_on(plan: Plan, setup: _ClusterSetup, terms: Terms) -> list[dict[str, Any]]:
-    """Run the fits of a plan on a cluster; consensus only with the most workers, and once."""
-    rows = [on_cluster(plan.main, setup, terms)]
+def _fits_on(fits: ClusterFits, setup: _ClusterSetup, terms: Terms) -> list[dict[str, Any]]:
+    """Run the fits on a cluster; consensus only with the most workers, and once."""
+    rows = [on_cluster(fits.main, setup, terms)]
     if setup.workers < WORKERS[-1]:  # the gain from more driver threads alone
-        rows.append(on_cluster(plan.main, replace(setup, threads=WORKERS[-1]), terms))
-    rows += [on_cluster(fit, setup, terms) for fit in plan.more]
+        rows.append(on_cluster(fits.main, replace(setup, threads=WORKERS[-1]), terms))
+    rows += [on_cluster(fit, setup, terms) for fit in fits.more]
     if setup.workers == WORKERS[-1]:
-        rows.append(on_cluster(plan.consensus, setup, terms))
-        paper = replace(plan.consensus, solver="consensus")
+        rows.append(on_cluster(fits.consensus, setup, terms))
+        paper = replace(fits.consensus, solver="consensus")
         rows.append(on_cluster(paper, setup, replace(terms, repeats=1)))
     return rows
 

@@ -23,7 +23,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SizeGrid:
     """A base size, and the sizes that are measured along each axis."""
 
     base: Size
@@ -40,10 +40,10 @@ class Plan:
         ]
 
 
-FULL = Plan(
+FULL = SizeGrid(
     Size(20_000, 20, 5), (20_000, 40_000, 80_000, 160_000), (20, 40, 80, 160), (5, 10, 20, 40)
 )
-QUICK = Plan(Size(2_000, 20, 4), (1_000, 2_000, 4_000), (10, 20, 40), (2, 4, 8))
+QUICK = SizeGrid(Size(2_000, 20, 4), (1_000, 2_000, 4_000), (10, 20, 40), (2, 4, 8))
 MEMORY = Size(500_000, 50, 7)
 
 _COLUMNS = (
@@ -106,11 +106,11 @@ def _exponents(axis: str, rows: list[Row]) -> Row:
     return {"axis": axis, "ours": slope("seconds"), "peer": slope("peer"), "points": len(mine)}
 
 
-def measure_growth(plan: Plan, terms: Terms) -> list[Row]:
-    """Fit directboost and LightGBM at every size of the plan."""
+def measure_growth(grid: SizeGrid, terms: Terms) -> list[Row]:
+    """Fit directboost and LightGBM at every size of a grid."""
     measured: dict[Size, dict[str, Any]] = {}
     rows: list[Row] = []
-    for axis, size in plan.sizes():
+    for axis, size in grid.sizes():
         if size not in measured:
             measured[size] = _fit(size, terms)
         rows.append({"axis": axis, **measured[size]})

@@ -8,7 +8,7 @@ from .digit_blocks import DigitBlocks
 from .feature_share import FeatureShare
 from .recognition import Scene, TrafficSigns
 from .rings import Rings
-from .runner import Done, Plan, duration, run
+from .runner import Done, Reproduction, duration, run
 from .uci import Uci
 
 #: By their names on the command line, in the order of the paper.
@@ -28,4 +28,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 
-__all__ = ["EXPERIMENTS", "Done", "Effort", "Experiment", "Plan", "duration", "run"]
+__all__ = ["EXPERIMENTS", "Done", "Effort", "Experiment", "Reproduction", "duration", "run"]

@@ -47,7 +47,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialResult:
     """Result of a trial: rows for the CSV file, and arrays for the figure."""
 
     rows: Sequence[Row]
@@ -105,7 +105,7 @@ class Experiment(ABC):
         """Return the trials."""
 
     @abstractmethod
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Run one trial, in a separate process."""
 
     @abstractmethod

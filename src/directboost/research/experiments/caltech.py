@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from . import methods
-from .base import Effort, Experiment, Outcome, Part, Results, Table, Trial
+from .base import Effort, Experiment, Part, Results, Table, Trial, TrialResult
 from .drawing import colour_of, new_figure, save
 from .images import (
     ORIENTATIONS,
@@ -75,7 +75,7 @@ class Caltech(Experiment):
             for place, method in enumerate(thin)
         ]  # fmt: skip
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one split."""
         wanted = trial.settings
         method = next(m for m in _METHODS if m.name == wanted["method"]).over(wanted["grid"])
@@ -86,7 +86,7 @@ class Caltech(Experiment):
         padded = np.pad(accuracies, (0, wanted["rounds"] - accuracies.size), mode="edge")
         row = {"method": method.name, "seed": wanted["seed"], "rounds": accuracies.size}
         row |= {"nu": found.chosen, "accuracy": float(accuracies[-1])}
-        return Outcome([row], {"accuracies": padded})
+        return TrialResult([row], {"accuracies": padded})
 
     def tables(self, results: Results) -> list[Table]:
         """Return final accuracies, and the printed one."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import datasets
 from . import methods
-from .base import Effort, Experiment, Outcome, Part, Results, Row, Table, Trial, draw_of_each
+from .base import Effort, Experiment, Part, Results, Row, Table, Trial, TrialResult, draw_of_each
 from .drawing import COLOURS, colour_of, new_figure, save
 from .images import (
     LEVELS,
@@ -161,7 +161,7 @@ class Characters(Experiment):
         seconds = 5.0 + whole * rounds / 500 + fold * len(choice["grid"]) * choice.get("folds", 0)
         return Trial(f"{seed}-{place}", settings, seconds)
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one draw."""
         wanted = trial.settings
         method = next(m for m in METHODS if m.name == wanted["method"]).over(wanted["grid"])
@@ -173,7 +173,7 @@ class Characters(Experiment):
         row |= {"learners": found.model.n_learners_, "features": found.model.n_features_used_}
         if hasattr(found.model, "class_sharing_"):
             row |= self.setting.shares(found.model)
-        return Outcome([row])
+        return TrialResult([row])
 
     def tables(self, results: Results) -> list[Table]:
         """Return errors and sharing, and the printed ones."""

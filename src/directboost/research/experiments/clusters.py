@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from ... import datasets
 from . import methods
-from .base import Effort, Experiment, Outcome, Results, Table, Trial, TrueRule
+from .base import Effort, Experiment, Results, Table, Trial, TrialResult, TrueRule
 from .drawing import count_regions, draw_regions, plane
 from .measuring import after, choose, mean, mean_and_deviation, numbers, unconverged, with_spread
 
@@ -63,7 +63,7 @@ class Clusters(Experiment):
             for place, (name, seconds) in enumerate(work)
         ]  # fmt: skip
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one draw."""
         seed, rounds = trial.settings["seed"], trial.settings["rounds"]
         data = datasets.clusters(seed)
@@ -81,7 +81,7 @@ class Clusters(Experiment):
                 **dict(zip(_MEASURES, map(float, measured), strict=True))})  # fmt: skip
         if trial.settings["method"] == _TRUTH:  # the same after all rounds
             del regions[f"at {rounds[-1]}"]
-        return Outcome(rows, {} if seed else {**regions, **rest})
+        return TrialResult(rows, {} if seed else {**regions, **rest})
 
     def tables(self, results: Results) -> list[Table]:
         """Return means and deviations over draws; the paper has none."""

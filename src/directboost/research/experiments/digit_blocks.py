@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 from ... import datasets
 from ...arrays import Array
 from . import methods
-from .base import Arrays, Effort, Experiment, Outcome, Results, Table, Trial
+from .base import Arrays, Effort, Experiment, Results, Table, Trial, TrialResult
 from .drawing import new_figure, save
 from .measuring import fit, in_per_cent, mean, numbers
 
@@ -175,7 +175,7 @@ class DigitBlocks(Experiment):
             for place, (m, seconds) in enumerate(zip(_METHODS, _SECONDS, strict=True))
         ]  # fmt: skip
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one split."""
         seed, name = trial.settings["seed"], trial.settings["method"]
         whole = datasets.load("optdigits")
@@ -190,9 +190,9 @@ class DigitBlocks(Experiment):
             "blocks": found.model.n_features_used_,
             "test accuracy": float(np.mean(found.model.predict(X_test) == y_test))}  # fmt: skip
         if seed or method not in _SHOWN:
-            return Outcome([row])
+            return TrialResult([row])
         means = np.stack([X[y == digit].mean(axis=0) for digit in _DIGITS])
-        return Outcome([row], {"ends": ends(found.model), "means": means})
+        return TrialResult([row], {"ends": ends(found.model), "means": means})
 
     def tables(self, results: Results) -> list[Table]:
         """Return accuracies and the printed one, and the marks on blocks the paper names."""

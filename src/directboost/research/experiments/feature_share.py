@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from ... import datasets
 from ...arrays import Array
 from . import methods
-from .base import Effort, Experiment, Outcome, Part, Results, Row, Table, Trial, draw_of_each
+from .base import Effort, Experiment, Part, Results, Row, Table, Trial, TrialResult, draw_of_each
 from .drawing import colour_of, new_figure, save
 from .measuring import Stage, choose, in_per_cent, mean, numbers, per_cent, stages, unconverged
 from .methods import FOLDS, grid_for
@@ -158,7 +158,7 @@ class FeatureShare(Experiment):
         places = range(len(_METHODS))
         return [_trial(name, place, effort) for name in SETS for place in places]
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Choose the parameter on the first split, and fit to all splits."""
         wanted = trial.settings
         method = next(m for m in _METHODS if m.name == wanted["method"]).over(wanted["grid"])
@@ -175,7 +175,7 @@ class FeatureShare(Experiment):
             last = {"share": curve[-1].features / d, "error": curve[-1].error}
             rows.append({"set": wanted["set"], "method": method.name, "seed": seed,
                 "number": chosen, "rounds": len(curve), **last})  # fmt: skip
-        return Outcome(rows, {"errors": np.array(curves)})
+        return TrialResult(rows, {"errors": np.array(curves)})
 
     def tables(self, results: Results) -> list[Table]:
         """Return errors at some shares and at the end; the paper prints none."""

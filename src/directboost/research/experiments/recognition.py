@@ -12,7 +12,7 @@ import numpy as np
 from ... import datasets
 from ...arrays import Array
 from . import methods
-from .base import Effort, Experiment, Outcome, Part, Results, Row, Table, Trial, draw_of_each
+from .base import Effort, Experiment, Part, Results, Row, Table, Trial, TrialResult, draw_of_each
 from .drawing import colour_of, new_figure, save
 from .images import hog
 from .measuring import Stage, at, fit, in_per_cent, mean, numbers, stages
@@ -180,7 +180,7 @@ class Recognition(Experiment):
             seconds *= setting.steps[Effort.USUAL] / step
         return Trial(f"{seed}-{_plain(method.name)}", settings, setting.reading + seconds)
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one split."""
         wanted = trial.settings
         train, test = self.parts(wanted["seed"])
@@ -188,14 +188,16 @@ class Recognition(Experiment):
         if wanted["method"] in self.setting.machines:
             kernel, _ = self.setting.machines[wanted["method"]]
             error, cost = machine_error(kernel, train, test)
-            return Outcome([{**row, "features": train[0].shape[1], "C": cost,
+            return TrialResult([{**row, "features": train[0].shape[1], "C": cost,
                 "accuracy": 1.0 - error}])  # fmt: skip
         method = next(m for m in self.setting.boosters if m.name == wanted["method"])
         found = fit(set_up(method, wanted), *train, wanted["rounds"], wanted["seed"])
         reached, counts = list(stages(found.model, *test)), counts_up_to(wanted["rounds"])
         row |= {"features": reached[-1].features, "weak classifiers": reached[-1].learners,
             "nu": found.chosen, "accuracy": 1.0 - reached[-1].error}  # fmt: skip
-        return Outcome([row], {"counts": np.array(counts), "errors": error_curve(reached, counts)})
+        return TrialResult(
+            [row], {"counts": np.array(counts), "errors": error_curve(reached, counts)}
+        )
 
     def tables(self, results: Results) -> list[Table]:
         """Return accuracies, and the printed ones."""

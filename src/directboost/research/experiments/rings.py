@@ -7,7 +7,7 @@ import numpy as np
 from ... import datasets
 from ...baselines import JointBoost
 from . import methods
-from .base import Effort, Experiment, Outcome, Results, Table, Trial
+from .base import Effort, Experiment, Results, Table, Trial, TrialResult
 from .drawing import draw_regions, region_grid
 from .measuring import at, fit, mean, numbers, stages
 from .methods import Method
@@ -73,7 +73,7 @@ class Rings(Experiment):
             for place, method in enumerate(_METHODS)
         ]  # fmt: skip
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one draw."""
         wanted = trial.settings
         seed, counts = wanted["seed"], wanted["counts"]
@@ -86,7 +86,7 @@ class Rings(Experiment):
              **{part: at(curve, count).error for part, curve in zip(_PARTS, curves, strict=True)}}
             for count in counts
         ]  # fmt: skip
-        return Outcome(rows, {} if seed else region_grid(found.model, data, counts))
+        return TrialResult(rows, {} if seed else region_grid(found.model, data, counts))
 
     def tables(self, results: Results) -> list[Table]:
         """Return training/test errors, and the printed ones."""

@@ -18,7 +18,7 @@ from zipfile import is_zipfile
 import numpy as np
 from joblib import Parallel, delayed
 
-from .base import Arrays, Effort, Experiment, Outcome, Results, Row, Table, Trial
+from .base import Arrays, Effort, Experiment, Results, Row, Table, Trial, TrialResult
 
 _FORMAT = 4  # increased when fits with the same settings may give other rows
 _DIGITS = 10  # of the hash of the settings in a file name
@@ -45,7 +45,7 @@ class Store:
         """Return whether the trial is stored with the same settings and data, and all arrays."""
         return self._read(trial) is not None
 
-    def keep(self, trial: Trial, outcome: Outcome, seconds: float) -> None:
+    def keep(self, trial: Trial, outcome: TrialResult, seconds: float) -> None:
         """Store a finished trial; its rows are written last, so that a partial one is invalid."""
         whole = {"format": _FORMAT, "settings": trial.settings, "data": self._marks,
             "seconds": seconds, "arrays": sorted(outcome.arrays),
@@ -235,11 +235,11 @@ def _leave(request: int, place: Any) -> NoReturn:
 
 
 #: A trial, its outcome or the error that ended it, and seconds.
-_Attempt: TypeAlias = tuple[Trial, Outcome | str, float]
+_Attempt: TypeAlias = tuple[Trial, TrialResult | str, float]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Reproduction:
     """The experiments to run.
 
     Attributes
@@ -283,7 +283,7 @@ class Done:
     total: int
 
 
-def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
+def run(work: Reproduction, tell: Callable[[Done], None]) -> Iterator[Path]:
     """Run unfinished trials; yield the report of every experiment.
 
     A failed trial is missing in its report and does not affect the others; at the end, an error
@@ -291,12 +291,12 @@ def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
     not stored.
     """
     words: dict[str, list[str]] = {}
-    for experiment in plan.experiments:
+    for experiment in work.experiments:
         with stopped_by_signals():
-            failed = _run_one(plan, experiment, tell)
+            failed = _run_one(work, experiment, tell)
         for key, error in failed.items():
             words.setdefault(error, []).append(f"{experiment.name} {key}")
-        yield write_report(plan.folder, experiment, plan.effort, plan.command, failed)
+        yield write_report(work.folder, experiment, work.effort, work.command, failed)
     if words:
         count = sum(map(len, words.values()))
         listed = "; ".join(f"{', '.join(keys)}: {error}" for error, keys in words.items())
@@ -304,14 +304,16 @@ def run(plan: Plan, tell: Callable[[Done], None]) -> Iterator[Path]:
         raise RuntimeError(f"{trials} failed; the reports contain all others: {listed}")
 
 
-def _run_one(plan: Plan, experiment: Experiment, tell: Callable[[Done], None]) -> dict[str, str]:
+def _run_one(
+    work: Reproduction, experiment: Experiment, tell: Callable[[Done], None]
+) -> dict[str, str]:
     """Run the unfinished trials of an experiment; return the errors of failed ones by key."""
-    store, trials = Store(plan.folder, experiment), experiment.trials(plan.effort)
+    store, trials = Store(work.folder, experiment), experiment.trials(work.effort)
     # The longest first, so that all cores are busy until the end.
-    left = sorted(plan.open(experiment), key=lambda trial: -trial.seconds)
+    left = sorted(work.open(experiment), key=lambda trial: -trial.seconds)
     finished = len(trials) - len(left)
     failed = {}
-    for trial, outcome, seconds in _in_parallel(experiment, left, plan.jobs):
+    for trial, outcome, seconds in _in_parallel(experiment, left, work.jobs):
         if isinstance(outcome, str):
             failed[trial.key] = outcome
             continue
@@ -343,7 +345,7 @@ def _apart(experiment: Experiment, trial: Trial) -> _Attempt:
 
 def _timed(experiment: Experiment, trial: Trial) -> _Attempt:
     started = time.perf_counter()
-    outcome: Outcome | str
+    outcome: TrialResult | str
     try:
         outcome = experiment.run(trial)
     except Exception as error:  # of any type: other trials do not depend on this one

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from ... import datasets
 from . import methods
-from .base import Effort, Experiment, Outcome, Results, Table, Trial
+from .base import Effort, Experiment, Results, Table, Trial, TrialResult
 from .drawing import COLOURS, new_figure, save
 from .measuring import choose, mean_and_deviation, numbers, unconverged, with_spread
 from .methods import Method
@@ -168,7 +168,7 @@ class Uci(Experiment):
         return [planned(effort, data, seed, name) for data in PRINTED
             for seed in range(splits(data, effort)) for name in METHODS]  # fmt: skip
 
-    def run(self, trial: Trial) -> Outcome:
+    def run(self, trial: Trial) -> TrialResult:
         """Fit one method to one split."""
         settings, seed = trial.settings, trial.settings["seed"]
         whole = datasets.load(settings["data"])
@@ -183,9 +183,10 @@ class Uci(Experiment):
             model = method.make(settings["rounds"], seed, **given)
         with unconverged():
             model.fit(X, y)
-        return Outcome([{"data": settings["data"], "method": method.name, "seed": seed, "nu": nu,
-            "rounds": model.n_iter_, "weak classifiers": model.n_learners_,
-            "test error": float(np.mean(model.predict(X_test) != y_test))}])  # fmt: skip
+        error = float(np.mean(model.predict(X_test) != y_test))
+        return TrialResult([{"data": settings["data"], "method": method.name, "seed": seed,
+            "nu": nu, "rounds": model.n_iter_, "weak classifiers": model.n_learners_,
+            "test error": error}])  # fmt: skip
 
     def tables(self, results: Results) -> list[Table]:
         """Return means and deviations, and the printed ones."""
