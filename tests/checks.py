@@ -32,13 +32,16 @@ def checks_of(estimators, is_slow):
     return cases
 
 
-def failures_of(estimator):
-    """Run every check of an estimator; return the number of checks and errors by name.
+def failures_of(estimator, left_out=()):
+    """Run the checks of an estimator; return the number of checks and errors by name.
 
-    One case for all of them: most take a hundredth of a second.
+    One case for all of them: most take a hundredth of a second. Checks whose names begin with one
+    of `left_out` are not run.
     """
     failures, count = {}, 0
     for tested, check in estimator_checks_generator(estimator):
+        if check.func.__name__.startswith(tuple(left_out)):
+            continue
         count += 1
         try:
             check(tested)

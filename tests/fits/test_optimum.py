@@ -59,7 +59,7 @@ def quick_or_slow(loss, margin, penalty):
     return pytest.param(loss, margin, penalty, marks=marks)
 
 
-@pytest.mark.covering
+@pytest.mark.covering(rest=None)
 @pytest.mark.parametrize(
     ("loss", "margin", "penalty"),
     [quick_or_slow(loss, margin, penalty) for loss, margin in PAIRS for penalty in EXPONENTS],

@@ -34,7 +34,7 @@ every_coupling = pytest.mark.parametrize(
 with_missing = pytest.mark.parametrize("shapes", [PLAIN, SHAPES], ids=["plain", "missing"])
 
 
-@pytest.mark.covering
+@pytest.mark.covering(rest=None)
 @both
 @every_coupling
 @with_missing
@@ -98,7 +98,7 @@ def test_many_epochs_solve_the_model(p, coupling, rng):
             np.testing.assert_allclose(sign * E[j, r], nu[j], rtol=1e-3)
 
 
-@pytest.mark.covering
+@pytest.mark.covering(rest=None)
 @native_test
 @every_coupling
 @with_missing
