@@ -25,7 +25,8 @@ def stepper(y, u, random, votes="symmetric", repartition=0, rate=1.0):
         _, d, b = two_colours(D, y, mu)
         place, polarity, e = best_stump(stumps, d, b)
         for _ in range(repartition):
-            mu = with_sign(stumps.H[place] @ gradient(D, y))
+            G = stumps.H[place] @ gradient(D, y)
+            mu = with_sign(np.where(np.abs(G) > 1e-12 * np.abs(G).max(), G, 0.0))
             _, d, b = two_colours(D, y, mu)
             place, polarity, e = best_stump(stumps, d, b)
         if votes == "symmetric":
