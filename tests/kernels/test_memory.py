@@ -47,6 +47,16 @@ def calls(rng):
     block = rng.normal(size=(9, K)), np.ones((9, K))
     jumps = rng.normal(size=(n_thresholds(9, ORDERED), K))
 
+    counts = [n_thresholds(*feature) for feature in zip(n_bins, kinds, strict=True)]
+    pairs = np.column_stack(np.triu_indices(len(n_bins), 1)).astype(np.int32)
+    in_pairs = (
+        np.ascontiguousarray(codes.T),
+        n_bins,
+        kinds,
+        np.array(counts, dtype=np.int32),
+        pairs,
+    )
+
     def add_tables(team):
         F = A.copy()
         native.add_tables(codes, which, tables, F, team, sparse)
@@ -79,6 +89,9 @@ def calls(rng):
     first = np.array([0, len(jumps)], dtype=np.int64)
     return {
         "price": lambda team: native.price(codes, n_bins, kinds, A, 2.0, costs, team, sparse),
+        "price_pairs": lambda team: native.price_pairs(
+            *in_pairs, A, 2.0, np.ones(len(pairs)), team
+        ),
         "edges": lambda _: [native.edges(codes[0], 9, ORDERED, A)],
         "histograms": lambda team: [native.histograms(codes, which, n_bins, A, team, sparse)],
         "add_tables": add_tables,
