@@ -1,7 +1,5 @@
 """The oracle of pairs: its dictionary by brute force, its names, costs and choices."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,16 +10,8 @@ from directboost.model.learners import CategoryStump, Constant, Product, Stump
 from directboost.oracles import OracleData, PairOracle
 from directboost.penalties import L1, GroupNorm
 from tests.conftest import make_blobs
-from tests.contracts.test_oracles import WeightedSum
+from tests.contracts.test_oracles import PENALTIES, draw
 from tests.reference.stumps import enumerate_with_products, prices
-
-PENALTIES = {
-    "l1": L1(),
-    "l1,2": GroupNorm(2.0),
-    "l1,inf": GroupNorm(math.inf),
-    "l1,3": GroupNorm(3.0),
-    "own": WeightedSum(),
-}
 
 
 def make_data(X, costs=None, **options):
@@ -30,17 +20,6 @@ def make_data(X, costs=None, **options):
     costs = np.ones(d + 1) if costs is None else costs
     settings = {"weight": np.ones(m), "total_weight": float(m), **options}
     return OracleData(X=X, costs=costs, **settings)
-
-
-def draw(seed, m=14, d=3, k=3):
-    """Draw data with ties, missing values, equal features and unequal costs."""
-    rng = np.random.default_rng(seed)
-    X = rng.choice([-1.0, 0.0, 0.5, 2.0, np.nan], (m, d), p=[0.3, 0.2, 0.2, 0.2, 0.1])
-    X[:, 0] = np.nan_to_num(X[:, 0])
-    if seed % 3 == 0:
-        X[:, 2] = X[:, 1]
-    costs = np.append(rng.choice([0.3, 1.0, 2.5], d), 1.0)
-    return X, costs, rng.normal(size=(m, k))
 
 
 def responses(oracle, proposals):
