@@ -36,7 +36,7 @@ class JumpHessian {
 };
 
 // Unknowns are the non-zero entries of V (jumps, k); the others stay zero.
-template <class Real>
+template <class Real, class Preconditioner>
 class ConjugateGradient {
  public:
   ConjugateGradient(Preconditioner& preconditioner, const double* V, size_t size,

@@ -156,6 +156,9 @@ class HessianProduct {
         hist_(size_ * pieces_),
         seen_(pieces_) {}
 
+  int32_t products() const { return split_.products(); }
+  const RowCurvature<Real>& curvature() const { return curvature_; }
+
   // sums += Hessian times the scores of the tables, summed over the segments; both (segments, k).
   void apply(const double* tables, double* sums) {
     set_tables(tables);

@@ -1,5 +1,6 @@
 // A Newton step of the quadratic model on the non-zero jumps.
 #include "conjugate_gradient.h"
+#include "sampled_preconditioner.h"
 
 namespace DB_SPACE {
 
@@ -65,9 +66,18 @@ class NewtonStep {
   void find_direction(const double* D, const double* rest, int32_t most, double tolerance,
                       double* step) {
     const PenaltyCurvature penalty(at_.get(), nu_.get(), live_.jumps(), k_, model_.p);
-    Preconditioner preconditioner(team_, live_, at_.get(), D, k_, penalty);
-    ConjugateGradient<Real>(preconditioner, at_.get(), size_, penalty, curvature_)
-        .solve(rest, most, tolerance, step);
+    const auto solve = [&](auto& preconditioner) {
+      using Other = std::remove_reference_t<decltype(preconditioner)>;
+      ConjugateGradient<Real, Other>(preconditioner, at_.get(), size_, penalty, curvature_)
+          .solve(rest, most, tolerance, step);
+    };
+    if (product_.products() > 0) {
+      SampledPreconditioner sampled(team_, model_, product_.curvature(), live_, at_.get(), D,
+                                    ridge_.get(), penalty);
+      return solve(sampled);
+    }
+    Preconditioner chains(team_, live_, at_.get(), D, k_, penalty);
+    solve(chains);
   }
 
   // Gain of the whole change to first order.

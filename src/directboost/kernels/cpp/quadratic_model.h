@@ -33,6 +33,16 @@ class RowCurvature {
 
   int32_t coupling() const { return coupling_; }
 
+  // Entry r of the diagonal of H_i.
+  double diagonal(int64_t i, int32_t r) const {
+    const Real* h = h_ + i * width_;
+    if (coupling_ == kSimplex) return static_cast<double>(weight_[i]) * h[r] * (1 - h[r]);
+    if (coupling_ == kDiagonal || labels_[i] != r) return h[r];
+    double sum = 0.0;
+    for (int32_t v = 0; v < width_; ++v) sum += h[v];
+    return sum;
+  }
+
   // out = H_i d, and sizes += the terms of d' H_i d, in vectors. `out` may be `d`.
   template <int N, int kCoupling>
   DB_INLINE void apply(int64_t i, const Real* d, Real* out, Real* sizes) const {
