@@ -90,7 +90,7 @@ def calls(rng):
     return {
         "price": lambda team: native.price(codes, n_bins, kinds, A, 2.0, costs, team, sparse),
         "price_pairs": lambda team: native.price_pairs(
-            *in_pairs, A, 2.0, np.ones(len(pairs)), team
+            *in_pairs, A, 2.0, np.ones(len(pairs)), 4, team
         ),
         "edges": lambda _: [native.edges(codes[0], 9, ORDERED, A)],
         "histograms": lambda team: [native.histograms(codes, which, n_bins, A, team, sparse)],

@@ -41,18 +41,37 @@ def by_definition(features, pair, A, q):
     return np.array(prices)
 
 
+def peaks(prices, shape, first):
+    """Return prices and places of the further products of a pair, by the definition."""
+    rows = prices.reshape(shape[0], -1)
+    best = rows.max(axis=1)
+    found = []
+    for row, own in enumerate(best):
+        around = best[max(row - 1, 0) : row + 2]
+        is_peak = own > 0.0 and own >= 0.8 * best.max() and own >= around.max()
+        if is_peak and row != first // rows.shape[1]:
+            found.append((-own, row, row * rows.shape[1] + int(np.argmax(rows[row]))))
+    return [(-price, place) for price, _, place in sorted(found)]
+
+
 @pytest.mark.parametrize("q", NORMS)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 5))
 def test_the_twin_follows_the_definition(q, seed, k):
-    """The best price, and the first product that attains it within a tie."""
+    """The best price with the first product that attains it within a tie, then the peaks."""
     features, pairs, A, costs = draw(seed, k=k)
-    found = reference.price_pairs(*features, pairs, A, q, costs)
+    price, thresholds, polarity = reference.price_pairs(*features, pairs, A, q, costs, 3)
     for i, pair in enumerate(pairs.tolist()):
-        prices = by_definition(features, pair, A, q)
+        prices, counts = by_definition(features, pair, A, q), [int(features[3][f]) for f in pair]
         first = int(np.argmax(prices >= prices.max() * (1.0 - 1e-12)))
-        place = divmod(first // 2, int(features[3][pair[1]]))
-        assert found[0][i] == pytest.approx(prices.max() / costs[i], rel=1e-12, abs=1e-14)
-        assert (*found[1][i], found[2][i]) == (*place, 1 if first % 2 == 0 else -1)
+        expected = [(prices.max(), first), *peaks(prices, counts, first)][:3]
+        values = [value / costs[i] for value, _ in expected] + [0.0] * (3 - len(expected))
+        np.testing.assert_allclose(price[i], values, rtol=1e-12, atol=1e-14)
+        for j in range(len(expected)):  # products that are equal may change places
+            at = np.ravel_multi_index(thresholds[i, j], counts)
+            value = prices[2 * at + (polarity[i, j] < 0)]
+            assert value == pytest.approx(expected[j][0], rel=1e-12, abs=1e-14)
+        at = np.ravel_multi_index(thresholds[i, 0], counts)
+        assert 2 * at + (polarity[i, 0] < 0) == first
 
 
 @pytest.mark.native
@@ -63,11 +82,12 @@ def test_the_kernel_equals_its_twin(q, k):
     for seed, n in ((k, 4), (k + 1, 20)):
         features, pairs, A, costs = draw(seed, m=90, n=n, k=k)
         found, twin = (
-            f(*features, pairs, A, q, costs) for f in (price_pairs, reference.price_pairs)
+            f(*features, pairs, A, q, costs, 4) for f in (price_pairs, reference.price_pairs)
         )
         np.testing.assert_allclose(found[0], twin[0], rtol=1e-12)
         np.testing.assert_array_equal(found[1], twin[1])
         np.testing.assert_array_equal(found[2], twin[2])
+        assert n < 20 or (found[0][:, 1] > 0.0).any()
 
 
 @pytest.mark.native
@@ -75,8 +95,8 @@ def test_the_kernel_equals_its_twin(q, k):
 def test_single_precision_is_close(q):
     """To the accuracy of sums in single precision."""
     features, pairs, A, costs = draw(3, m=500, n=8, k=10, dtype=np.float32)
-    found = price_pairs(*features, pairs, A, q, costs)
-    exact = reference.price_pairs(*features, pairs, A.astype(np.float64), q, costs)
+    found = price_pairs(*features, pairs, A, q, costs, 1)
+    exact = reference.price_pairs(*features, pairs, A.astype(np.float64), q, costs, 1)
     np.testing.assert_allclose(found[0], exact[0], rtol=1e-5)
 
 
@@ -85,10 +105,10 @@ def test_single_precision_is_close(q):
 def test_threads_do_not_matter(dtype):
     """Equal to the bit with 1, 2 and 5 threads; one feature has more partners than a piece."""
     features, pairs, A, costs = draw(5, m=200, n=75, k=7, dtype=dtype)
-    alone = price_pairs(*features, pairs, A, 2.0, costs)
+    alone = price_pairs(*features, pairs, A, 2.0, costs, 4)
     for threads in (2, 5):
         with Team(threads) as team:
-            shared = price_pairs(*features, pairs, A, 2.0, costs, team)
+            shared = price_pairs(*features, pairs, A, 2.0, costs, 4, team)
         for one, other in zip(alone, shared, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -99,15 +119,17 @@ def test_ties_go_to_the_first_jumps_and_plus():
     n_bins, kinds = np.array([3, 3], dtype=np.int32), np.zeros(2, dtype=np.uint8)
     A = np.array([[1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])
     pairs, thresholds = np.array([[0, 1]], dtype=np.int32), np.array([2, 2], dtype=np.int32)
-    best, found, polarity = price_pairs(codes, n_bins, kinds, thresholds, pairs, A, 2.0, np.ones(1))
+    features, costs = (codes, n_bins, kinds, thresholds), np.ones(1)
+    best, found, polarity = price_pairs(*features, pairs, A, 2.0, costs, 1)
     assert best[0] == pytest.approx(4.0)
-    assert found.tolist() == [[0, 0]]
-    assert polarity.tolist() == [1]
+    assert found.tolist() == [[[0, 0]]]
+    assert polarity.tolist() == [[1]]
 
 
 def test_no_pairs():
     codes, none = np.zeros((4, 2), dtype=np.uint8), np.zeros((0, 2), dtype=np.int32)
     sizes = np.ones(2, dtype=np.int32)
     A = np.ones((4, 3))
-    found = price_pairs(codes, sizes, np.zeros(2, np.uint8), 0 * sizes, none, A, 2.0, np.ones(0))
+    features = (codes, sizes, np.zeros(2, np.uint8), 0 * sizes)
+    found = price_pairs(*features, none, A, 2.0, np.ones(0), 2)
     assert [part.shape[0] for part in found] == [0, 0, 0]

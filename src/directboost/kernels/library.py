@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ABI_VERSION = 2  # DB_ABI_VERSION of directboost.h
+ABI_VERSION = 3  # DB_ABI_VERSION of directboost.h
 _OUT_OF_MEMORY = 1  # DB_OUT_OF_MEMORY
 
 
@@ -96,7 +96,7 @@ _OUT_D, _OUT_I = POINTER(c_double), POINTER(c_int32)
 #: Every kernel of directboost.h with its arguments; all of them return a status.
 KERNELS: dict[str, list[Any]] = {
     "price": [_P, _P, _I, _L, _SPARSE, _I, _P, _P, _P, _I, _I, _I, _P, _D, _P, _P, _P],
-    "price_pairs": [_P, _P, _L, _I, _P, _P, _P, _P, _I, _P, _I, _I, _I, _P, _D, _P, _P, _P],
+    "price_pairs": [_P, _P, _L, _I, _P, _P, _P, _P, _I, _P, _I, _I, _I, _P, _D, _I, _P, _P, _P],
     "edges": [_P, _I, _L, _I, _I, _P, _I, _I, _P],
     "histograms": [_P, _P, _I, _L, _SPARSE, _P, _P, _I, _P, _I, _I, _P],
     "add_tables": [_P, _P, _I, _L, _SPARSE, _P, _P, _I, _P, _I, _P, _I],

@@ -104,17 +104,18 @@ def price_pairs(
     A: Scores,
     q: float,
     costs: Array,
+    most: int,
     team: Team | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return the best price, thresholds and polarity of every pair; see `reference.price_pairs`."""
+    """Return the best products of every pair; see `reference.price_pairs`."""
     count, (m, n) = pairs.shape[0], codes.shape
-    best, thresholds = np.empty(count), np.empty((count, 2), np.int32)
-    polarity = np.empty(count, np.int8)
+    price, thresholds = np.empty((count, most)), np.empty((count, most, 2), np.int32)
+    polarity = np.empty((count, most), np.int8)
     norm = 0 if np.isinf(q) else int(q)
     lib().price_pairs(_handle(team), _at(codes), m, n, _at(n_bins), _at(kinds), _at(n_thresholds),
                       _at(pairs), count, _at(A), A.itemsize, A.shape[1], norm, _at(costs),
-                      tie_width(A), _at(best), _at(thresholds), _at(polarity))  # fmt: skip
-    return best, thresholds, polarity
+                      tie_width(A), most, _at(price), _at(thresholds), _at(polarity))  # fmt: skip
+    return price, thresholds, polarity
 
 
 def edges(codes: Ints, n_bins: int, kind: int, A: Scores) -> Array:

@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#define DB_ABI_VERSION 2
+#define DB_ABI_VERSION 3
 
 #define DB_OK 0
 #define DB_OUT_OF_MEMORY 1
@@ -139,17 +139,20 @@ DB_EXPORT int32_t DB_NAME(price)(DbTeam* team, const void* codes, int32_t code_b
                                  int32_t real_bytes, int32_t k, int32_t q, const double* costs,
                                  double tie, double* price, int32_t* threshold, int8_t* polarity);
 
-// For every pair of features, the best price over the products of a stump on the one and a stump on
-// the other, in both polarities. Codes are (m, n), row-major. Only the first n_thresholds[f]
-// thresholds of a categorical feature exist. `pairs` (n_pairs, 2) are ordered by the first feature;
-// `thresholds` (n_pairs, 2) are those of the best product. Ties go to the first threshold of the
-// first feature, then of the second, then to polarity +1.
+// For every pair of features, the best `most` of its products of a stump on the one and a stump on
+// the other, in both polarities: the best one, and by descending price the best of every threshold of
+// the first feature that is no worse than its neighbours and has at least 0.8 of the best price.
+// Codes are (m, n), row-major. Only the first n_thresholds[f] thresholds of a categorical feature
+// exist. `pairs` (n_pairs, 2) are ordered by the first feature; price and polarity are (n_pairs,
+// most), thresholds (n_pairs, most, 2); the price is 0 where there are fewer products. Ties of the
+// best go to the first threshold of the first feature, then of the second, then to polarity +1.
 DB_EXPORT int32_t DB_NAME(price_pairs)(DbTeam* team, const uint8_t* codes, int64_t m, int32_t n,
                                        const int32_t* n_bins, const uint8_t* kinds,
                                        const int32_t* n_thresholds, const int32_t* pairs,
                                        int32_t n_pairs, const void* A, int32_t real_bytes,
                                        int32_t k, int32_t q, const double* costs, double tie,
-                                       double* price, int32_t* thresholds, int8_t* polarity);
+                                       int32_t most, double* price, int32_t* thresholds,
+                                       int8_t* polarity);
 
 // Edges (n_thresholds, k) of the positive polarity of every threshold of one feature.
 DB_EXPORT int32_t DB_NAME(edges)(const void* codes, int32_t code_bytes, int64_t m, int32_t n_bins,

@@ -12,6 +12,10 @@
 
 namespace DB_SPACE {
 
+// Registers in N row vectors: one of eight floats, two of four doubles.
+template <int N, class Real>
+constexpr int kRegisters = N * kRowLanes / Register<Real>::kLanes;
+
 constexpr int32_t kPartners = 8;       // partners that share each row of A that is loaded
 constexpr int32_t kMostPartners = 64;  // partners of a piece
 
@@ -73,20 +77,32 @@ DB_INLINE void walk_minus_sides(const Real* hist, int32_t n_bins, uint8_t kind, 
   }
 }
 
-// The products of one pair that may have the best price. A product whose price is certainly below
-// the best one so far, by more than the width of a tie, is left out.
+// The products of one pair that may have the best price, and the best product of every threshold of
+// its first feature. Products that are certainly neither, nor close to the best, are left out.
 struct Candidates {
   double* price;
   int32_t* place;  // 2 (threshold of a * thresholds of b + threshold of b) + (polarity < 0)
+  double* row_price;  // by threshold of a
+  int32_t* row_place;
   int32_t count;
   double top;
 
-  DB_INLINE void add(int32_t at, double plus, double minus, double tie) {
+  // Below this price a product of the threshold is of no interest.
+  DB_INLINE double floor_of(int32_t threshold) const {
+    const double near = kNear * top, own = row_price[threshold];
+    const double floor = own > near ? own : near;
+    return floor < top ? floor : top;
+  }
+
+  DB_INLINE void add(int32_t threshold, int32_t at, double plus, double minus, double tie) {
     const double floor = top * (1.0 - tie);
     if (plus >= floor && plus > 0.0) price[count] = plus, place[count++] = 2 * at;
     if (minus >= floor && minus > 0.0) price[count] = minus, place[count++] = 2 * at + 1;
     const double best = plus > minus ? plus : minus;
     top = best > top ? best : top;
+    if (best <= row_price[threshold]) return;
+    row_price[threshold] = best;
+    row_place[threshold] = 2 * at + (minus > plus);
   }
 
   // The first product whose price is within the width of a tie of the best.
@@ -95,17 +111,27 @@ struct Candidates {
       if (price[i] >= top * (1.0 - tie)) return place[i];
     return 0;
   }
+
+  // Whether the best product of a threshold of a is no worse than those of its neighbours, and close
+  // to the best of all.
+  bool is_peak(int32_t threshold, int32_t thresholds) const {
+    const double own = row_price[threshold];
+    if (own <= 0.0 || own < kNear * top) return false;
+    if (threshold > 0 && row_price[threshold - 1] > own) return false;
+    return threshold + 1 == thresholds || row_price[threshold + 1] <= own;
+  }
+
+ private:
+  static constexpr double kNear = 0.8;  // share of the best price that a further proposal has
 };
 
 // The dual norms of the positive parts of E and -E, to the power two for q = 2. Padded entries are 0.
-template <int N, class Real>
-DB_INLINE void norms_of(const RowVector<Real>* E, int32_t vectors, int32_t q, double* plus,
-                        double* minus) {
-  using V = RowVector<Real>;
-  const int32_t n = N > 0 ? N : vectors;
+template <int M, class Real>
+DB_INLINE void norms_of(const Register<Real>* E, int32_t q, double* plus, double* minus) {
+  using V = Register<Real>;
   const V zero = V::all(0);
   V up = zero, down = zero;
-  for (int32_t v = 0; v < n; ++v) {
+  for (int v = 0; v < M; ++v) {
     const V high = E[v].max(zero), low = (zero - E[v]).max(zero);
     if (q == 0) {
       up = up.max(high), down = down.max(low);
@@ -117,42 +143,67 @@ DB_INLINE void norms_of(const RowVector<Real>* E, int32_t vectors, int32_t q, do
   *minus = q == 0 ? down.highest() : down.sum();
 }
 
-// Prices the products of one threshold of `a` with all thresholds of a partner. `hist` holds the sums over the
-// rows where the threshold of `a` is -1, by the code of the partner; `base` is T - 2 R.
+// Prices the product of threshold `i` of `a` and threshold `j` of a partner, for the sums K and P over
+// the rows where the latter is -1, or both are; `base` is T - 2 R.
+template <int M, class Real>
+DB_INLINE void price_product(const Register<Real>* base, const Real* K, const Register<Real>* P,
+                             int32_t q, double tie, int32_t i, int32_t at, Candidates* best) {
+  using V = Register<Real>;
+  const V two = V::all(2), four = V::all(4);
+  V E[M], squares = V::all(0);
+  for (int v = 0; v < M; ++v) {
+    E[v] = base[v] - two * V::load(K + v * V::kLanes) + four * P[v];
+    squares = squares + E[v] * E[v];
+  }
+  // The norm of E bounds both prices, and costs half as much as they do.
+  const double floor = best->floor_of(i);
+  if (q == 2 && squares.sum() < floor * floor * (1.0 - 4.0 * tie)) return;
+  double plus, minus;
+  norms_of<M, Real>(E, q, &plus, &minus);
+  if (q == 2) plus = std::sqrt(plus), minus = std::sqrt(minus);
+  best->add(i, at, plus, minus, tie);
+}
+
+// Prices the products of threshold `i` of `a` with all thresholds of a partner. `hist` holds the
+// sums over the rows where the threshold of `a` is -1, by the code of the partner.
 template <int N, class Real>
 void price_products(const Real* hist, int32_t n_bins, uint8_t kind, int32_t n_thresholds,
                     const Real* minus_sides, const Real* base, int32_t vectors, int32_t q,
-                    double tie, int32_t first_place, Real* prefix, Candidates* best) {
-  using V = RowVector<Real>;
+                    double tie, int32_t i, Real* prefix, Candidates* best) {
+  using V = Register<Real>;
   const int32_t n = N > 0 ? N : vectors;
-  constexpr int kMost = N > 0 ? N : 1;
-  const V two = V::all(2), four = V::all(4);
-  walk_minus_sides<N>(hist, n_bins, kind, n_thresholds, vectors, prefix, [&](int32_t j) {
-    const Real* K = minus_sides + static_cast<size_t>(j) * n * kRowLanes;
-    double plus = 0.0, minus = 0.0;
-    if constexpr (N > 0) {
-      V E[kMost], squares = V::all(0);
-      for (int32_t v = 0; v < n; ++v) {
-        const int32_t r = v * kRowLanes;
-        E[v] = V::load(base + r) - two * V::load(K + r) + four * V::load(prefix + r);
-        squares = squares + E[v] * E[v];
+  const auto K_of = [&](int32_t j) { return minus_sides + static_cast<size_t>(j) * n * kRowLanes; };
+  if constexpr (N > 0) {
+    constexpr int M = kRegisters<N, Real>;
+    V T[M], P[M];
+    for (int v = 0; v < M; ++v) T[v] = V::load(base + v * V::kLanes), P[v] = V::all(0);
+    if (kind == DB_ORDERED) {  // the usual kind: the prefix stays in registers
+      for (int32_t j = 0; j + 1 < n_bins; ++j) {
+        for (int v = 0; v < M; ++v)
+          P[v] = P[v] + V::load(hist + (static_cast<size_t>(j) * M + v) * V::kLanes);
+        price_product<M, Real>(T, K_of(j), P, q, tie, i, i * n_thresholds + j, best);
       }
-      // The norm of E bounds both prices, and costs half as much as they do.
-      if (q == 2 && squares.sum() < best->top * best->top * (1.0 - 4.0 * tie)) return;
-      norms_of<N>(E, n, q, &plus, &minus);
-    } else {
-      for (int32_t v = 0; v < n; ++v) {
-        const int32_t r = v * kRowLanes;
-        const V E = V::load(base + r) - two * V::load(K + r) + four * V::load(prefix + r);
+      return;
+    }
+    walk_minus_sides<N>(hist, n_bins, kind, n_thresholds, vectors, prefix, [&](int32_t j) {
+      for (int v = 0; v < M; ++v) P[v] = V::load(prefix + v * V::kLanes);
+      price_product<M, Real>(T, K_of(j), P, q, tie, i, i * n_thresholds + j, best);
+    });
+  } else {
+    const V two = V::all(2), four = V::all(4);
+    walk_minus_sides<0>(hist, n_bins, kind, n_thresholds, vectors, prefix, [&](int32_t j) {
+      double plus = 0.0, minus = 0.0;
+      for (int32_t r = 0; r < n * kRowLanes; r += V::kLanes) {
+        const V E = V::load(base + r) - two * V::load(K_of(j) + r) + four * V::load(prefix + r);
         double up, down;
-        norms_of<1>(&E, 1, q, &up, &down);
+        norms_of<1, Real>(&E, q, &up, &down);
         plus = q == 0 ? (up > plus ? up : plus) : plus + up;
         minus = q == 0 ? (down > minus ? down : minus) : minus + down;
       }
-    }
-    if (q == 2) plus = std::sqrt(plus), minus = std::sqrt(minus);
-    best->add(first_place + j, plus, minus, tie);
-  });
+      if (q == 2) plus = std::sqrt(plus), minus = std::sqrt(minus);
+      best->add(i, i * n_thresholds + j, plus, minus, tie);
+    });
+  }
 }
 
 // The rows of A and the codes of the partners in the order of the code of `a`.
@@ -189,18 +240,19 @@ struct OrderedRows {
   template <int N, int Count>
   void add(int32_t code, int32_t first, int32_t partners, size_t stride, int32_t vectors,
            Real* hist) const {
-    using V = RowVector<Real>;
+    using V = Register<Real>;
     const size_t width = static_cast<size_t>(N > 0 ? N : vectors) * kRowLanes;
     for (int64_t i = start[code]; i < start[code + 1]; ++i) {
       const Real* row = A.get() + i * width;
       const uint8_t* at = codes.get() + i * partners + first;
       if constexpr (N > 0) {
-        V from[N];
-        for (int v = 0; v < N; ++v) from[v] = V::load(row + v * kRowLanes);
+        constexpr int M = kRegisters<N, Real>;
+        V from[M];
+        for (int v = 0; v < M; ++v) from[v] = V::load(row + v * V::kLanes);
         for (int j = 0; j < Count; ++j) {
           Real* into = hist + j * stride + at[j] * width;
-          for (int v = 0; v < N; ++v)
-            (V::load(into + v * kRowLanes) + from[v]).store(into + v * kRowLanes);
+          for (int v = 0; v < M; ++v)
+            (V::load(into + v * V::kLanes) + from[v]).store(into + v * V::kLanes);
         }
       } else {
         for (int j = 0; j < Count; ++j)
@@ -223,9 +275,39 @@ struct PairPrices {
   int32_t q;
   double tie;
   const double* costs;
-  double* price;
-  int32_t* thresholds;  // (n_pairs, 2)
-  int8_t* polarity;
+  int32_t most;  // products per pair
+  double* price;        // (n_pairs, most)
+  int32_t* thresholds;  // (n_pairs, most, 2)
+  int8_t* polarity;     // (n_pairs, most)
+
+  // Writes the best product of a pair, then the peaks of other thresholds by descending price.
+  void write(int32_t pair, const Candidates& best, int32_t of_a, int32_t of_b) const {
+    const int32_t found = best.first_of_best(tie);
+    put(pair, 0, best.top, found, of_b);
+    double last = best.top;  // the price and the threshold of the last product
+    int32_t last_row = -1;
+    for (int32_t at = 1; at < most; ++at) {
+      int32_t next = -1;
+      for (int32_t row = 0; row < of_a; ++row) {
+        const double own = best.row_price[row];
+        if (row == found / 2 / of_b || !best.is_peak(row, of_a)) continue;
+        if (own > last || (own == last && row <= last_row)) continue;
+        if (next < 0 || own > best.row_price[next]) next = row;
+      }
+      if (next >= 0) last = best.row_price[next], last_row = next;
+      put(pair, at, next < 0 ? 0.0 : last, next < 0 ? 0 : best.row_place[next], of_b);
+      if (next < 0) last = -1.0;
+    }
+  }
+
+ private:
+  void put(int32_t pair, int32_t at, double value, int32_t place, int32_t of_b) const {
+    const size_t to = static_cast<size_t>(pair) * most + at;
+    price[to] = value / costs[pair];
+    thresholds[2 * to] = place / 2 / of_b;
+    thresholds[2 * to + 1] = place / 2 % of_b;
+    polarity[to] = place % 2 == 0 ? 1 : -1;
+  }
 };
 
 // Prices the pairs of `a` with the given partners, pair after pair from number `first_pair` on.
@@ -240,11 +322,15 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
   Scratch<Real> hist(kPartners * stride), base(width), prefix(width);
   Scratch<double> price(kPartners * most, Uninitialised());
   Scratch<int32_t> place(kPartners * most, Uninitialised());
+  Scratch<double> row_price(kPartners * static_cast<size_t>(thresholds));
+  Scratch<int32_t> row_place(kPartners * static_cast<size_t>(thresholds));
   Candidates best[kPartners];
   for (int32_t first = 0; first < count; first += kPartners) {
     const int32_t n = count - first < kPartners ? count - first : kPartners;
     for (int32_t j = 0; j < n; ++j)
-      best[j] = {price.get() + j * most, place.get() + j * most, 0, 0.0};
+      best[j] = {price.get() + j * most, place.get() + j * most, row_price.get() + j * thresholds,
+                 row_place.get() + j * thresholds, 0, 0.0};
+    for (int32_t i = 0; i < kPartners * thresholds; ++i) row_price[i] = 0.0;
     const auto add = [&](int32_t code) {
       rows.template add_some<N>(code, first, n, count, stride, vectors, hist.get());
     };
@@ -255,7 +341,7 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
         const int32_t b = partners[first + j];
         price_products<N>(hist.get() + j * stride, bins.n_bins[b], bins.kinds[b], bins.n_thresholds[b],
                           sums.minus_sides_of(b), base.get(), vectors, out.q, out.tie,
-                          threshold * bins.n_thresholds[b], prefix.get(), best + j);
+                          threshold, prefix.get(), best + j);
       }
     };
     const auto clear = [&] { std::memset(hist.get(), 0, sizeof(Real) * kPartners * stride); };
@@ -272,12 +358,8 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
       }
     }
     for (int32_t j = 0; j < n; ++j) {
-      const int32_t pair = first_pair + first + j, found = best[j].first_of_best(out.tie);
       const int32_t of_b = bins.n_thresholds[partners[first + j]];
-      out.price[pair] = best[j].top / out.costs[pair];
-      out.thresholds[2 * pair] = found / 2 / of_b;
-      out.thresholds[2 * pair + 1] = found / 2 % of_b;
-      out.polarity[pair] = found % 2 == 0 ? 1 : -1;
+      out.write(first_pair + first + j, best[j], thresholds, of_b);
     }
   }
 }
@@ -324,12 +406,13 @@ DB_EXPORT int32_t DB_NAME(price_pairs)(DbTeam* team, const uint8_t* codes, int64
                                        const int32_t* n_thresholds, const int32_t* pairs,
                                        int32_t n_pairs, const void* A, int32_t real_bytes,
                                        int32_t k, int32_t q, const double* costs, double tie,
-                                       double* price, int32_t* thresholds, int8_t* polarity) {
+                                       int32_t most, double* price, int32_t* thresholds,
+                                       int8_t* polarity) {
   using namespace DB_SPACE;
   return status_of([&] {
     if (n_pairs == 0) return;
     const PairBins bins{codes, m, n, n_bins, kinds, n_thresholds};
-    const PairPrices out{q, tie, costs, price, thresholds, polarity};
+    const PairPrices out{q, tie, costs, most, price, thresholds, polarity};
     const int32_t width = padded(k);
     const int32_t most_bins = bins.largest(n_bins), most_thresholds = bins.largest(n_thresholds);
     Scratch<int32_t> ends(n_pairs), partners(n_pairs);

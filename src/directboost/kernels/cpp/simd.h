@@ -6,6 +6,15 @@
 
 #include "directboost.h"
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define DB_SHUFFLES 1
+#endif
+#endif
+#ifndef DB_SHUFFLES
+#define DB_SHUFFLES 0
+#endif
+
 #if defined(__GNUC__)
 #define DB_INLINE inline __attribute__((always_inline))
 #else
@@ -60,6 +69,13 @@ struct Vector {
 #endif
   DB_INLINE Real sum() const {
     static_assert(N == 4 || N == 8, "the order of the additions is written out");
+#if DB_SHUFFLES
+    if constexpr (N == 8) {  // the same additions, on halves and quarters of the vector
+      const Value half = x + __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7);
+      const Value quarter = half + __builtin_shufflevector(half, half, 2, 3, 2, 3, 2, 3, 2, 3);
+      return quarter[0] + quarter[1];
+    }
+#endif
     if constexpr (N == 8)
       return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
     else
@@ -70,6 +86,25 @@ struct Vector {
     for (int j = 1; j < N; ++j) top = x[j] > top ? x[j] : top;
     return top;
   }
+};
+
+// Eight doubles are two registers of four: compilers spill vectors of 64 bytes if registers have 32.
+template <>
+struct Vector<double, 8> {
+  using Half = Vector<double, 4>;
+  static constexpr int kLanes = 8;
+  Half low, high;
+  static DB_INLINE Vector load(const double* from) {
+    return {Half::load(from), Half::load(from + 4)};
+  }
+  DB_INLINE void store(double* to) const { low.store(to), high.store(to + 4); }
+  static DB_INLINE Vector all(double value) { return {Half::all(value), Half::all(value)}; }
+  DB_INLINE Vector operator+(Vector o) const { return {low + o.low, high + o.high}; }
+  DB_INLINE Vector operator-(Vector o) const { return {low - o.low, high - o.high}; }
+  DB_INLINE Vector operator*(Vector o) const { return {low * o.low, high * o.high}; }
+  DB_INLINE Vector max(Vector o) const { return {low.max(o.low), high.max(o.high)}; }
+  DB_INLINE double sum() const { return (low + high).sum(); }
+  DB_INLINE double highest() const { return low.max(high).highest(); }
 };
 
 // Eight numbers. Rows of classes that are padded to a multiple of eight leave no remainder, and a

@@ -8,6 +8,8 @@ from ..structs import tie_width
 from ..threads import Team
 from .binning import dual_norm
 
+_NEAR = 0.8  # share of the best price that further products of a pair have at least
+
 
 def edges_of_pair(
     one: Ints, other: Ints, n_bins: Ints, kinds: Ints, n_thresholds: Ints, A: Scores
@@ -47,14 +49,17 @@ def price_pairs(
     A: Scores,
     q: float,
     costs: Array,
+    most: int,
     team: Team | None = None,
 ) -> tuple[Array, Ints, Ints]:
-    """Return for every pair of features the largest price, and the product that attains it.
+    """Return for every pair of features its best products, at most `most`, with their prices.
 
     The price of a product is the q-norm of the positive part of its edges (of minus its edges for
-    polarity -1) divided by the cost of the pair. Prices within 1e-12 relative (1e-6 for single
-    precision) are ties: the first threshold of the first feature wins, then of the second feature,
-    then polarity +1.
+    polarity -1) divided by the cost of the pair. The first product is the best one. Prices within
+    1e-12 relative (1e-6 for single precision) of it are ties: the first threshold of the first
+    feature wins, then of the second feature, then polarity +1. The others are, by descending price,
+    the best products of further thresholds of the first feature: those that are no worse than the
+    best of the two neighbouring thresholds, and have at least 0.8 of the best price.
 
     Parameters
     ----------
@@ -68,24 +73,60 @@ def price_pairs(
     q : float
         1, 2 or infinity.
     costs : (p,) array
+    most : int
 
     Returns
     -------
-    price : (p,) array
-    thresholds : (p, 2) int32 array
-    polarity : (p,) int8 array
+    price : (p, most) array
+        Zero where a pair has fewer products.
+    thresholds : (p, most, 2) int32 array
+    polarity : (p, most) int8 array
     """
     count, tie = pairs.shape[0], tie_width(A)
-    best, thresholds = np.zeros(count), np.zeros((count, 2), np.int32)
-    polarity = np.ones(count, np.int8)
+    price, thresholds = np.zeros((count, most)), np.zeros((count, most, 2), np.int32)
+    polarity = np.ones((count, most), np.int8)
     for i, (a, b) in enumerate(pairs.tolist()):
         both = [a, b]
         E = edges_of_pair(
             codes[:, a], codes[:, b], n_bins[both], kinds[both], n_thresholds[both], A
         )
-        E = E.reshape(-1, A.shape[1])
-        prices = np.stack([dual_norm(E, q), dual_norm(-E, q)], axis=1).ravel()
-        first = int(np.argmax(prices >= prices.max() * (1.0 - tie)))
-        best[i], polarity[i] = prices.max() / costs[i], 1 if first % 2 == 0 else -1
-        thresholds[i] = divmod(first // 2, int(n_thresholds[b]))
-    return best, thresholds, polarity
+        rows = E.reshape(-1, A.shape[1])
+        prices = np.stack([dual_norm(rows, q), dual_norm(-rows, q)], axis=1)
+        found = best_products(prices.reshape(*E.shape[:2], 2), tie, most)
+        price[i], thresholds[i], polarity[i] = found[0] / costs[i], found[1], found[2]
+    return price, thresholds, polarity
+
+
+def best_products(prices: Array, tie: float, most: int) -> tuple[Array, Ints, Ints]:
+    """Return the products that `price_pairs` selects from the prices of one pair at cost 1.
+
+    Parameters
+    ----------
+    prices : (s, t, 2) array
+        Prices by the threshold of the first and of the second feature, for polarity +1 and -1.
+    tie : float
+        Relative width of a tie.
+    most : int
+
+    Returns
+    -------
+    price : (most,) array
+    thresholds : (most, 2) int array
+    polarity : (most,) int array
+    """
+    rows = prices.reshape(prices.shape[0], -1)
+    top = rows.max()
+    first = int(np.argmax(rows >= top * (1.0 - tie)))
+    places, values = [first], [top]
+    own = rows.max(axis=1)
+    around = np.concatenate([[0.0], own, [0.0]])
+    peak = (own > 0.0) & (own >= _NEAR * top) & (own >= around[:-2]) & (own >= around[2:])
+    peak[first // rows.shape[1]] = False
+    peaks = np.flatnonzero(peak)
+    for row in peaks[np.argsort(-own[peaks], kind="stable")][: most - 1].tolist():
+        places.append(row * rows.shape[1] + int(np.argmax(rows[row])))
+        values.append(own[row])
+    price, place = np.zeros(most), np.zeros(most, dtype=np.int64)
+    price[: len(values)], place[: len(places)] = values, places
+    thresholds = np.column_stack(np.divmod(place // 2, prices.shape[1]))
+    return price, thresholds, 1 - 2 * (place % 2)
