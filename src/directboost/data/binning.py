@@ -1,5 +1,6 @@
 """Binning of X into codes, and the dictionary of stumps on these codes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,6 +116,10 @@ class BinnedData:
         """Return the responses +1 and -1 of one stump to the training rows, (m,)."""
         right = side(int(self.n_bins[feature]), int(self.kinds[feature]), threshold)
         return np.where(right[self.codes_of(feature)], float(polarity), -float(polarity))
+
+    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes | None]:
+        """Return the codes of all features, dense and sparse."""
+        return self.codes, self.sparse
 
     def codes_of(self, feature: int) -> Ints:
         """Return the codes of all rows of one feature, (m,)."""

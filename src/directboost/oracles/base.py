@@ -135,6 +135,9 @@ class Oracle(ABC):
     grows : bool
         Whether the dictionary consists of the columns that a search has found so far. A lower
         bound then holds for the columns of its round only.
+    prices_in_parts : bool
+        Whether pricing the whole dictionary takes long, so that most rounds price a part of it.
+        The certificate at the end of a fit then uses a single dual point.
     takes_missing : bool
         Whether the weak classifiers accept missing values. If not, `on` rejects them.
     takes_sparse : bool
@@ -183,6 +186,7 @@ class Oracle(ABC):
     missing: Bools
     whole_features: ClassVar[bool] = False
     grows: ClassVar[bool] = False
+    prices_in_parts: bool = False
     takes_missing: bool = True
     takes_sparse: bool = False
     signs: Ints | None = None

@@ -12,17 +12,23 @@ from ..data.binning import BinnedData, ColumnWeights, bin_features
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
 from ..kernels import price_pairs
-from ..kernels.reference.pairs import edges_of_pair
+from ..kernels.reference.pairs import best_products, edges_of_pair
 from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
 from ..model.learners import Constant, Learner, Product, WeakClassifier
 from ..penalties import L1, Penalty
 from ..problem.columns import Proposals
-from .base import OracleData, Pricing, best_by_edges, ranking, rounding_of
+from .base import OracleData, Pricing, ranking, rounding_of
 from .stump import NATIVE_NORMS, BinnedOracle, StumpOracle
 
 MOST_PAIR_BINS = 255  # a code has eight bits, and one code is kept for missing values
-_PROPOSED = 128  # products that one pricing proposes at most
+_PROPOSED = 512  # products that one pricing proposes at most
+_PER_PAIR = 4  # products of one pair that it proposes at most
+_SCAN_ROWS = 6000  # rows whose sums take as long as the scan of a pair
+_LARGE = 300_000_000  # pairs times rows from which a call prices a part of the pairs
+_PARTIAL_CALLS = 3  # calls in a row that do so
+_PARTS, _LEAST_PAIRS = 16, 2000  # share of the pairs that they price, and the least number
+_DIGEST = 1000  # entries by which coefficients are recognised
 _TERMS = 9  # the edges of a product are T - 2 R - 2 K + 4 P: nine times the size of a sum
 
 
@@ -55,70 +61,94 @@ class PairFeatures:
     """
 
     def __init__(self, binned: BinnedData, bins: PairBins, feature_costs: Array) -> None:
-        self._stumps, self.bins = binned, bins
+        self.stumps, self.bins = binned, bins
         self.costs: list[float] = feature_costs.tolist()
         self._products: list[_Key] = []
         self._numbers: dict[_Key, int] = {}
-        self._rows = binned.codes.shape[0]  # of the matrix of codes that belong to stumps
-        self._codes = binned.codes
-        self.sparse = binned.sparse
-
-    @property
-    def stumps(self) -> BinnedData:
-        """The features of the data and the constant."""
-        return self._stumps
+        rows = binned.codes.shape[0]
+        self._codes = binned.codes  # of the stumps, then of the products in `_rows`
+        self._rows: dict[int, int] = {}  # row of every product whose codes are stored
+        self._free: list[int] = []  # rows without a product
+        places = None if binned.sparse is None else binned.sparse.places
+        self._places = np.arange(rows, dtype=np.int32) if places is None else places
 
     @property
     def n_rows(self) -> int:
         """Number of training rows."""
-        return self._stumps.n_rows
+        return self.stumps.n_rows
 
     @property
     def constant(self) -> int:
         """Index of the feature that is the constant classifier."""
-        return self._stumps.constant
-
-    @property
-    def codes(self) -> Ints:
-        """Codes of the rows, of all features, or of those without a list and of the products."""
-        return self._codes[: self._rows + len(self._products)]
+        return self.stumps.constant
 
     @property
     def n_bins(self) -> Ints:
         """Number of codes of every feature, and 2 for every product."""
         products = np.full(len(self._products), 2, dtype=np.int32)
-        return np.concatenate([self._stumps.n_bins, products])
+        return np.concatenate([self.stumps.n_bins, products])
 
     @property
     def kinds(self) -> Ints:
         """Kinds of the codes; those of the products are PRODUCT."""
         products = np.full(len(self._products), PRODUCT, dtype=np.uint8)
-        return np.concatenate([self._stumps.kinds, products])
+        return np.concatenate([self.stumps.kinds, products])
 
     def add(self, keys: Sequence[_Key], costs: Sequence[float]) -> list[int]:
         """Add the products that are new; return the number of each."""
-        new = [i for i, key in enumerate(keys) if key not in self._numbers]
-        filled = self._rows + len(self._products)
-        if filled + len(new) > self._codes.shape[0]:
-            grown = np.empty((filled + max(len(new), filled // 2), self.n_rows), self._codes.dtype)
-            grown[:filled] = self._codes[:filled]
-            self._codes = grown
-            self._stumps = replace(self._stumps, codes=grown[: self._rows])
-        for place, i in enumerate(new, start=filled):
-            self._numbers[keys[i]] = self._stumps.n_bins.size + len(self._products)
-            self._products.append(keys[i])
-            self.costs.append(costs[i])
-            self._codes[place] = self._agreement(keys[i])
-        if new and self._stumps.sparse is not None:
-            self.sparse = _with_dense_features(
-                self._stumps.sparse, self._stumps.n_bins.size, self._rows, len(self._products),
-                self.n_rows,
-            )  # fmt: skip
+        for key, cost in zip(keys, costs, strict=True):
+            if key not in self._numbers:
+                self._numbers[key] = self.stumps.n_bins.size + len(self._products)
+                self._products.append(key)
+                self.costs.append(cost)
         return [self._numbers[key] for key in keys]
 
-    def _agreement(self, key: _Key) -> Ints:
-        """Return where the two stumps of a product agree, as 0 and 1, (m,)."""
-        bins = self.bins
+    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes]:
+        """Return the codes of the stumps and of the given products, (rows of codes, m).
+
+        Codes of products are computed when they are first needed, and dropped when there are too
+        many others. `SparseCodes.places` is the row of every feature.
+        """
+        products = [f for f in features if f >= self.stumps.n_bins.size]
+        new = [f for f in products if f not in self._rows]
+        if new:
+            self._store(products, new)
+        count, own = len(self._products), self.stumps.sparse
+        places = np.full(self.stumps.n_bins.size + count, -1, dtype=np.int32)
+        places[: self._places.size] = self._places
+        places[list(self._rows)] = list(self._rows.values())
+        if own is None:
+            none = np.zeros(0, dtype=self._codes.dtype)
+            own = SparseCodes(
+                most_common=np.full(self.stumps.n_bins.size, -1, dtype=np.int32),
+                starts=np.zeros(1, dtype=np.int64), rows=none.astype(np.uint16), codes=none,
+            )  # fmt: skip
+        dense = np.full(count, -1, dtype=np.int32)
+        most_common = np.concatenate([own.most_common, dense])
+        return self._codes, replace(own, most_common=most_common, places=places)
+
+    def _store(self, products: list[int], new: list[int]) -> None:
+        """Compute the codes of new products, and drop those of others that are not needed."""
+        first = self.stumps.codes.shape[0]
+        if len(self._rows) + len(new) > 2 * len(products):
+            needed = set(products)
+            for product in [f for f in self._rows if f not in needed]:
+                self._free.append(self._rows.pop(product))
+        if len(new) > len(self._free):
+            filled = self._codes.shape[0]
+            more = max(len(new) - len(self._free), (filled - first) // 4)
+            grown = np.empty((filled + more, self.n_rows), self._codes.dtype)
+            grown[:filled] = self._codes
+            self._free += range(filled + more - 1, filled - 1, -1)
+            self._codes = grown
+            self.stumps = replace(self.stumps, codes=grown[:first])
+        for product in new:
+            self._rows[product] = self._free.pop()
+            self._codes[self._rows[product]] = self._agreement(product)
+
+    def _agreement(self, product: int) -> Bools:
+        """Return where the two stumps of a product agree, (m,)."""
+        bins, key = self.bins, self._products[product - self.stumps.n_bins.size]
         sides = [
             side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)[bins.codes[:, f]]
             for f, threshold in ((key.one, key.threshold), (key.other, key.other_threshold))
@@ -127,29 +157,29 @@ class PairFeatures:
 
     def codes_of(self, feature: int) -> Ints:
         """Return the codes of all rows of one feature or product, (m,)."""
-        number = feature - self._stumps.n_bins.size
-        if number < 0:
-            return self._stumps.codes_of(feature)
-        return np.asarray(self._codes[self._rows + number])
+        if feature < self.stumps.n_bins.size:
+            return self.stumps.codes_of(feature)
+        row = self._rows.get(feature)
+        return self._agreement(feature).astype(np.uint8) if row is None else self._codes[row]
 
     def n_thresholds(self, feature: int) -> int:
         """Return the number of thresholds of a feature; 1 for a product."""
-        return self._stumps.n_thresholds(feature) if feature < self._stumps.n_bins.size else 1
+        return self.stumps.n_thresholds(feature) if feature < self.stumps.n_bins.size else 1
 
     def response(self, feature: int, threshold: int, polarity: int) -> Array:
         """Return the responses +1 and -1 of a stump or product to the training rows, (m,)."""
-        if feature < self._stumps.n_bins.size:
-            return self._stumps.response(feature, threshold, polarity)
+        if feature < self.stumps.n_bins.size:
+            return self.stumps.response(feature, threshold, polarity)
         return np.where(self.codes_of(feature) > 0, float(polarity), -float(polarity))
 
     def learner(self, feature: int, threshold: int, polarity: int) -> WeakClassifier:
         """Return a stump, a product or the constant as a weak classifier."""
-        number = feature - self._stumps.n_bins.size
+        number = feature - self.stumps.n_bins.size
         if number < 0:
-            return self._stumps.learner(feature, threshold, polarity)
+            return self.stumps.learner(feature, threshold, polarity)
         key, bins = self._products[number], self.bins
         first, second = (
-            self._stumps.learner(int(bins.features[f]), int(bins.thresholds[f][own]), sign)
+            self.stumps.learner(int(bins.features[f]), int(bins.thresholds[f][own]), sign)
             for f, own, sign in (
                 (key.one, key.threshold, 1),
                 (key.other, key.other_threshold, polarity),
@@ -199,6 +229,7 @@ class PairOracle(BinnedOracle):
     """
 
     binned: PairFeatures
+    _digest: tuple[float, bytes] | None
 
     def __init__(
         self, pairs: Ints | None = None, pair_bins: int = 32, interaction_cost: float = 1.0
@@ -230,6 +261,10 @@ class PairOracle(BinnedOracle):
         bins = bin_for_pairs(binned, data.weight, features, self.pair_bins)
         self._pairs = np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int32)
         self._pair_costs = self.interaction_cost * data.costs[pairs].mean(axis=1)
+        work = self._pairs.shape[0] * (binned.n_rows + _SCAN_ROWS)
+        self.prices_in_parts = work >= _LARGE
+        self._partial_calls_left, self._digest = 0, None
+        self._highest_pairs = np.arange(self._pairs.shape[0])
         self.binned = self.source = PairFeatures(binned, bins, data.costs)
         self.costs = self.binned.costs
         stumps, *more = self._stumps.dictionary.split(", ")
@@ -239,54 +274,87 @@ class PairOracle(BinnedOracle):
         self.dictionary = ", ".join([stumps, *more])
 
     def price(self, A: Scores, penalty: Penalty, rule: str = "exact") -> Pricing:
-        """Price all stumps, products and the constant for coefficients A (m, k)."""
+        """Price the stumps, the constant and the products for coefficients A (m, k).
+
+        If pricing all pairs takes long, most calls price only the pairs that had the highest prices
+        when all of them were priced last, and are not complete. Every fourth call, and every second
+        one for the same coefficients, prices all pairs.
+        """
+        digest = (float(A.sum()), A.ravel()[:: max(A.size // _DIGEST, 1)].tobytes())
+        if self._partial_calls_left and digest != self._digest:
+            self._partial_calls_left -= 1
+            self._digest = digest
+            return self._priced(A, penalty, rule, self._highest_pairs)
+        pricing = self._priced(A, penalty, rule, None)
+        self._partial_calls_left = _PARTIAL_CALLS if self.prices_in_parts else 0
+        return pricing
+
+    def reprice(self, A: Scores, penalty: Penalty) -> Pricing:
+        """Price all stumps, products and the constant."""
+        return self._priced(A, penalty, "exact", None)
+
+    def _priced(self, A: Scores, penalty: Penalty, rule: str, which: Ints | None) -> Pricing:
+        """Price the stumps, the constant, and the products of some pairs, or of all pairs."""
+        self._stumps.binned = self.binned.stumps  # whose codes move when products are stored
         stumps = self._stumps.price(A, penalty, rule)
-        price, thresholds, polarity = self._best_products(A, penalty)
+        if not self._pairs.size:
+            return stumps
+        pairs, costs = self._pairs, self._pair_costs
+        if which is not None:
+            pairs, costs = np.ascontiguousarray(pairs[which]), costs[which]
+        price, thresholds, polarity = self._best_products(A, penalty, pairs, costs)
         highest = float(price.max(initial=0.0))
+        if which is None and self.prices_in_parts:
+            count = max(price.shape[0] // _PARTS, _LEAST_PAIRS)
+            self._highest_pairs = np.sort(np.argsort(-price[:, 0], kind="stable")[:count])
         if rule == "paper":
-            price, thresholds, polarity = self._best_products(A, L1())
-        order = np.argsort(-price, kind="stable")[:_PROPOSED]
-        order = order[price[order] > 0.0]
+            price, thresholds, polarity = self._best_products(A, L1(), pairs, costs)
+        order = np.argsort(-price, axis=None, kind="stable")[:_PROPOSED]
+        order = order[price.ravel()[order] > 0.0]
+        pair, price, polarity = order // _PER_PAIR, price.ravel()[order], polarity.ravel()[order]
         keys = [
-            _Key(int(one), int(threshold), int(other), int(other_threshold))
+            _Key(one, threshold, other, other_threshold)
             for (one, other), (threshold, other_threshold) in zip(
-                self._pairs[order], thresholds[order], strict=True
+                pairs[pair].tolist(), thresholds.reshape(-1, 2)[order].tolist(), strict=True
             )
         ]
-        numbers = self.binned.add(keys, self._pair_costs[order].tolist())
+        numbers = self.binned.add(keys, costs[pair].tolist())
         own = stumps.proposals
         joined = Proposals(
             feature=np.concatenate([own.feature, np.array(numbers, dtype=np.int64)]),
             threshold=np.concatenate([own.threshold, np.zeros(order.size, dtype=np.int64)]),
-            polarity=np.concatenate([own.polarity, polarity[order]]),
-            price=np.concatenate([own.price, price[order]]),
+            polarity=np.concatenate([own.polarity, polarity]),
+            price=np.concatenate([own.price, price]),
         )
+        proposals = joined.take(ranking(joined.price, tie_width(A)))
+        if which is not None:
+            return Pricing(np.inf, 0.0, proposals, complete=False)
         terms = _TERMS * (self.binned.n_rows + 4 * (self.pair_bins + 1)) + 8
-        least = float(self._pair_costs.min(initial=np.inf))
         return Pricing(
             max_price=max(stumps.max_price, highest),
-            rounding=max(stumps.rounding, rounding_of(A, penalty, terms, least)),
-            proposals=joined.take(ranking(joined.price, tie_width(A))),
+            rounding=max(stumps.rounding, rounding_of(A, penalty, terms, float(costs.min()))),
+            proposals=proposals,
         )
 
-    def _best_products(self, A: Scores, penalty: Penalty) -> tuple[Array, Ints, Ints]:
-        """Return the best price of every pair, and the thresholds and polarity that attain it."""
+    def _best_products(
+        self, A: Scores, penalty: Penalty, pairs: Ints, costs: Array
+    ) -> tuple[Array, Ints, Ints]:
+        """Return the best products of the pairs; see `kernels.price_pairs`."""
         bins, A = self.binned.bins, np.ascontiguousarray(A)
         codes = (bins.codes, bins.n_bins, bins.kinds, bins.n_thresholds)
         if penalty.p in NATIVE_NORMS:
             q = NATIVE_NORMS[penalty.p]
-            return price_pairs(*codes, self._pairs, A, q, self._pair_costs, self._team)
-        count, tie = self._pairs.shape[0], tie_width(A)
-        price, thresholds = np.zeros(count), np.zeros((count, 2), np.int64)
-        polarity = np.ones(count, np.int64)
-        for i, both in enumerate(self._pairs.tolist()):
-            one, other = both
+            return price_pairs(*codes, pairs, A, q, costs, _PER_PAIR, self._team)
+        found = []
+        for both in pairs.tolist():
             sizes = (bins.n_bins[both], bins.kinds[both], bins.n_thresholds[both])
-            E = edges_of_pair(bins.codes[:, one], bins.codes[:, other], *sizes, A)
-            found = best_by_edges(E.reshape(-1, A.shape[1]), None, penalty, tie)
-            price[i], polarity[i] = found[0] / self._pair_costs[i], found[2]
-            thresholds[i] = divmod(found[1], int(bins.n_thresholds[other]))
-        return price, thresholds, polarity
+            E = edges_of_pair(bins.codes[:, both[0]], bins.codes[:, both[1]], *sizes, A)
+            rows = E.reshape(-1, A.shape[1])
+            prices = np.stack([penalty.dual_norm(rows), penalty.dual_norm(-rows)], axis=1)
+            prices = prices.reshape(*E.shape[:2], 2)
+            found.append(best_products(prices, tie_width(A), _PER_PAIR))
+        price, thresholds, polarity = (np.array(part) for part in zip(*found, strict=True))
+        return price / costs[:, None], thresholds, polarity
 
     def recall(self, learners: Sequence[WeakClassifier], rows: Array) -> ColumnWeights:
         """Return the stumps and products of an earlier model, at the next thresholds."""
@@ -350,18 +418,3 @@ def _words_for(pairs: Ints, every: bool) -> str:
     if pairs.shape[0] == _n_pairs(count):
         return f" and all pairs of {count} features"
     return f" and {pairs.shape[0]} pairs of features"
-
-
-def _with_dense_features(
-    sparse: SparseCodes, n_features: int, n_rows_of_codes: int, count: int, m: int
-) -> SparseCodes:
-    """Return sparse codes for more features, which have rows in the matrix of codes."""
-    blocks = -(-m // sparse.block)
-    places = np.arange(n_features, dtype=np.int32) if sparse.places is None else sparse.places
-    new = np.arange(n_rows_of_codes, n_rows_of_codes + count, dtype=np.int32)
-    return replace(
-        sparse,
-        most_common=np.concatenate([sparse.most_common, np.full(count, -1, dtype=np.int32)]),
-        starts=np.concatenate([sparse.starts, np.full(count * blocks, sparse.starts[-1])]),
-        places=np.concatenate([places, new]).astype(np.int32),
-    )

@@ -82,8 +82,9 @@ class BinnedOracle(Oracle):
         polarity: Ints = np.ones(n, np.int8)
         if penalty.p in NATIVE_NORMS:
             q, costs = NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
+            codes, sparse = data.stored(range(n))
             best, threshold, polarity = price(
-                data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
+                codes, data.n_bins, data.kinds, A, q, costs, self._team, sparse
             )
             without_kernel = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
         for f, E in self._edges(without_kernel, A):
@@ -94,15 +95,16 @@ class BinnedOracle(Oracle):
 
     def _edges(self, features: Ints, A: Scores) -> Iterator[tuple[int, Array]]:
         """Yield every feature with the edges of its thresholds, (n_thresholds, k)."""
-        data, lists = self.binned, self.binned.sparse
+        data = self.binned
+        codes, lists = data.stored(features.tolist())
         places = features if lists is None or lists.places is None else lists.places[features]
         for f, place in zip(features[places >= 0].tolist(), places[places >= 0], strict=True):
-            yield f, edges(data.codes[place], int(data.n_bins[f]), int(data.kinds[f]), A)
+            yield f, edges(codes[place], int(data.n_bins[f]), int(data.kinds[f]), A)
         sparse = features[places < 0]
         for first in range(0, sparse.size, _GROUP):
             group = sparse[first : first + _GROUP]
             n_bins = data.n_bins[group]
-            sums = histograms(data.codes, group, n_bins, A, self._team, lists)
+            sums = histograms(codes, group, n_bins, A, self._team, lists)
             parts = np.split(sums, np.cumsum(n_bins)[:-1])
             for f, part in zip(group.tolist(), parts, strict=True):
                 yield f, edges_of(part, int(data.kinds[f]))

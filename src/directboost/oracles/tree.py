@@ -38,7 +38,6 @@ class LeafFeatures:
     """
 
     constant = 0
-    sparse = None
     dictionary = "generated columns"
 
     def __init__(self, n_rows: int, feature_costs: Array) -> None:
@@ -89,6 +88,10 @@ class LeafFeatures:
         self._trees.append(tree)
         self.costs.append(cost)
         return self.n_features
+
+    def stored(self, features: Sequence[int]) -> tuple[Ints, None]:
+        """Return `codes`; no tree is sparse."""
+        return self.codes, None
 
     def codes_of(self, feature: int) -> Ints:
         """Return the leaf of every row in one tree, (m,)."""

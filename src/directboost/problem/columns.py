@@ -63,11 +63,6 @@ class BinnedFeatures(ColumnSource, Protocol):
     """Binned features whose thresholds are columns, as block descent needs them."""
 
     @property
-    def codes(self) -> Ints:
-        """Codes of the rows, (n, m), of all features, or of the features without a list."""
-        ...
-
-    @property
     def n_bins(self) -> Ints:
         """Number of codes of every feature."""
         ...
@@ -78,13 +73,15 @@ class BinnedFeatures(ColumnSource, Protocol):
         ...
 
     @property
-    def sparse(self) -> SparseCodes | None:
-        """Lists for features with one code in most rows, or None."""
-        ...
-
-    @property
     def constant(self) -> int:
         """Index of the feature that is the constant classifier."""
+        ...
+
+    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes | None]:
+        """Return the matrix of codes (rows of codes, m), and the sparse codes.
+
+        They contain the given features; `SparseCodes.places` says where, if it is not None.
+        """
         ...
 
     def codes_of(self, feature: int) -> Ints:

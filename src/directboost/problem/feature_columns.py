@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels import add_tables, histograms
-from ..kernels.step_functions import apart, rows_with_any, tables_of
+from ..kernels.step_functions import PRODUCT, apart, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
@@ -91,6 +91,11 @@ class FeatureColumns(Columns):
         """Number of classes."""
         return self._k
 
+    @property
+    def has_products(self) -> bool:
+        """Whether a feature of the working set is a product of stumps."""
+        return bool((self.binned.kinds[self.features] == PRODUCT).any())
+
     def over(self, features: Iterable[int]) -> "FeatureColumns":
         """Return a working set of the given features, in ascending order."""
         other = copy(self)
@@ -146,7 +151,8 @@ class FeatureColumns(Columns):
         """Return F in the given precision, (m, k)."""
         F = np.zeros((self.binned.n_rows, self._k), dtype=precision)
         features = np.array(self.features, dtype=np.int32)
-        add_tables(self.binned.codes, features, self.tables(W), F, self.team, self.binned.sparse)
+        codes, sparse = self.binned.stored(self.features)
+        add_tables(codes, features, self.tables(W), F, self.team, sparse)
         return F
 
     def means(self, W: StepCoefficients, weight: Array) -> Array:
@@ -159,8 +165,8 @@ class FeatureColumns(Columns):
             return out
         features, n_bins = np.array(self.features, dtype=np.int32), self.n_bins()
         share = (weight / weight.sum()).reshape(-1, 1)
-        binned = self.binned
-        sums = histograms(binned.codes, features, n_bins, share, self.team, binned.sparse)
+        codes, sparse = self.binned.stored(self.features)
+        sums = histograms(codes, features, n_bins, share, self.team, sparse)
         parts = apart(sums[:, 0], np.cumsum(n_bins))
         for feature, part, table in zip(self.features, parts, self.tables(W), strict=True):
             out[feature] = part @ table

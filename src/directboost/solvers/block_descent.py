@@ -12,7 +12,13 @@ from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
 from .base import Solver, SolverResult
 from .line_search import LineSearch, RowEvaluator
-from .quadratic_model import Iterate, QuadraticModel, RowSample, first_size
+from .quadratic_model import (
+    CurvatureSample,
+    Iterate,
+    QuadraticModel,
+    RowSample,
+    first_size,
+)
 
 _CYCLES = 3  # maximum number of cycles of Newton step and sweep on one model
 _FIRST_ITERATIONS, _ITERATIONS = 7, 14  # conjugate gradient iterations of a Newton step
@@ -27,6 +33,11 @@ _GROWTH, _MAX_SAMPLE = 2.5, 100_000  # factor on the size of the sample, and its
 _REPEATS = 2  # computations of a Newton step; the second one leaves out coefficients at a bound
 _FULL_STEP = 0.5  # a step that gains this multiple of its curvature does not increase the model
 _RESIDUAL = 0.1  # relative residual at which the conjugate gradients stop
+# Products of stumps: their Newton equations have a better preconditioner, and their rows are drawn
+# in proportion to their curvature in every call.
+_PRODUCT_CYCLES, _PRODUCT_ITERATIONS = 2, 10
+_PRODUCT_ROWS, _PRODUCT_GROWTH = 5_000, 1.6
+_PRODUCT_LATE, _PRODUCT_SLOW = 0.03, 0.7  # as _LATE and _SLOW
 _SUFFICIENT = 1e-3  # share of the decrease of the model that the objective must decrease by
 
 
@@ -67,6 +78,7 @@ class BlockDescent(Solver):
         self._damping = 0.0
         self._accuracy = np.inf
         self._slow = self._loss_changed = False
+        self._size, self._draws = _PRODUCT_ROWS, 0
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Return None for a smooth loss or the hinge with an l1,p penalty, else the reason.
@@ -88,7 +100,7 @@ class BlockDescent(Solver):
             raise TypeError("solver 'blocks' requires FeatureColumns")
         iterate = self._first_iterate(problem, columns, start)
         if columns.features:
-            sample = self._row_sample(objective, columns, accuracy)
+            sample = self._row_sample(objective, columns, iterate, accuracy)
             model = QuadraticModel(objective, columns, iterate, sample, self._damping)
             decrease = self._minimise(model, accuracy)
             line = self._evaluator.line(objective, columns, model)
@@ -130,13 +142,20 @@ class BlockDescent(Solver):
         return replace(last, W=W)
 
     def _row_sample(
-        self, objective: Objective, columns: FeatureColumns, accuracy: float
+        self, objective: Objective, columns: FeatureColumns, iterate: Iterate, accuracy: float
     ) -> RowSample:
         """Return the sample of rows; a larger one if the last call reduced the gap too little.
 
         Near the optimum, the error of the sampled second derivative slows the descent.
         """
         m = columns.binned.n_rows
+        if columns.has_products:
+            late = self._accuracy < _PRODUCT_LATE
+            if late and accuracy > _PRODUCT_SLOW * self._accuracy and self._size < m:
+                self._size = int(_PRODUCT_GROWTH * self._size)
+            self._accuracy, self._draws = accuracy, self._draws + 1
+            curvature = iterate.C.sum(axis=1, dtype=np.float64)
+            return CurvatureSample(columns.binned, curvature, self._size, self._draws)
         size = first_size(m) if self._sample is None else self._sample.n
         self._slow = self._accuracy < _LATE and accuracy > _SLOW * self._accuracy
         if self._slow and self._sample is not None and size < min(m, _MAX_SAMPLE):
@@ -159,6 +178,8 @@ class BlockDescent(Solver):
         cycles = _CYCLES
         if accuracy > _LATE:
             cycles, iterations = 1, _FIRST_ITERATIONS
+        elif model.has_products:
+            cycles, iterations = _PRODUCT_CYCLES, _PRODUCT_ITERATIONS
         elif accuracy <= _NEAR:
             iterations = _LAST_ITERATIONS
         else:

@@ -1,5 +1,6 @@
 """Block descent on single columns, each of which is a feature with two bins."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -144,7 +145,6 @@ class ColumnFeatures:
         Costs of the features.
     """
 
-    sparse = None
     constant = -1  # the constant has no special place: it is a column like the others
 
     def __init__(self, columns: DenseColumns) -> None:
@@ -186,10 +186,9 @@ class ColumnFeatures:
         """Number of features."""
         return len(self._names)
 
-    @property
-    def codes(self) -> Ints:
-        """Codes of the rows: 1 if the column is +1, otherwise 0, (n, m)."""
-        return self._codes[: self.n_features]
+    def stored(self, features: Sequence[int]) -> tuple[Ints, None]:
+        """Return the codes of all features, (n, m): 1 if the column is +1, otherwise 0."""
+        return self._codes[: self.n_features], None
 
     @property
     def n_bins(self) -> Ints:

@@ -122,10 +122,8 @@ class LineSearch:
         places = np.flatnonzero(changed).tolist()
         features = np.array([columns.features[w] for w in places], dtype=np.int32)
         changes = [work.change[first[w] : first[w + 1]] for w in places]
-        binned = columns.binned
-        kernels.add_tables(
-            binned.codes, features, changes, self._change, columns.team, binned.sparse
-        )
+        codes, sparse = columns.binned.stored(columns.features)
+        kernels.add_tables(codes, features, changes, self._change, columns.team, sparse)
 
     def value(self, step: float) -> float:
         """Return the objective at a step; infinite if a sign constraint is violated."""

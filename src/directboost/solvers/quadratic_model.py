@@ -1,6 +1,7 @@
 """Quadratic model of the loss around an iterate, with a sample of the rows for the curvature."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..problem.objective import Objective
 
 _MIN_SIZE, _MAX_SIZE = 8_000, 20_000  # rows of the first sample
 WHOLE_SHARE = 0.7  # a sample of at least this share of the rows is replaced by all rows
+_BY_CURVATURE = 0.7  # share of the draws in proportion to the curvature; the others are even
 _RARE = 300  # rows of a class that a sample contains at least, if there are as many
 DIAGONAL, PAIRS, SIMPLEX = 0, 1, 2  # coupling of the classes within a row
 _SWEEPS = Sweeps(1, 3, 1e-3)
@@ -54,9 +56,9 @@ class Iterate:
     def sums(self, columns: FeatureColumns) -> tuple[Array, Array]:
         """Return the sums of A and C over the bins of the working set, (all bins, k) each."""
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
-        codes, rows = columns.binned.codes, (columns.team, columns.binned.sparse)
-        G = kernels.histograms(codes, features, n_bins, self.A, *rows)
-        return G, kernels.histograms(codes, features, n_bins, self.C, *rows)
+        codes, sparse = columns.binned.stored(columns.features)
+        G = kernels.histograms(codes, features, n_bins, self.A, columns.team, sparse)
+        return G, kernels.histograms(codes, features, n_bins, self.C, columns.team, sparse)
 
 
 class RowSample:
@@ -95,7 +97,7 @@ class RowSample:
             self.rows, self.scale = _stratified_rows(groups, size, seed)
             self.n = int(self.rows.size)
         self._position: dict[int, int] = {}  # of a feature in _codes
-        self._codes = np.empty((0, self.n), dtype=binned.codes.dtype)
+        self._codes: Ints = np.empty((0, self.n), dtype=np.uint8)
 
     def take(self, array: Scores) -> Scores:
         """Return the sampled rows of an array, multiplied by `scale`."""
@@ -145,23 +147,56 @@ class RowSample:
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return the codes of the sampled rows, and the row of that array for each feature."""
-        if self.rows is None and self._binned.codes.shape[0] == self._binned.n_bins.size:
-            return self._binned.codes, np.array(features, dtype=np.int32)
+        codes, sparse = self._binned.stored(features)
+        if self.rows is None:
+            places = np.array(features, dtype=np.int32)
+            if sparse is not None and sparse.places is not None:
+                places = np.ascontiguousarray(sparse.places[places])
+            if (places >= 0).all():
+                return codes, places
         new = [f for f in features if f not in self._position]
         if new:
-            self._add(new)
+            self._add(new, codes.dtype)
         return self._codes, np.array([self._position[f] for f in features], dtype=np.int32)
 
-    def _add(self, features: list[int]) -> None:
+    def _add(self, features: list[int], dtype: "np.dtype[Any]") -> None:
         """Copy the codes of new features; the capacity of the array doubles when it is full."""
         filled = len(self._position)
         if filled + len(features) > self._codes.shape[0]:
-            grown = np.empty((2 * filled + len(features), self.n), dtype=self._codes.dtype)
+            grown = np.empty((2 * filled + len(features), self.n), dtype=dtype)
             grown[:filled] = self._codes[:filled]
             self._codes = grown
         for position, f in enumerate(features, start=filled):
             self._codes[position] = self.pick(self._binned.codes_of(f))
             self._position[f] = position
+
+
+class CurvatureSample(RowSample):
+    """Sample of the training rows in proportion to their curvature, for models of products.
+
+    Most rows are classified so well that they hardly contribute to the second derivative. The
+    others determine it, and products of stumps, which are many and overlap, need many of them.
+
+    Parameters
+    ----------
+    binned : BinnedFeatures
+    curvature : (m,) array
+        Sum of the curvature of every row over the classes.
+    size : int
+        Expected number of rows. All rows are used if `size` is at least 70 % of m.
+    seed : int
+    """
+
+    def __init__(self, binned: BinnedFeatures, curvature: Array, size: int, seed: int = 0) -> None:
+        m = binned.n_rows
+        super().__init__(binned, np.zeros(0, dtype=np.int32), m)
+        total = float(curvature.sum())
+        if size >= WHOLE_SHARE * m or not total > 0.0:
+            return
+        chance = _BY_CURVATURE / total * curvature + (1.0 - _BY_CURVATURE) / m
+        chance = np.minimum(size * chance, 1.0)
+        self.rows = np.flatnonzero(np.random.default_rng(seed).random(m) < chance)
+        self.scale, self.whole, self.n = 1.0 / chance[self.rows], False, int(self.rows.size)
 
 
 def first_size(m: int) -> int:
@@ -229,6 +264,8 @@ class QuadraticModel:
         The arrays that the kernels read and modify, with the current coefficients `jumps`.
     whole : bool
         Whether H is computed from all rows.
+    has_products : bool
+        Whether a feature is a product of stumps.
     """
 
     def __init__(
@@ -241,6 +278,7 @@ class QuadraticModel:
     ) -> None:
         self.team = columns.team
         self.iterate, self.whole = iterate, sample.whole
+        self.has_products = columns.has_products
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
         G, D = iterate.sums(columns)

@@ -308,7 +308,8 @@ def _certified(settings: LoopSettings, state: LoopState, status: Status) -> Solu
     state.U = U if settings.keep_dual else U.astype(settings.solver.precision, copy=False)
     duals: list[Array] = [U]
     if state.best_U is not None:
-        duals.append(state.best_U.astype(np.float64, copy=False))
+        best = state.best_U.astype(np.float64, copy=False)
+        duals = [best] if settings.oracle.prices_in_parts else [U, best]
     certificate = recertify(
         settings.objective, loss + penalty, duals, settings.oracle, state.stopping.tol,
         settings.team,
