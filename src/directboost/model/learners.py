@@ -150,6 +150,9 @@ class Product:
     ----------
     first, second : Stump or CategoryStump
         The stumps, on ascending features.
+    means : (float, float)
+        Weighted means of the responses of the two stumps over the training rows. They separate the
+        effect of the pair from those of its features; predictions do not depend on them.
 
     Examples
     --------
@@ -164,9 +167,10 @@ class Product:
 
     first: Stump | CategoryStump
     second: Stump | CategoryStump
+    means: tuple[float, float] = (0.0, 0.0)
 
     @property
-    def features(self) -> tuple[int, ...]:
+    def features(self) -> tuple[int, int]:
         """The two features that it reads."""
         return (self.first.feature, self.second.feature)
 
