@@ -68,6 +68,11 @@ def check_anova(model, X, weight):
         np.testing.assert_allclose(found, expected + np.zeros_like(F), atol=1e-10)
         for axis in (a, b):
             assert np.abs(mean_over(found, grid, [axis])).max() <= 1e-12
+        pair = model.ensemble_.effects.pairs[number - d]
+        deviations = np.sqrt(mean_over(found**2, grid, range(d)).ravel())
+        np.testing.assert_allclose(pair.deviations, deviations, atol=1e-7)
+        assert pair.strength == pytest.approx(np.linalg.norm(deviations))
+        assert pair.n_rules == sum(h.features == (a, b) for h in model.ensemble_.products)
         rest = rest - expected
     np.testing.assert_allclose(rest, 0.0, atol=1e-10)
 

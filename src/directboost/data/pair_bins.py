@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.step_functions import CATEGORICAL, n_thresholds, side
+from ..kernels.step_functions import CATEGORICAL, WITH_MISSING, n_thresholds, side
 from .binning import BinnedData
 
 
@@ -41,6 +41,10 @@ class PairBins:
     shares: list[Array]
     thresholds: list[Ints]
     exact: bool
+
+    def missing(self, place: int) -> float:
+        """Return the share of the missing values of a numeric feature."""
+        return float(self.shares[place][-1]) if self.kinds[place] == WITH_MISSING else 0.0
 
     def mean_response(self, place: int, threshold: int) -> float:
         """Return the weighted mean response of the stump at a threshold of a feature."""

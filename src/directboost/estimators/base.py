@@ -367,7 +367,10 @@ class ExplainedModelMixin(FittedModelMixin):
         Parameters
         ----------
         max_rules : int, default=12
-            Number of rules to list, the strongest first.
+            Number of rules to list, the strongest first. For ``learner="pair"``, also the largest
+            number of pairs of features, but no more than five. Pairs are ordered by the standard
+            deviation of their purified effect over the training data, if their features are
+            independent; for several classes, by the root of the sum of the variances.
 
         Returns
         -------

@@ -13,12 +13,42 @@ decomposition of the scores under the product of the marginal distributions of t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Array, Ints, Numbers, column
 from .learners import CategoryStump, Product, Stump
-from .tables import PairTable, codes_of, pair_tables, stump_tables
+from .tables import PairTable, by_pair, codes_of, responses_by_cell, stump_tables
+
+
+@dataclass(frozen=True, eq=False)
+class PairEffect(PairTable):
+    """The purified effect of a pair of features, as a table of their values.
+
+    Attributes
+    ----------
+    shares : pair of arrays
+        Share of the weight of the training rows in each row and in each column of the table,
+        (c + 2,) and (d + 2,). All levels of a category without a cell of their own are in the
+        first one.
+    n_rules : int
+        Number of products.
+    """
+
+    shares: tuple[Array, Array]
+    n_rules: int
+
+    @cached_property
+    def deviations(self) -> Array:
+        """Standard deviation of the effect on each score, (k,), for independent features."""
+        first, second = self.shares
+        return np.asarray(np.sqrt(np.einsum("a,b,abr->r", first, second, self.values**2)))
+
+    @property
+    def strength(self) -> float:
+        """Root of the sum of the variances of the effect on all scores."""
+        return float(np.linalg.norm(self.deviations))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +64,7 @@ class Effects:
         Ascending thresholds of each feature, (c,) each; those of its pairs are among them.
     tables : list of t arrays
         Main effect of each feature, (c + 2, k) each, as in `Ensemble.tables`.
-    pairs : list of PairTable
+    pairs : list of PairEffect
         Purified effects of the pairs, ascending.
     """
 
@@ -42,7 +72,13 @@ class Effects:
     features: Ints
     thresholds: list[Array]
     tables: list[Array]
-    pairs: list[PairTable]
+    pairs: list[PairEffect]
+
+    def strongest_pairs(self) -> list[int]:
+        """Return the positions of the pairs in `pairs`, the strongest first."""
+        strengths = np.array([pair.strength for pair in self.pairs])
+        order: list[int] = np.argsort(-strengths, kind="stable").tolist()
+        return order
 
     def main_effect(self, feature: int) -> tuple[Array, Array]:
         """Return thresholds and table of a feature; an unused one has no thresholds and zeros."""
@@ -86,11 +122,65 @@ def purified_effects(
     intercept : (k,) array
         Intercept of the effects.
     """
-    pairs, coef = products
-    means = np.array([h.means for h in pairs])
-    factors = [h.first for h in pairs] + [h.second for h in pairs]
+    own, coef = products
+    means = np.array([h.means for h in own])
+    factors = [h.first for h in own] + [h.second for h in own]
     # A factor adds to the main effect of its feature by the mean of the other one.
     signs = np.array([h.polarity for h in factors]) * means[:, ::-1].T.ravel()
     votes = signs[:, None] * np.tile(coef, (2, 1))
     tables = stump_tables([*stumps[0], *factors], np.concatenate([stumps[1], votes]))
-    return Effects(intercept, *tables, pair_tables(pairs, coef, purified=True))
+    return Effects(intercept, *tables, pair_effects(own, coef))
+
+
+def pair_effects(products: Sequence[Product], coef: Array) -> list[PairEffect]:
+    """Return the purified effects of the pairs that products read, ascending.
+
+    Parameters
+    ----------
+    products : n products
+        The products.
+    coef : (n, k) array
+        Their coefficients.
+    """
+    effects = []
+    for pair, numbers in by_pair(products).items():
+        own = [products[number] for number in numbers]
+        cuts, centred, shares = [], [], []
+        for axis in (0, 1):
+            stumps = [(h.first, h.second)[axis] for h in own]
+            thresholds, responses = responses_by_cell(stumps)
+            means = np.array([h.means[axis] for h in own])
+            cuts.append(thresholds)
+            centred.append(responses - means[:, None])
+            shares.append(_cell_shares(stumps, means, own[0].missing[axis], thresholds))
+        values = np.einsum("na,nb,nr->abr", *centred, coef[numbers], optimize=True)
+        effects.append(
+            PairEffect(pair, (cuts[0], cuts[1]), values, (shares[0], shares[1]), len(own))
+        )
+    return effects
+
+
+def _cell_shares(
+    stumps: Sequence[Stump | CategoryStump], means: Array, missing: float, cuts: Array
+) -> Array:
+    """Return the share of the weight in the cells between the thresholds of a feature, (c + 2,).
+
+    A stump with the mean mu is +1 on a share (1 + mu) / 2 of the weight. Of a category, all that
+    the stumps do not separate is in the first cell.
+    """
+    above, levels = np.zeros(cuts.size + 2), np.zeros(cuts.size + 2)
+    for h, mean in zip(stumps, means.tolist(), strict=True):
+        right = 0.5 * (1.0 + h.polarity * mean)
+        if isinstance(h, CategoryStump):
+            levels[int(np.searchsorted(cuts, h.level))] = right
+        elif np.isinf(h.threshold):
+            missing = right
+        else:
+            place = int(np.searchsorted(cuts, h.threshold)) + 1
+            above[place] = right - missing * h.missing_right
+    above[0] = 1.0 - missing
+    shares = levels if levels.any() else above - np.append(above[1:], 0.0)
+    shares[-1] = missing
+    shares[0] = 0.0
+    shares[0] = 1.0 - shares.sum()
+    return np.maximum(shares, 0.0)

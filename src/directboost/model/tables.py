@@ -87,9 +87,15 @@ class PairTable:
         F += self.values[first, second]
 
 
-def pair_tables(
-    products: Sequence[Product], coef: Array, purified: bool = False
-) -> list[PairTable]:
+def by_pair(products: Sequence[Product]) -> dict[tuple[int, int], list[int]]:
+    """Return the positions of the products of every pair of features; pairs are ascending."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, product in enumerate(products):
+        found.setdefault(product.features, []).append(number)
+    return dict(sorted(found.items()))
+
+
+def pair_tables(products: Sequence[Product], coef: Array) -> list[PairTable]:
     """Return the sum of the products of every pair of features; pairs are ascending.
 
     Parameters
@@ -98,26 +104,18 @@ def pair_tables(
         The products.
     coef : (n, k) array
         Their coefficients.
-    purified : bool
-        Whether to subtract from every stump the mean of its response.
     """
-    found: dict[tuple[int, int], list[int]] = {}
-    for number, product in enumerate(products):
-        found.setdefault(product.features, []).append(number)
     tables = []
-    for pair in sorted(found):
-        own = [products[number] for number in found[pair]]
-        first_cuts, first = _responses_by_cell([h.first for h in own])
-        second_cuts, second = _responses_by_cell([h.second for h in own])
-        if purified:
-            means = np.array([h.means for h in own])
-            first, second = first - means[:, :1], second - means[:, 1:]
-        values = np.einsum("na,nb,nr->abr", first, second, coef[found[pair]], optimize=True)
+    for pair, numbers in by_pair(products).items():
+        own = [products[number] for number in numbers]
+        first_cuts, first = responses_by_cell([h.first for h in own])
+        second_cuts, second = responses_by_cell([h.second for h in own])
+        values = np.einsum("na,nb,nr->abr", first, second, coef[numbers], optimize=True)
         tables.append(PairTable(pair, (first_cuts, second_cuts), values))
     return tables
 
 
-def _responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Array]:
+def responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Array]:
     """Return the thresholds of stumps on one feature, and their responses between them.
 
     The responses are (n, c + 2) for c thresholds; the last column is that of missing values.

@@ -165,7 +165,7 @@ class PairFeatures:
             first = replace(first, polarity=1)
             second = replace(second, polarity=-second.polarity)
             means = (-means[0], -means[1])
-        return Product(first, second, means)
+        return Product(first, second, means, (bins.missing(key.one), bins.missing(key.other)))
 
 
 class PairOracle(BinnedOracle):
