@@ -32,12 +32,21 @@ class PairEffect(PairTable):
         Share of the weight of the training rows in each row and in each column of the table,
         (c + 2,) and (d + 2,). All levels of a category without a cell of their own are in the
         first one.
-    n_rules : int
-        Number of products.
+    centred : pair of arrays
+        Responses of the two stumps of every product, minus their means, by row and by column of
+        the table, (n, c + 2) and (n, d + 2).
+    coef : (n, k) array
+        Coefficients of the products.
     """
 
     shares: tuple[Array, Array]
-    n_rules: int
+    centred: tuple[Array, Array]
+    coef: Array
+
+    @property
+    def n_rules(self) -> int:
+        """Number of products."""
+        return int(self.coef.shape[0])
 
     @cached_property
     def deviations(self) -> Array:
@@ -145,19 +154,34 @@ def pair_effects(products: Sequence[Product], coef: Array) -> list[PairEffect]:
     effects = []
     for pair, numbers in by_pair(products).items():
         own = [products[number] for number in numbers]
-        cuts, centred, shares = [], [], []
-        for axis in (0, 1):
-            stumps = [(h.first, h.second)[axis] for h in own]
-            thresholds, responses = responses_by_cell(stumps)
-            means = np.array([h.means[axis] for h in own])
-            cuts.append(thresholds)
-            centred.append(responses - means[:, None])
-            shares.append(_cell_shares(stumps, means, own[0].missing[axis], thresholds))
-        values = np.einsum("na,nb,nr->abr", *centred, coef[numbers], optimize=True)
-        effects.append(
-            PairEffect(pair, (cuts[0], cuts[1]), values, (shares[0], shares[1]), len(own))
+        first, second = (
+            _centred([(h.first, h.second)[axis] for h in own], own, axis) for axis in (0, 1)
         )
+        centred, votes = (first[1], second[1]), coef[numbers]
+        values = np.einsum("na,nb,nr->abr", *centred, votes, optimize=True)
+        cuts, shares = (first[0], second[0]), (first[2], second[2])
+        effects.append(PairEffect(pair, cuts, values, shares, centred, votes))
     return effects
+
+
+def _centred(
+    stumps: Sequence[Stump | CategoryStump], products: Sequence[Product], axis: int
+) -> tuple[Array, Array, Array]:
+    """Return thresholds, centred responses and shares along one feature of n products.
+
+    Parameters
+    ----------
+    stumps : n stumps
+        The stumps of the products on the feature.
+    products : n products
+        The products.
+    axis : int
+        0 or 1, whether they are the first or the second stumps.
+    """
+    cuts, responses = responses_by_cell(stumps)
+    means = np.array([h.means[axis] for h in products])
+    shares = _cell_shares(stumps, means, products[0].missing[axis], cuts)
+    return cuts, responses - means[:, None], shares
 
 
 def _cell_shares(

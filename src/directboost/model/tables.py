@@ -115,7 +115,7 @@ def pair_tables(products: Sequence[Product], coef: Array) -> list[PairTable]:
     return tables
 
 
-def responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Array]:
+def responses_by_cell(stumps: Sequence[Stump | CategoryStump]) -> tuple[Array, Array]:
     """Return the thresholds of stumps on one feature, and their responses between them.
 
     The responses are (n, c + 2) for c thresholds; the last column is that of missing values.
