@@ -88,7 +88,8 @@ def plot_pair(
         Classes to draw; labels by number or name. By default the six classes with the largest
         standard deviation of the effect, or all if there are no more.
     axes : sequence of matplotlib axes, optional
-        One per class. By default those of a new figure.
+        One per class, if possible of a figure with ``layout="constrained"``, which leaves space for
+        the main effects. By default those of a new figure.
     X : array-like (m, d), optional
         Rows to mark in the heat maps. The axes cover their range.
 

@@ -89,25 +89,29 @@ function tint(share) {
 
 /** A dot for every row of the page; those with the same value are spread over its cell. */
 function drawRows(frame, pair, across, up) {
-    const sides = [[across, frame.left, 0.618], [up, frame.bottom, 0.382]];
+    const sides = [[across, 0.618], [up, 0.382]]; // with factors that spread the dots
     for (const row of range(rows.count)) {
         const values = valuesOf(row);
         const cell = cellOf(pair, values);
-        const [cx, cy] = sides.map(([cells, , step], axis) => {
-            const feature = data.tables[pair.tables[axis]];
-            const own = cells.find((one) => one.step === cell[axis]);
-            const [from, to] = own?.ends ?? [NaN, NaN];
-            const low = Math.min(from, to);
-            const share = 0.15 + 0.7 * ((row * step) % 1);
-            if (own?.label) return low + share * Math.abs(to - from);
-            const shown = cells.filter((one) => !one.label);
-            const place = scale(feature.low, feature.high, shown[0].ends[0], shown.at(-1).ends[1]);
-            return place(Math.min(Math.max(values[pair.tables[axis]], feature.low), feature.high));
+        const [cx, cy] = sides.map(([cells, factor], axis) => {
+            const own = cells.find(({ step }) => step === cell[axis]);
+            if (!own) return NaN; // a missing value of a feature without any in training
+            const share = 0.15 + 0.7 * ((row * factor) % 1);
+            if (own.label) return own.ends[0] + share * (own.ends[1] - own.ends[0]);
+            const { low, high } = data.tables[pair.tables[axis]];
+            const place = scale(low, high, ...endsOfNumbers(cells));
+            return place(Math.min(Math.max(values[pair.tables[axis]], low), high));
         });
         if (Number.isFinite(cx + cy)) {
             frame.node.append(svg("circle", { cx, cy, r: 1.6, class: "row-dot" }));
         }
     }
+}
+
+/** The pixels between which the cells of numbers lie. */
+function endsOfNumbers(cells) {
+    const numbers = cells.filter((cell) => !cell.label);
+    return [numbers[0].ends[0], numbers.at(-1).ends[1]];
 }
 
 function nameCells(frame, feature, cells, turned) {
@@ -120,9 +124,8 @@ function nameCells(frame, feature, cells, turned) {
         const style = { x, y, class: turned ? "tick end" : "tick middle", ...turn };
         frame.node.append(clipped(label, turned ? 96 : ends[1] - ends[0] + 8, style));
     }
-    const plain = cells.filter((cell) => !cell.label);
-    if (plain.length > 0) {
-        const [from, to] = [plain[0].ends[0], plain.at(-1).ends[1]];
+    if (feature.levels === null) {
+        const [from, to] = endsOfNumbers(cells);
         const x = scale(feature.low, feature.high, from, to);
         for (const tick of ticksOf(feature.low, feature.high, (to - from) / 70)) {
             const place = { x1: x(tick), x2: x(tick), y1: frame.bottom, y2: frame.bottom + 4 };
@@ -140,9 +143,8 @@ function nameCellsLeft(frame, feature, cells) {
         const y = (ends[0] + ends[1]) / 2 + 4;
         frame.node.append(clipped(label, frame.left - 10, { x, y, class: "tick end" }));
     }
-    const plain = cells.filter((cell) => !cell.label);
-    if (plain.length > 0) {
-        const [from, to] = [plain[0].ends[0], plain.at(-1).ends[1]];
+    if (feature.levels === null) {
+        const [from, to] = endsOfNumbers(cells);
         const y = scale(feature.low, feature.high, from, to);
         for (const tick of ticksOf(feature.low, feature.high, (from - to) / 50)) {
             const place = { x1: frame.left - 4, x2: frame.left, y1: y(tick), y2: y(tick) };
