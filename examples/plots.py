@@ -19,6 +19,7 @@ from directboost import DirectBoostClassifier, DirectBoostClassifierCV, directbo
 from directboost.plotting import (
     plot_feature,
     plot_margins,
+    plot_pair,
     plot_path,
     plot_regions,
     plot_sharing,
@@ -37,7 +38,7 @@ def main() -> None:
 
 
 def wine():
-    """Three classes of wine: one feature, one with missing values, and the price of features."""
+    """Three classes of wine: one feature, missing values, a pair, and the price of features."""
     data = load_wine(as_frame=True)
     X, y = data.data, data.target_names[data.target]
     model = DirectBoostClassifier(nu=0.01).fit(X, y)
@@ -45,10 +46,12 @@ def wine():
     gaps.loc[::3, "proline"] = np.nan
     with_gaps = DirectBoostClassifier(nu=0.01).fit(gaps, y)
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+    pairs = DirectBoostClassifier(learner="pair", nu=0.003).fit(X, y)
     path = directboost_path(X_train, y_train, feature_costs=COSTS)
     return {
         "feature": plot_feature(model, "proline", X=X),
         "missing": plot_feature(with_gaps, "proline", X=gaps),
+        "pair": plot_pair(pairs, X=X),
         "path": plot_path(path, X_test, y_test),
     }
 

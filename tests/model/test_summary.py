@@ -87,3 +87,26 @@ def test_the_name_that_is_explained_is_shown():
     text = DirectBoostClassifier(learner="tree", nu=0.03).fit(X, y).summary(max_rules=1)
     rule, key = text.splitlines()[5], text.splitlines()[-1]
     assert re.search(rf"\b{key.split()[1]}\b", rule)
+
+
+def test_a_model_of_pairs_lists_its_strongest_pairs():
+    """By the deviations of their effects, with the number of rules; at most `max_rules` of them."""
+    X, y = load_iris(return_X_y=True)
+    model = DirectBoostClassifier(learner="pair", nu=0.002).fit(X, y)
+    effects = model.ensemble_.effects
+    assert len(effects.pairs) == 6
+    lines = model.summary().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("strongest pairs"))
+    assert lines[start - 1].startswith("  and ")
+    assert lines[start + 6 :] == ["  and 1 weaker pair", f"names: {lines[-1][7:]}"]
+    found = []
+    for line in lines[start + 1 : start + 6]:
+        one, other, rules = re.match(r"  x(\d) and x(\d) +(\d+) rules? ", line).groups()
+        pair = next(p for p in effects.pairs if p.features == (int(one), int(other)))
+        assert int(rules) == pair.n_rules
+        assert f": {pair.deviations.max():.3g}" in line
+        found.append(pair.strength)
+    assert found == sorted((pair.strength for pair in effects.pairs), reverse=True)[:5]
+    assert "strongest pairs" not in model.summary(max_rules=0)
+    assert "  and 4 weaker pairs" in model.summary(max_rules=2)
+    assert "strongest pairs" not in DirectBoostClassifier().fit(X, y).summary()

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array, Ints
 from ..kernels.reference.binning import quantile_cuts
-from ..kernels.step_functions import CATEGORICAL, n_thresholds
+from ..kernels.step_functions import CATEGORICAL, WITH_MISSING, n_thresholds, side
 from .binning import BinnedData
 
 
@@ -25,6 +25,8 @@ class PairBins:
     codes : (m, n) uint8 array
     n_bins, n_thresholds : (n,) int32 arrays
     kinds : (n,) uint8 array
+    shares : list of n arrays
+        Weight of every code, as a share of the weight of all rows.
     thresholds : list of n int arrays
         For every threshold, the threshold of `BinnedData` that is the same stump.
     exact : bool
@@ -36,8 +38,19 @@ class PairBins:
     n_bins: Ints
     n_thresholds: Ints
     kinds: Ints
+    shares: list[Array]
     thresholds: list[Ints]
     exact: bool
+
+    def missing(self, place: int) -> float:
+        """Return the share of the missing values of a numeric feature."""
+        return float(self.shares[place][-1]) if self.kinds[place] == WITH_MISSING else 0.0
+
+    def mean_response(self, place: int, threshold: int) -> float:
+        """Return the weighted mean response of the stump at a threshold of a feature."""
+        right = side(int(self.n_bins[place]), int(self.kinds[place]), threshold)
+        mean = 2.0 * float(self.shares[place][right].sum()) - 1.0
+        return min(max(mean, -1.0), 1.0)  # the shares are rounded
 
 
 def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: int) -> PairBins:
@@ -48,6 +61,7 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
     codes = np.empty((binned.n_rows, features.size), dtype=np.uint8)
     n_bins = np.empty(features.size, dtype=np.int32)
     counts = np.empty(features.size, dtype=np.int32)
+    shares: list[Array] = []
     thresholds, exact = [], True
     for i, f in enumerate(features.tolist()):
         fine, bins = binned.codes_of(f), int(binned.n_bins[f])
@@ -60,10 +74,11 @@ def bin_for_pairs(binned: BinnedData, weight: Array, features: Ints, pair_bins: 
             n_bins[i] = int(new[-1]) + 1
         codes[:, i] = new.astype(np.uint8)[fine]
         counts[i] = own.size
+        shares.append(np.bincount(new, mass, int(n_bins[i])) / mass.sum())
         thresholds.append(own)
         exact = exact and own.size == n_thresholds(bins, int(binned.kinds[f]))
     kinds = np.ascontiguousarray(binned.kinds[features], dtype=np.uint8)
-    return PairBins(features, codes, n_bins, counts, kinds, thresholds, exact)
+    return PairBins(features, codes, n_bins, counts, kinds, shares, thresholds, exact)
 
 
 def _merged_bins(mass: Array, missing: int, pair_bins: int) -> tuple[Ints, Ints]:

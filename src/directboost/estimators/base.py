@@ -41,7 +41,7 @@ class FittedModelMixin:
 
     def _set_ensemble(self, ensemble: Ensemble) -> None:
         """Set the ensemble and the fitted attributes that follow from it."""
-        self.ensemble_, self.intercept_ = ensemble, ensemble.intercept
+        self.ensemble_, self.intercept_ = ensemble, ensemble.purified_intercept
         self.features_used_ = ensemble.features.astype(np.intp)
         self.n_features_used_ = int(self.features_used_.size)
 
@@ -297,6 +297,7 @@ class ExplainedModelMixin(FittedModelMixin):
     loss: Any
     penalty: Any
     intercept_: Array
+    interactions_: Ints
     categories_: list[Any]
     mean_contributions_: Array
     coef_: Array
@@ -307,35 +308,47 @@ class ExplainedModelMixin(FittedModelMixin):
         self._set_ensemble(Ensemble(self.learners_, self.coef_))
         self.n_learners_ = len(self.learners_)
         self.class_sharing_ = (self.coef_ > 0.0).sum(axis=1)
+        products = {product.features for product in self.ensemble_.products}
+        self.interactions_ = np.array(sorted(products), dtype=np.intp).reshape(-1, 2)
         self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.n_iter_ = max(len(self.history_), 1)
 
     def explain(self, X: Any) -> Array:
-        """Return what every feature adds to every score, (m, d, k).
+        """Return what every feature and every pair of features adds to every score, (m, d + p, k).
+
+        The first d contributions are those of the features. For ``learner="pair"``, those of the p
+        pairs in `interactions_` follow; for all other models, p is 0. The contribution of a pair
+        is purified: if the values of one of its features are drawn from the training data, its
+        mean is zero, whatever the value of the other feature. What a single feature adds on its
+        own is therefore part of the contribution of this feature.
 
         ``intercept_ + explain(X).sum(axis=1)`` are the scores F, (m, k), of a model that is not
         empty; for two classes, `decision_function` is the difference F_1 - F_0. Raises ValueError
-        if a weak classifier reads several features.
+        if a weak classifier other than a product of two stumps reads several features.
         """
         X = self._checked(X)
         check_finite(X)
         return self.ensemble_.contributions(X)
 
     def shap_explanation(self, X: Any) -> Any:
-        """Return `explain(X)` as a `shap.Explanation`, for the plots of the package shap.
+        """Return the Shapley values as a `shap.Explanation`, for the plots of the package shap.
 
         `values` are the contributions of every feature minus their mean over the training data,
-        (m, d, k); for two classes, those of F_1 - F_0, (m, d). Since the scores are sums over the
-        features, these are the exact Shapley values with the training data as background.
-        ``base_values + values.sum(axis=1)`` equals `decision_function(X)`. With categorical
-        features, `data` contains the indices of the levels and `display_data`, which the plots
-        show, the levels.
+        plus half of the contribution of every pair that contains the feature, (m, d, k); for two
+        classes, those of F_1 - F_0, (m, d). Since the scores are sums over features and pairs,
+        these are the exact Shapley values if the unknown features are drawn from the training
+        data, independently of each other. ``base_values + values.sum(axis=1)`` equals
+        `decision_function(X)`. With categorical features, `data` contains the indices of the
+        levels and `display_data`, which the plots show, the levels.
         """
         explanation = _shap_class()
         X = self._checked(X)
         check_finite(X)
-        values = self.ensemble_.contributions(X) - self.mean_contributions_
-        m, d, k = values.shape
+        parts = self.ensemble_.contributions(X)
+        m, d, k = X.shape[0], X.shape[1], parts.shape[2]
+        values = parts[:, :d] - self.mean_contributions_
+        for number, pair in enumerate(self.interactions_, start=d):
+            values[:, pair] += 0.5 * parts[:, [number]]
         base = self.intercept_ + self.mean_contributions_.sum(axis=0)
         base = self._decision((base if self.learners_ else self._empty_scores()).reshape(1, k))
         values = self._decision(values.reshape(m * d, k)).reshape(m, d, *base.shape[1:])
@@ -354,7 +367,10 @@ class ExplainedModelMixin(FittedModelMixin):
         Parameters
         ----------
         max_rules : int, default=12
-            Number of rules to list, the strongest first.
+            Number of rules to list, the strongest first. For ``learner="pair"``, also the largest
+            number of pairs of features, but no more than five. Pairs are ordered by the standard
+            deviation of their purified effect over the training data, if their features are
+            independent; for several classes, by the root of the sum of the variances.
 
         Returns
         -------

@@ -371,9 +371,15 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     coef_ : (n, k) array
         Their coefficients, >= 0.
     intercept_ : (k,) array
-        Net coefficients of the constant classifiers, which are part of `coef_` as well.
+        Net coefficients of the constant classifiers, which are part of `coef_` as well. With
+        ``learner="pair"``, minus the coefficient of every product times the means of its two
+        stumps over the training data, since `explain` returns purified contributions.
+    interactions_ : (p, 2) int array
+        The pairs of features that products of the model read, ascending, in the order of
+        `explain`; empty unless ``learner="pair"``.
     mean_contributions_ : (d, k) array
         Weighted mean of the contribution of each feature to each score, over the training data.
+        The mean contribution of a pair is zero, if its features are drawn independently.
     certificate_ : Certificate
         The objective, a lower bound for all models over the dictionary, and the gap.
     history_ : list of Record

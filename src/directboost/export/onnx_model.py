@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints
-from ..model.ensemble import PairTable
 from ..model.learners import Conjunction, Stump
 from ..model.names import feature_names, has_several_labels
+from ..model.tables import PairTable
 from ..model.trees import Tree
 from .onnx_graph import Graph, TensorType, onnx_package, sum_of_rows, value_infos
 from .other_learners import split_others, tree_depth

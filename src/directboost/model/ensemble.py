@@ -4,17 +4,18 @@ Also the scale from scores to probabilities.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from ..arrays import Array, Ints, Numbers, column, is_sparse, row_parts
+from ..arrays import Array, Ints, Numbers, is_sparse, row_parts
 from ..kernels import predict
 from ..kernels.structs import Tables
 from ..kernels.threads import Team
+from .effects import Effects, purified_effects
 from .learners import (
     CategoryStump,
     ClassAnswer,
@@ -24,11 +25,11 @@ from .learners import (
     Stump,
     WeakClassifier,
 )
+from .tables import PairTable, pair_tables, stump_tables
 from .trees import Leaf, Tree
 
 _TABLED = Stump | CategoryStump  # weak classifiers that the table of a feature contains
-# Weak classifiers that share the table of a tree, a classifier or a pair of features.
-_GROUPED = Leaf | ClassAnswer | Product
+_GROUPED = Leaf | ClassAnswer  # weak classifiers that share the table of a tree or classifier
 _LOG_FACTORS = (-6.0, 6.0)  # range of the logarithm of the factor on the scores
 _FACTOR_COST = 1e-10  # in units of the mean log-likelihood: the gain that a larger factor must have
 
@@ -65,6 +66,10 @@ class Ensemble:
         Their coefficients, multiplied by their polarity.
     stump_features : (t,) int array
         Features that stumps read, ascending.
+    products : list of Product
+        Products of two stumps, in the order of `learners`.
+    product_coef : (p, k) array
+        Their coefficients.
 
     Examples
     --------
@@ -95,12 +100,17 @@ class Ensemble:
                 "one row per learner"
             )
         self.stumps = [h for h in self.learners if isinstance(h, _TABLED)]
-        self._others = [h for h in self.learners if not isinstance(h, _TABLED | Constant)]
+        self.products = [h for h in self.learners if isinstance(h, Product)]
+        known = _TABLED | Product | Constant
+        self._others = [h for h in self.learners if not isinstance(h, known)]
         constants = [h for h in self.learners if isinstance(h, Constant)]
-        tabled = np.array([isinstance(h, _TABLED) for h in self.learners], dtype=bool)
-        constant = np.array([isinstance(h, Constant) for h in self.learners], dtype=bool)
+        tabled, product, constant, known_at = (
+            np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
+            for kind in (_TABLED, Product, Constant, known)
+        )
         self.stump_coef = np.reshape([h.polarity for h in self.stumps], (-1, 1)) * coef[tabled]
-        self._other_votes = coef[~(tabled | constant)]
+        self.product_coef = coef[product]
+        self._other_votes = coef[~known_at]
         signs = np.reshape([h.polarity for h in constants], (-1, 1))
         self.intercept = (signs * coef[constant]).sum(axis=0)
         self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
@@ -109,7 +119,8 @@ class Ensemble:
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
-        return _compile(self.stumps, self.stump_coef)
+        _, thresholds, tables = stump_tables(self.stumps, self.stump_coef)
+        return thresholds, tables
 
     @property
     def thresholds(self) -> list[Array]:
@@ -134,21 +145,12 @@ class Ensemble:
     def others(self) -> list[tuple[WeakClassifier, Array]]:
         """Weak classifiers outside the tables and the forest, each with its coefficients, (k,)."""
         both = zip(self._others, self._other_votes, strict=True)
-        return [(learner, row) for learner, row in both if not isinstance(learner, Leaf | Product)]
+        return [(learner, row) for learner, row in both if not isinstance(learner, Leaf)]
 
     @cached_property
-    def pair_tables(self) -> list["PairTable"]:
+    def pair_tables(self) -> list[PairTable]:
         """The products of two stumps, added up by pair of features; pairs are ascending."""
-        found: dict[tuple[int, int], tuple[list[Product], list[Array]]] = {}
-        for learner, row in zip(self._others, self._other_votes, strict=True):
-            if isinstance(learner, Product):
-                pair = (learner.first.feature, learner.second.feature)
-                products, votes = found.setdefault(pair, ([], []))
-                products.append(learner)
-                votes.append(row)
-        return [
-            _pair_table(pair, found[pair][0], np.array(found[pair][1])) for pair in sorted(found)
-        ]
+        return pair_tables(self.products, self.product_coef)
 
     @cached_property
     def _joined(self) -> Tables:
@@ -167,7 +169,7 @@ class Ensemble:
             F, infinite = self._look_up_sparse(X, team), bool(np.isinf(X.data).any())
         else:
             F, infinite = predict(X, self._joined, team)
-        if self._others and not infinite:
+        if (self._others or self.products) and not infinite:
             F = F + self._other_scores(X)
         return F, infinite
 
@@ -209,28 +211,42 @@ class Ensemble:
             table[learner.number] += 2.0 * votes
         return list(found.values())
 
+    @property
+    def purified_intercept(self) -> Array:
+        """Intercept of the `effects`, (k,): that of the ensemble, minus the means of products."""
+        means = np.array([h.means[0] * h.means[1] for h in self.products])
+        return np.asarray(self.intercept - means @ self.product_coef)
+
+    @cached_property
+    def effects(self) -> Effects:
+        """The stumps, constants and products as main effects and purified pair effects."""
+        if not self.products:
+            return Effects(self.intercept, self.stump_features, *self._compiled, [])
+        return purified_effects(
+            (self.stumps, self.stump_coef),
+            (self.products, self.product_coef),
+            self.purified_intercept,
+        )
+
     def contributions(self, X: Numbers) -> Array:
-        """Return the contribution of every feature to every score, (m, d, k).
+        """Return the contribution of every feature and pair to every score, (m, d + p, k).
+
+        The pairs are those of the `effects`. With their intercept, the sum is the score.
 
         Raises
         ------
         ValueError
-            If a weak classifier reads several features.
+            If a weak classifier that is no product of two stumps reads several features.
         """
         for learner in self._others:
             if len(learner.features) > 1:
                 raise ValueError(
-                    "explain needs a model that is a sum over single features, but this model has "
+                    "explain needs a model that is a sum of functions of one or two features, but "
+                    "this model has "
                     f"{learner.describe(f'{len(learner.features)} features at once')}; "
-                    "fit with learner='stump'"
+                    "fit with learner='stump' or learner='pair'"
                 )
-        out = np.zeros((X.shape[0], X.shape[1], self.k))
-        for feature, cuts, table in zip(
-            self.stump_features, self.thresholds, self.tables, strict=True
-        ):
-            x = column(X, feature)
-            codes = np.searchsorted(cuts, x.astype(np.float64))
-            out[:, feature] = table[np.where(np.isnan(x), cuts.size + 1, codes)]
+        out = self.effects.contributions(X)
         for learner, votes in zip(self._others, self._other_votes, strict=True):
             out[:, learner.features[0]] += np.outer(learner.predict(X), votes)
         return out
@@ -247,105 +263,6 @@ class Ensemble:
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()
         return shares / total if total > 0.0 else shares
-
-
-@dataclass(frozen=True, eq=False)
-class PairTable:
-    """Sum of the products of stumps on two features, as a table of their values.
-
-    Attributes
-    ----------
-    features : (int, int)
-    thresholds : pair of arrays
-        Ascending thresholds of each feature, (c,) and (d,).
-    values : (c + 2, d + 2, k) array
-        Entry (i, j) is the contribution of values with i and j thresholds below them. The last
-        row and column are those of missing values.
-    """
-
-    features: tuple[int, int]
-    thresholds: tuple[Array, Array]
-    values: Array
-
-    def add_to(self, F: Array, X: Numbers) -> None:
-        """Add the contributions of the rows of X (m, d) to the scores F (m, k)."""
-        places = []
-        for feature, cuts in zip(self.features, self.thresholds, strict=True):
-            x = column(X, feature)
-            place = np.searchsorted(cuts, x.astype(np.float64))
-            places.append(np.where(np.isnan(x), cuts.size + 1, place))
-        F += self.values[places[0], places[1]]
-
-
-def _pair_table(features: tuple[int, int], products: list[Product], votes: Array) -> PairTable:
-    """Return the table of products on the same two features, with coefficients (n, k)."""
-    first = _responses_by_cell([product.first for product in products])
-    second = _responses_by_cell([product.second for product in products])
-    return PairTable(
-        features=features,
-        thresholds=(first[0], second[0]),
-        values=np.einsum("na,nb,nr->abr", first[1], second[1], votes, optimize=True),
-    )
-
-
-def _responses_by_cell(stumps: list[Stump | CategoryStump]) -> tuple[Array, Array]:
-    """Return the thresholds of stumps on one feature, and their responses between them.
-
-    The responses are (n, c + 2) for c thresholds; the last column is that of missing values.
-    """
-    edges = [
-        [h.threshold] if isinstance(h, Stump) else [h.level - 0.5, h.level + 0.5] for h in stumps
-    ]
-    cuts = np.unique(np.array([t for own in edges for t in own if np.isfinite(t)]))
-    cells = np.arange(cuts.size + 2)
-    responses = np.empty((len(stumps), cells.size))
-    for i, (h, own) in enumerate(zip(stumps, edges, strict=True)):
-        places = np.searchsorted(cuts, own)
-        if isinstance(h, Stump):
-            above = cells > places[0]
-            above[-1] = h.missing_right
-        else:
-            above = (cells > places[0]) & (cells <= places[1])
-            above[-1] = False
-        responses[i] = np.where(above, h.polarity, -h.polarity)
-    return cuts, responses
-
-
-def _compile(
-    learners: list[Stump | CategoryStump], votes: Array
-) -> tuple[list[Array], list[Array]]:
-    """Return the thresholds and the table of each feature that stumps read, ascending.
-
-    Below all thresholds the value of the table is minus the sum of all votes. A stump changes the
-    sign of its vote at its threshold, a category stump just below its level and back just above.
-    """
-    changes: list[tuple[int, float, float]] = []  # learner, threshold, direction
-    for i, h in enumerate(learners):
-        if isinstance(h, Stump):
-            changes.append((i, h.threshold, 1.0))
-        else:
-            changes += [(i, h.level - 0.5, 1.0), (i, h.level + 0.5, -1.0)]
-    which, threshold, sign = np.array(changes, dtype=np.float64).reshape(-1, 3).T
-    learner = which.astype(np.int64)
-    feature = np.array([h.feature for h in learners], dtype=np.int32)
-    right = np.array([isinstance(h, Stump) and h.missing_right for h in learners], dtype=bool)
-    missing = np.where(right[:, None], votes, -votes)
-    order = np.argsort(feature, kind="stable")
-    starts = np.unique(feature[order], return_index=True)[1]
-    thresholds, tables = [], []
-    for own in np.split(order, starts[1:]) if learners else []:
-        mine = np.isin(learner, own)
-        cuts = np.unique(threshold[mine])
-        finite = cuts[: cuts.size - int(np.isinf(cuts[-1]))]
-        table = np.zeros((cuts.size + 2, votes.shape[1]))
-        places = np.searchsorted(cuts, threshold[mine]) + 1
-        np.add.at(table, places, 2.0 * sign[mine, None] * votes[learner[mine]])
-        table[0] = -votes[own].sum(axis=0)
-        table = np.cumsum(table, axis=0)[: finite.size + 2]
-        table[-1] = missing[own].sum(axis=0)
-        thresholds.append(finite)
-        tables.append(table)
-    return thresholds, tables
 
 
 def class_probabilities(F: Array, factor: float) -> Array:

@@ -150,6 +150,11 @@ class Product:
     ----------
     first, second : Stump or CategoryStump
         The stumps, on ascending features.
+    means : (float, float)
+        Weighted means of the responses of the two stumps over the training rows. They separate the
+        effect of the pair from those of its features; predictions do not depend on them.
+    missing : (float, float)
+        Weighted shares of the training rows in which a numeric feature is missing.
 
     Examples
     --------
@@ -164,9 +169,11 @@ class Product:
 
     first: Stump | CategoryStump
     second: Stump | CategoryStump
+    means: tuple[float, float] = (0.0, 0.0)
+    missing: tuple[float, float] = (0.0, 0.0)
 
     @property
-    def features(self) -> tuple[int, ...]:
+    def features(self) -> tuple[int, int]:
         """The two features that it reads."""
         return (self.first.feature, self.second.feature)
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Ints
 from .learners import CategoryStump, Product, Stump, WeakClassifier
 from .names import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
 _NOTHING = 1e-12  # a nu_max up to this value is rounding error
+_MAX_PAIRS = 5
 _ALIGNED = 88  # maximum number of characters of a rule for its votes to be aligned
 
 
@@ -22,6 +23,8 @@ def describe(model: Any, loss: str, penalty: str, max_rules: int) -> str:
         *_proof(model),
         *_size(model),
         *_rules(model, max_rules),
+        *_pairs(model, min(max_rules, _MAX_PAIRS)),
+        *_key_to_names(model, max_rules),
     ]
     return "\n".join(lines)
 
@@ -76,7 +79,7 @@ def _noun(model: Any) -> str:
 def _rules(model: Any, max_rules: int) -> list[str]:
     if model.n_learners_ == 0:
         return []
-    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[: max(max_rules, 0)]
+    order = _strongest(model, max_rules)
     texts = [describe_rule(model, model.learners_[j]) for j in order]
     width = max((len(text) for text in texts if len(text) <= _ALIGNED), default=0)
     one = class_noun(model)[0]
@@ -85,14 +88,38 @@ def _rules(model: Any, max_rules: int) -> list[str]:
         lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], class_names(model))}")
     left = model.n_learners_ - len(order)
     more = [f"  and {_count(left, 'weaker rule')}"] if left else []
-    return [*lines, *more, *_key_to_names(model, [model.learners_[j] for j in order])]
+    return [*lines, *more]
 
 
-def _key_to_names(model: Any, shown: list[WeakClassifier]) -> list[str]:
-    """Return a line that explains a default name such as x3, if the rules shown contain one."""
-    if hasattr(model, "feature_names_in_"):
+def _strongest(model: Any, max_rules: int) -> Ints:
+    """Return the positions of the weak classifiers with the largest weights."""
+    order: Ints = np.argsort(-model.coef_.sum(axis=1), kind="stable")
+    return order[: max(max_rules, 0)]
+
+
+def _pairs(model: Any, most: int) -> list[str]:
+    """Return the pairs of features with the largest purified effects, and their rules."""
+    effects, names = model.ensemble_.effects, feature_names(model)
+    shown = [effects.pairs[place] for place in effects.strongest_pairs()[: max(most, 0)]]
+    if not shown:
         return []
-    for learner in shown:
+    texts = [" and ".join(names[f] for f in pair.features) for pair in shown]
+    rules = [_count(pair.n_rules, "rule") for pair in shown]
+    widths = [max(map(len, column)) for column in (texts, rules)]
+    what = f"standard deviation of the effect on the score of each {class_noun(model)[0]}"
+    lines = [f"strongest pairs ({what}):"]
+    for pair, text, count in zip(shown, texts, rules, strict=True):
+        votes = _votes(pair.deviations, class_names(model))
+        lines.append(f"  {text:<{widths[0]}}  {count:>{widths[1]}}  {votes}")
+    left = len(effects.pairs) - len(shown)
+    return [*lines, *([f"  and {_count(left, 'weaker pair')}"] if left else [])]
+
+
+def _key_to_names(model: Any, max_rules: int) -> list[str]:
+    """Return a line that explains a default name such as x3, if the rules shown contain one."""
+    if hasattr(model, "feature_names_in_") or model.n_learners_ == 0:
+        return []
+    for learner in (model.learners_[j] for j in _strongest(model, max_rules)):
         # The path to a leaf may use fewer features than its tree.
         for feature in conditions(learner) if isinstance(learner, Leaf) else learner.features:
             return [f"names: {explain_default(feature)}"]

@@ -187,10 +187,15 @@ class PairFeatures:
         )
         assert not isinstance(first, Constant)
         assert not isinstance(second, Constant)
+        means = (
+            bins.mean_response(key.one, key.threshold),
+            polarity * bins.mean_response(key.other, key.other_threshold),
+        )
         if first.polarity < 0:  # the same product, in words that are easier to read
             first = replace(first, polarity=1)
             second = replace(second, polarity=-second.polarity)
-        return Product(first, second)
+            means = (-means[0], -means[1])
+        return Product(first, second, means, (bins.missing(key.one), bins.missing(key.other)))
 
 
 class PairOracle(BinnedOracle):

@@ -15,6 +15,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 #: Dash patterns; together with the colours they distinguish 28 lines.
 DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+#: Levels of a category that are drawn; with more, marks and names would overlap.
+MOST_LEVELS = 30
+#: Width of the strip for missing values, as a share of the range of the axis.
+STRIP = 0.12
+_MARGIN = 0.12  # share of the range of the thresholds that is drawn on either side of it
 _LEGEND_ROWS = 13  # entries per column of a legend
 
 
@@ -33,6 +38,16 @@ def pyplot() -> Any:
 def new_axes(width: float, height: float) -> Any:
     """Return the axes of a new figure of the given size in inches, with constrained layout."""
     return pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def axis_range(values: Array, pad: bool) -> tuple[float, float]:
+    """Return the ends of an axis that shows values (n,), with wide margins if `pad`."""
+    if values.size == 0:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    width = high - low if high > low else max(abs(low), 1.0)
+    share = _MARGIN if pad else 0.02
+    return low - share * width, high + share * width
 
 
 def tidy(ax: Any) -> None:

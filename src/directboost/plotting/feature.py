@@ -9,7 +9,10 @@ from ..model.names import class_names, feature_names
 from .base import (
     COLOURS,
     DASHES,
+    MOST_LEVELS,
+    STRIP,
     add_legend,
+    axis_range,
     check_model,
     check_sum,
     find_classes,
@@ -20,11 +23,8 @@ from .base import (
     tidy,
 )
 
-_MARGIN = 0.12  # share of the range of the thresholds that is drawn on either side of it
-_STRIP = 0.12  # width of the strip for missing values, as a share of the range
 _FILLED = 0.8  # share of the width of a level that its bars take
 _HATCHES = ("", "///", "...", "xxx")  # together with the colours they distinguish 28 classes
-_MOST = 30  # levels; with more, bars and names would overlap
 _ONE_LINE = 70  # characters that fit below the axis, including the space between names
 
 
@@ -33,7 +33,8 @@ def plot_feature(
 ) -> Any:
     """Plot the contribution of a feature to the score of every class, as a function of its value.
 
-    The score of a class is `intercept_` plus the sum of such step functions, one per feature. The
+    The score of a class is `intercept_` plus the sum of such step functions, one per feature. With
+    ``learner="pair"``, the contributions of the pairs are added, which `plot_pair` draws. The
     levels of a category have no order: each level has its own bars. At most 30 levels are drawn,
     those furthest from the median. If the feature had missing values in training, the
     contribution of a missing value is on the right.
@@ -41,7 +42,7 @@ def plot_feature(
     Parameters
     ----------
     model : fitted estimator
-        Estimator or baseline of stumps.
+        Estimator or baseline of stumps or pairs.
     feature : int or str
         Index or name of a feature that the model uses.
     classes : list of classes, optional
@@ -82,7 +83,7 @@ def plot_feature(
     ax = new_axes(7.0, 3.8) if ax is None else ax
     tidy(ax)
     if model.categories_[place] is None:
-        low, high = _range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
+        low, high = axis_range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
         _draw_lines(ax, model, table, np.concatenate([[low], cuts, [high]]), chosen)
         ax.set_xlim(low, high)
         if model.missing_[place]:
@@ -98,11 +99,11 @@ def plot_feature(
 
 def _steps(model: Any, place: int, name: str) -> tuple[Array, Array]:
     """Return the thresholds (t,) and the table (t + 2, k) of a feature that the model uses."""
-    read = model.ensemble_.stump_features.tolist()
+    read = model.ensemble_.effects.features.tolist()
     if place not in read and place in model.features_used_:
         raise ValueError(
-            f"feature={name!r} has no step functions: the model does not use it in stumps, but in "
-            "other weak classifiers"
+            f"feature={name!r} has no step functions: the model does not use it in stumps or "
+            "products of two stumps, but in other weak classifiers"
         )
     if place not in read:
         names = [feature_names(model)[f] for f in read]
@@ -110,24 +111,14 @@ def _steps(model: Any, place: int, name: str) -> tuple[Array, Array]:
             f"feature={name!r} is not used by the model; it uses "
             f"{', '.join(names) if names else 'no feature, since it is empty'}"
         )
-    used = read.index(place)
-    return model.ensemble_.thresholds[used], model.ensemble_.tables[used]
+    main: tuple[Array, Array] = model.ensemble_.effects.main_effect(place)
+    return main
 
 
 def _strongest(table: Array) -> list[int]:
     """Return the classes with the largest range, in the order of `classes_`."""
     reach = table.max(axis=0) - table.min(axis=0)
     return sorted(np.argsort(-reach, kind="stable")[: len(COLOURS)].tolist())
-
-
-def _range(values: Array, pad: bool) -> tuple[float, float]:
-    """Return the ends of the axis."""
-    if values.size == 0:
-        return 0.0, 1.0
-    low, high = float(values.min()), float(values.max())
-    width = high - low if high > low else max(abs(low), 1.0)
-    share = _MARGIN if pad else 0.02
-    return low - share * width, high + share * width
 
 
 def _draw_lines(ax: Any, model: Any, table: Array, edges: Array, chosen: list[int]) -> None:
@@ -157,7 +148,7 @@ def _mark_values(ax: Any, values: Array) -> None:
 def _draw_missing(ax: Any, heights: Array, chosen: list[int], ends: tuple[float, float]) -> None:
     """Mark the contribution of a missing value in a separate strip with its own tick."""
     low, high = ends
-    strip = _STRIP * (high - low)
+    strip = STRIP * (high - low)
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high - 0.5 * strip]
     texts = ax.xaxis.get_major_formatter().format_ticks(ticks)
     others = np.setdiff1d(np.arange(heights.size), chosen)
@@ -208,7 +199,7 @@ def _draw_levels(
 def _outstanding(heights: Array) -> Ints:
     """Return the levels furthest from the median of all, in their order."""
     reach = np.abs(heights - np.median(heights, axis=0)).max(axis=1)
-    return np.sort(np.argsort(-reach, kind="stable")[:_MOST])
+    return np.sort(np.argsort(-reach, kind="stable")[:MOST_LEVELS])
 
 
 def _draw_bars(ax: Any, heights: Array, chosen: list[int], model: Any) -> None:

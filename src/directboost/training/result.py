@@ -12,7 +12,7 @@ from ..arrays import Array, Bools
 from ..certificate import Certificate
 from ..data.binning import ColumnWeights
 from ..history import Record, Status
-from ..model.learners import WeakClassifier
+from ..model.learners import Product, WeakClassifier
 from ..model.trees import pruned
 from ..oracles import StumpOracle
 from ..problem.feature_columns import FeatureColumns
@@ -35,7 +35,7 @@ class FitResult:
     F : (m, k) array or None
         The scores of the training rows, if the loss needs them to calibrate probabilities.
     means : (d, k) array
-        Weighted mean of the contribution of each feature to each score.
+        Weighted mean of the main effect of each feature on each score.
     stages : list of (learners, coefficients) or None
         The model after every round.
     missing : (d,) bool array
@@ -86,10 +86,11 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
 def _mean_contributions(
     context: FitContext, state: LoopState, stumps: ColumnWeights, learners: list[WeakClassifier]
 ) -> Array:
-    """Return the weighted mean of the contribution of each feature to each score, (d, k).
+    """Return the weighted mean of the main effect of each feature on each score, (d, k).
 
-    A weak classifier that reads several features belongs to none of them. `stumps` are the columns
-    with a non-zero coefficient, `learners` their weak classifiers.
+    Both features of a product have a main effect with the product of the means of its stumps as
+    mean. Other weak classifiers that read several features belong to none of them. `stumps` are
+    the columns with a non-zero coefficient, `learners` their weak classifiers.
     """
     oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
     if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
@@ -99,7 +100,9 @@ def _mean_contributions(
         return features.means(features.adopt(stumps), context.weight)[:d]
     means, share = np.zeros((d, k)), context.weight / context.weight.sum()
     for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
-        if len(learner.features) == 1:
+        if isinstance(learner, Product):
+            means[list(learner.features)] += learner.means[0] * learner.means[1] * row
+        elif len(learner.features) == 1:
             means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
     return means
 

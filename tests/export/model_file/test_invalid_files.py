@@ -104,6 +104,24 @@ def test_errors_report_their_place(name, path, value, place, tmp_path):
     assert f"changed.json: {place}" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "place"),
+    [
+        ("learners.product.first_mean.0", 1.5, "learners.product.first_mean[0]"),
+        ("learners.product.second_mean.0", "nan", "learners.product.second_mean[0]"),
+        ("learners.product.first_mean", [0.5], "learners.product"),
+        ("learners.product", {"items": [2]}, "learners.product.first_mean"),
+    ],
+)
+def test_products_need_their_means(path, value, place, tmp_path):
+    """Without the means, no effect of a pair can be separated from those of its features."""
+    saved = json.loads(fitted("pairs").save(tmp_path / "model.json").read_text(encoding="utf-8"))
+    document = signed(with_value(saved, path, value))
+    with pytest.raises(ModelFileError) as error:
+        loaded(document, tmp_path)
+    assert error.value.place.startswith(place)
+
+
 PAGE = Path(__file__).parents[3] / "docs" / "model_file.md"
 
 

@@ -29,6 +29,13 @@ def coloured():
 
 
 @pytest.fixture(scope="session")
+def paired():
+    """Pairs of numbers, of a category, and of a feature with missing values."""
+    X, y = colours(600)
+    return DirectBoostClassifier(learner="pair", nu=0.005).fit(X, y), X, y
+
+
+@pytest.fixture(scope="session")
 def evil():
     """Classes and features whose names are HTML."""
     X = WINE.data.iloc[:, :4].set_axis(EVIL, axis=1)

@@ -62,8 +62,21 @@ def table_of(feature):
     return cuts, table
 
 
+def pair_table_of(pair):
+    """Return the thresholds and the table (c + 2, d + 2, k) of a pair of the page."""
+    cuts = [unpacked(text) for text in pair["cuts"]]
+    one, other = (own.size + 2 for own in cuts)
+    table = matrix(pair["jumps"], one * other).reshape(one, other, -1)
+    table[:-1] = np.cumsum(table[:-1], axis=0)
+    table[:, :-1] = np.cumsum(table[:, :-1], axis=1)
+    return cuts, table
+
+
 def sample_scores(data):
-    """Return the scores of the rows on the page, computed from its tables, (n, k)."""
+    """Return the scores of the rows on the page, computed from its tables, (n, k).
+
+    The tables are those of features and of pairs.
+    """
     n, k = len(data["rows"]["indices"]), len(data["classes"])
     values = unpacked(data["rows"]["values"]).reshape(n, len(data["tables"]))
     scores = np.tile(
@@ -71,5 +84,15 @@ def sample_scores(data):
     )
     for feature, x in zip(data["tables"], values.T, strict=True):
         cuts, table = table_of(feature)
-        scores += [table[-1 if np.isnan(v) else int((cuts < v).sum())] for v in x]
+        scores += table[steps_of(x, cuts)]
+    for pair in data["pairs"]:
+        cuts, table = pair_table_of(pair)
+        own = values[:, pair["tables"]].T
+        first, second = (steps_of(x, c) for x, c in zip(own, cuts, strict=True))
+        scores += table[first, second]
     return scores
+
+
+def steps_of(x, cuts):
+    """Return the row of the table for every value, the last one for missing values."""
+    return np.array([cuts.size + 1 if np.isnan(v) else int((cuts < v).sum()) for v in x], int)

@@ -31,13 +31,14 @@ def scores_of(model, rows):
     [
         DirectBoostClassifierCV(nus=4, cv=2),
         DirectBoostClassifier(nu=0.05, learner="tree"),
+        DirectBoostClassifier(nu=0.01, learner="pair"),
         DirectBoostClassifier(nu=1.0),
         DirectBoostClassifier(nu=0.01, columns_per_round=5),
         AdaBoostMH(20),
         AdaBoostMO(10, random_state=0),
         OneVsAllBoost(10, normalize=True),
     ],
-    ids=["cv", "tree", "empty", "columns", "mh", "mo", "ova"],
+    ids=["cv", "tree", "pair", "empty", "columns", "mh", "mo", "ova"],
 )
 def test_the_page_has_the_scores_of_the_model(model, tmp_path):
     """Also if they cannot be split by feature."""

@@ -34,6 +34,8 @@ _MAX_SPLITS = 2**24
 _INDICES = ListOf(Integer(0, MAX_FEATURES - 1))
 _SIGNS = ListOf(Choice((1, -1)))
 _FLAGS = ListOf(Choice((0, 1)))
+_MEANS = ListOf(Number(-1.0, high=1.0))
+_SHARES = ListOf(Number(0.0, high=1.0))
 _TREE_FLAGS = ListOf(Choice((0, 1)), min_length=1)
 _CHILDREN = ListOf(Integer(-_MAX_SPLITS, _MAX_SPLITS), min_length=1)
 
@@ -59,8 +61,11 @@ GROUPS: dict[str, dict[str, SchemaType]] = {
     "pool_column": {"feature": _INDICES, "polarity": _SIGNS},
     "leaf": {"tree": _INDICES, "leaf": _INDICES, "polarity": _SIGNS},
     "conjunction": {"items": ListOf(Integer(1, 10_000))},
-    "product": {"items": ListOf(Choice((2,)))},
-}
+    "product": {
+        "items": ListOf(Choice((2,))), "first_mean": _MEANS, "second_mean": _MEANS,
+        "first_missing": _SHARES, "second_missing": _SHARES,
+    },
+}  # fmt: skip
 _ORDER = Object({
     "kind": ListOf(Choice(tuple(GROUPS))), "count": ListOf(Integer(1, 2**40))
 })  # fmt: skip
@@ -127,15 +132,18 @@ def learners_to_json(learners: Sequence[WeakClassifier]) -> JSONObject:
         number, _ = trees.setdefault(id(h.tree), (len(trees), h.tree))
         return number, int(h.number), int(h.polarity)
 
-    def item_properties(h: Conjunction | Product) -> tuple[Any, ...]:
-        own = h.items if isinstance(h, Conjunction) else (h.first, h.second)
-        items.extend(own)
-        return (len(own),)
+    def conjunction_properties(h: Conjunction) -> tuple[Any, ...]:
+        items.extend(h.items)
+        return (len(h.items),)
+
+    def product_properties(h: Product) -> tuple[Any, ...]:
+        items.extend((h.first, h.second))
+        return 2, *map(float, (*h.means, *h.missing))
 
     special: dict[type, tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
         Leaf: ("leaf", leaf_properties),
-        Conjunction: ("conjunction", item_properties),
-        Product: ("product", item_properties),
+        Conjunction: ("conjunction", conjunction_properties),
+        Product: ("product", product_properties),
     }
     plain = _grouped([_row(h, _SIMPLE | special) for h in learners])
     if trees:
@@ -210,7 +218,9 @@ def learners_from_json(plain: JSONObject) -> list[WeakClassifier]:
     }
     items = iter(_in_order(plain["items"], makers) if plain["items"] else ())
     makers["conjunction"] = lambda count: Conjunction(tuple(next(items) for _ in range(count)))
-    makers["product"] = lambda count: Product(*(next(items) for _ in range(count)))
+    makers["product"] = lambda _, *shares: Product(
+        next(items), next(items), means=shares[:2], missing=shares[2:]
+    )
     return _in_order(plain, makers)
 
 

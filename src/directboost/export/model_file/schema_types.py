@@ -135,7 +135,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number >= `low`, or > `low` if `strict`.
+    """A finite number >= `low`, or > `low` if `strict`, and <= `high`.
 
     Non-finite numbers are valid only as the strings in `spelled`: "inf", "-inf" or "nan".
     """
@@ -143,24 +143,33 @@ class Number:
     low: float = -math.inf
     strict: bool = False
     spelled: tuple[str, ...] = ()
+    high: float = math.inf
 
     def read(self, value: Any) -> float:
         """Return the value as a float; integers are converted."""
         if type(value) is str and value in self.spelled:
             return NON_FINITE[value]
         number = _finite(value)
-        if number is None or number < self.low or (self.strict and number == self.low):
+        if number is None or not self._in_range(number):
             words = "a finite number"
             if self.low > -math.inf:
                 words += f" {'>' if self.strict else '>='} {self.low:g}"
+            if self.high < math.inf:
+                words += f" and <= {self.high:g}"
             raise invalid(value, " or ".join([words, *map(repr, self.spelled)]))
         return number
+
+    def _in_range(self, number: float) -> bool:
+        above = number > self.low if self.strict else number >= self.low
+        return above and number <= self.high
 
     def schema(self) -> Schema:
         """Return the type, the range and the valid strings."""
         found: Schema = {"type": "number"}
         if self.low > -math.inf:
             found["exclusiveMinimum" if self.strict else "minimum"] = self.low
+        if self.high < math.inf:
+            found["maximum"] = self.high
         return {"anyOf": [found, {"enum": list(self.spelled)}]} if self.spelled else found
 
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from ...arrays import Array, Ints, Numbers, column
 from ...model.ensemble import Ensemble
-from ...model.learners import CategoryStump, WeakClassifier
+from ...model.learners import CategoryStump, Product, WeakClassifier
 from ...model.names import class_names, class_noun, feature_names, has_several_labels
 from ...model.summary import describe_rule
 
 _MAX_NAME = 200  # characters of a name
 _MIN_NAME = 20  # characters to which names can be truncated
-_MAX_TABLE_BYTES = 3_000_000  # of all tables together
+MAX_TABLE_BYTES = 3_000_000  # of all tables together
+MAX_PAIR_BYTES = 1_000_000  # of these, kept for the tables of pairs
 _MAX_IMPORTANCES = 1000  # features in the list of importances
 _MAX_RULES = 1000
 _MAX_WEIGHTS = 40_000  # of all rules together
@@ -175,13 +176,13 @@ def has_sums(model: Any) -> bool:
 
 
 def has_tables(model: Any) -> bool:
-    """Return whether the scores are sums over single features."""
-    return has_sums(model) and _has_only_stumps(model)
+    """Return whether the scores are sums of functions of one and of two features."""
+    return has_sums(model) and not (model.ensemble_.forest or model.ensemble_.others)
 
 
 def _has_only_stumps(model: Any) -> bool:
     ensemble = model.ensemble_
-    return not (ensemble.forest or ensemble.others or ensemble.pair_tables)
+    return not (ensemble.forest or ensemble.others or ensemble.products)
 
 
 def no_tables_reason(model: Any) -> str | None:
@@ -193,7 +194,7 @@ def no_tables_reason(model: Any) -> str | None:
     if has_sums(model):
         return (
             "The weak classifiers of this model use several features at once. Its scores are not "
-            "sums over single features, so there are no step functions to show."
+            "sums over features or pairs of features, so there are no step functions to show."
         )
     return (
         f"{type(model).__name__} computes its scores from the sums of votes in an additional "
@@ -220,13 +221,17 @@ def features_with_tables(
     """
     if not has_tables(model):
         return np.empty(0, dtype=np.intp)
-    ensemble, shares = model.ensemble_, importances(model)
-    order = np.argsort(-shares[ensemble.stump_features], kind="stable")
-    features = np.asarray(ensemble.stump_features[order], dtype=np.intp)
-    sizes = map(json_bytes, feature_tables(model, features, X, chosen, limit))
-    most = limit.scale(_MAX_TABLE_BYTES)
-    fitting = takewhile(lambda size: size <= most, accumulate(sizes))
-    return features[: sum(1 for _ in fitting)]
+    effects, shares = model.ensemble_.effects, importances(model)
+    order = np.argsort(-shares[effects.features], kind="stable")
+    features = np.asarray(effects.features[order], dtype=np.intp)
+    most = limit.scale(MAX_TABLE_BYTES - (MAX_PAIR_BYTES if effects.pairs else 0))
+    return features[: n_fitting(feature_tables(model, features, X, chosen, limit), most)]
+
+
+def n_fitting(tables: Iterable[Any], most: int) -> int:
+    """Return how many tables from the first one have at most `most` bytes together."""
+    sizes = accumulate(map(json_bytes, tables))
+    return sum(1 for _ in takewhile(lambda size: size <= most, sizes))
 
 
 def feature_tables(
@@ -236,11 +241,9 @@ def feature_tables(
 
     Levels are listed if a rule or a `chosen` row contains them.
     """
-    ensemble = model.ensemble_
-    places = {f: place for place, f in enumerate(ensemble.stump_features.tolist())}
-    shares, names = importances(model), feature_names(model)
+    effects, shares, names = model.ensemble_.effects, importances(model), feature_names(model)
     for f in shown.tolist():
-        x, cuts, table = column(X, f), ensemble.thresholds[places[f]], ensemble.tables[places[f]]
+        x, (cuts, table) = column(X, f), effects.main_effect(f)
         missing = bool(model.missing_[f])
         yield {
             "name": short_name(names[f], limit),
@@ -308,6 +311,9 @@ def strongest_rules(model: Any, limit: SizeLimit = FULL_SIZE) -> dict[str, Any] 
 
 def _rule_text(model: Any, learner: WeakClassifier) -> str:
     """Return a rule as in the summary, with quotes around levels that need them."""
+    if isinstance(learner, Product):
+        first, second = (_rule_text(model, h) for h in (learner.first, learner.second))
+        return f"{first} exactly where {second}"
     if not isinstance(learner, CategoryStump):
         return describe_rule(model, learner)
     level = model.categories_[learner.feature][int(learner.level)]

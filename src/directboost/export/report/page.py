@@ -26,13 +26,15 @@ from .model_data import (
     short_name,
     strongest_rules,
 )
+from .pair_data import pair_tables, pairs_with_tables
 from .row_data import EvaluatedRows, choose_rows, evaluate, quality, row_sample
 
 _STYLES = ("base", "controls", "cards", "choices", "charts", "media")
 #: The parts of the script; a part uses only constants of parts before it.
 _SCRIPTS = (
     "elements", "numbers", "model", "charts", "summary", "convergence", "confusion", "quality",
-    "importances", "steps", "levels", "features", "sharing", "sliders", "what_if", "scores", "main",
+    "importances", "steps", "levels", "pair_map", "pairs", "features", "sharing", "sliders",
+    "what_if", "scores", "main",
 )  # fmt: skip
 #: Every page is smaller than this.
 MAX_BYTES = 5_000_000
@@ -68,6 +70,7 @@ def page_data(
     facts, k = model_facts(model, limit), rows.F.shape[1]
     shown = features_with_tables(model, rows.X, choose_rows(rows.wrong, k, limit), limit)
     chosen = choose_rows(rows.wrong, max(shown.size, k), limit)
+    pairs = pairs_with_tables(model, shown, rows.X, chosen, limit)
     return {
         **facts,
         "title": "Model report" if title is None else short_name(title, limit),
@@ -79,9 +82,11 @@ def page_data(
         "quality": quality(rows, facts["several"], limit),
         "tables": list(feature_tables(model, shown, rows.X, chosen, limit)),
         "tablesLeftOut": int(model.n_features_used_ - shown.size),
+        "pairs": list(pair_tables(model, pairs, shown, rows.X)),
+        "pairsLeftOut": len(model.ensemble_.effects.pairs) - len(pairs),
         "noTablesReason": no_tables_reason(model),
         "rules": strongest_rules(model, limit),
-        "rows": row_sample(model, shown, rows, chosen),
+        "rows": row_sample(model, shown, pairs, rows, chosen),
     }
 
 

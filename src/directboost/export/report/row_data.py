@@ -7,7 +7,9 @@ import numpy as np
 
 from ...arrays import Array, Bools, Ints, Numbers, column
 from ...data.frames import check_not_lazy, one_array
+from ...model.effects import PairEffect
 from ...model.names import has_several_labels
+from ...model.tables import codes_of
 from ...plotting.base import class_codes, label_signs
 from .model_data import FULL_SIZE, SizeLimit, finite, has_tables, packed
 
@@ -161,17 +163,24 @@ def choose_rows(wrong: Bools, width: int, limit: SizeLimit = FULL_SIZE) -> Ints:
     return np.concatenate(chosen).astype(np.intp)
 
 
-def row_sample(model: Any, shown: Ints, rows: EvaluatedRows, chosen: Ints) -> dict[str, Any]:
+def row_sample(
+    model: Any, shown: Ints, pairs: list[PairEffect], rows: EvaluatedRows, chosen: Ints
+) -> dict[str, Any]:
     """Return values, true and predicted classes of some rows.
 
-    The score of a class is its base plus the contributions of the features in `shown`. The base is
-    the intercept if these are all features with tables; otherwise every row has its own base.
+    The score of a class is its base plus the contributions of the features in `shown` and of the
+    `pairs`. The base is the intercept if these are all features and pairs with tables; otherwise
+    every row has its own base.
     """
     values = np.zeros((chosen.size, shown.size))
     for place, feature in enumerate(shown.tolist()):
         values[:, place] = column(rows.X, feature)[chosen]
-    same_base = has_tables(model) and shown.size == model.ensemble_.stump_features.size
-    base = model.intercept_[None] if same_base else _base(model, shown, values, rows.F[chosen])
+    effects = model.ensemble_.effects
+    all_shown = shown.size == effects.features.size and len(pairs) == len(effects.pairs)
+    same_base = has_tables(model) and all_shown
+    base = model.intercept_[None]
+    if not same_base:
+        base = _base(model, shown, pairs, values, rows.F[chosen])
     several = has_several_labels(model)
     return {
         "indices": chosen.tolist(),
@@ -184,13 +193,23 @@ def row_sample(model: Any, shown: Ints, rows: EvaluatedRows, chosen: Ints) -> di
     }
 
 
-def _base(model: Any, shown: Ints, values: Array, F: Array) -> Array:
-    """Return the scores minus the contributions of the features in `shown`, (n, k)."""
-    places = np.searchsorted(model.ensemble_.stump_features, shown)
+def _base(model: Any, shown: Ints, pairs: list[PairEffect], values: Array, F: Array) -> Array:
+    """Return the scores F (n, k) minus the contributions of some features and pairs, (n, k).
+
+    `values` (n, shown) are the values of the features in `shown`, which those of the pairs are
+    among.
+    """
     base = F.copy()
-    for x, place in zip(values.T, places.tolist(), strict=True):
-        cuts, table = model.ensemble_.thresholds[place], model.ensemble_.tables[place]
-        base -= table[np.where(np.isnan(x), cuts.size + 1, np.searchsorted(cuts, x))]
+    for x, feature in zip(values.T, shown.tolist(), strict=True):
+        cuts, table = model.ensemble_.effects.main_effect(feature)
+        base -= table[codes_of(x, cuts)]
+    places = {feature: place for place, feature in enumerate(shown.tolist())}
+    for pair in pairs:
+        first, second = (
+            codes_of(values[:, places[feature]], cuts)
+            for feature, cuts in zip(pair.features, pair.thresholds, strict=True)
+        )
+        base -= pair.values[first, second]
     return base
 
 

@@ -17,7 +17,7 @@ function showFeatures() {
     }
     const steps = stepsCard();
     section("features", "Features", html("div", { class: "columns narrow-left" },
-        importancesCard(steps.choose), steps.node));
+        importancesCard(steps.choose), steps.node), pairCards());
 }
 
 /** The classes whose scores a feature changes most. */
@@ -57,9 +57,12 @@ function stepsCard() {
 }
 
 function tablesNote() {
-    if (data.tablesLeftOut === 0) return null;
     const text = ["less important feature has", "less important features have"];
-    return note(`${count(data.tablesLeftOut, text)} no table on this page, to limit its size.`);
+    const left = `${count(data.tablesLeftOut, text)} no table on this page, to limit its size.`;
+    const pairs = "The effects of pairs of features are not included; they are shown below.";
+    const parts = [data.tablesLeftOut > 0 ? left : "", data.pairs.length > 0 ? pairs : ""];
+    const words = parts.filter((part) => part !== "").join(" ");
+    return words === "" ? null : note(words);
 }
 
 function intoView(node) {

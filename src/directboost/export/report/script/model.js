@@ -22,13 +22,17 @@ function stepsOf(feature) {
 
 /** The table row of a value: the number of thresholds below it, or the last row if missing. */
 function stepOf(feature, x) {
-    const steps = stepsOf(feature);
-    if (Number.isNaN(x)) return steps;
+    tableOf(feature);
+    return stepAmong(feature.thresholds, x);
+}
+
+function stepAmong(cuts, x) {
+    if (Number.isNaN(x)) return cuts.length + 1;
     let low = 0;
-    let high = steps - 1;
+    let high = cuts.length;
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (feature.thresholds[middle] < x) low = middle + 1;
+        if (cuts[middle] < x) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -36,6 +40,36 @@ function stepOf(feature, x) {
 
 function added(feature, step, r) {
     return tableOf(feature)[step * classCount + r];
+}
+
+/** The effect of a pair of features, unpacked at its first use: one row per step of the first. */
+function effectOf(pair) {
+    if (!pair.effect) {
+        pair.thresholds = pair.cuts.map(floatsOf);
+        const [rows, columns] = pair.thresholds.map((cuts) => cuts.length + 2);
+        const table = matrixOf(pair.jumps, rows * columns);
+        const wide = columns * classCount;
+        for (let i = wide; i < (rows - 1) * wide; i += 1) table[i] += table[i - wide];
+        for (let row = 0; row < rows; row += 1) {
+            const first = row * wide + classCount;
+            const end = (row + 1) * wide - classCount; // the last column is not a sum
+            for (let i = first; i < end; i += 1) table[i] += table[i - classCount];
+        }
+        pair.effect = table;
+    }
+    return pair.effect;
+}
+
+/** What a pair adds to a score, in a cell that is given by its row and its column. */
+function addedByPair(pair, [row, column], r) {
+    const effect = effectOf(pair);
+    return effect[(row * (pair.thresholds[1].length + 2) + column) * classCount + r];
+}
+
+/** The cell of a pair for the values of the features with tables. */
+function cellOf(pair, values) {
+    effectOf(pair);
+    return pair.tables.map((i, axis) => stepAmong(pair.thresholds[axis], values[i]));
 }
 
 /** A value in the middle of a step, or slightly outside the thresholds for the outer steps. */
@@ -77,13 +111,18 @@ function valuesOf(row) {
 }
 
 function scoresOf(row, values) {
-    return data.classes.map((_, r) => {
+    const scores = data.classes.map((_, r) => {
         let score = baseOf(row, r);
         data.tables.forEach((feature, i) => {
             score += added(feature, stepOf(feature, values[i]), r);
         });
         return score;
     });
+    for (const pair of data.pairs) {
+        const cell = cellOf(pair, values);
+        scores.forEach((_, r) => { scores[r] += addedByPair(pair, cell, r); });
+    }
+    return scores;
 }
 
 function probabilitiesOf(scores) {

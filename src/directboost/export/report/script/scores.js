@@ -65,25 +65,33 @@ function partOf(i, r) {
     return added(data.tables[i], stepOf(data.tables[i], what.values[i]), r);
 }
 
+function pairPart(pair, r) {
+    return addedByPair(pair, cellOf(pair, what.values), r);
+}
+
 /** A value for the chosen class minus the value for the class it is compared with. */
 function difference(value) {
     return value(what.r) - (what.other === null ? 0 : value(what.other));
 }
 
 function drawParts() {
-    const parts = range(data.tables.length)
-        .map((i) => ({ i, value: difference((r) => partOf(i, r)) }))
+    const ofFeatures = range(data.tables.length)
+        .map((i) => ({ tables: [i], value: difference((r) => partOf(i, r)) }));
+    const ofPairs = data.pairs.map((pair) =>
+        ({ tables: pair.tables, value: difference((r) => pairPart(pair, r)) }));
+    const parts = [...ofFeatures, ...ofPairs]
         .sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const shown = parts.slice(0, FIRST_PARTS);
     const rest = parts.slice(FIRST_PARTS).filter((part) => part.value !== 0);
     const base = difference((r) => baseOf(what.row, r));
     const other = rest.reduce((sum, part) => sum + part.value, 0);
     const ends = padded([0, base, other, ...shown.map((part) => part.value)], 0.02);
-    const lines = shown.map((part) => featurePart(part, ends));
+    const lines = shown.map((part) => namedPart(part, ends));
     if (rest.length > 0) {
-        lines.push(partLine(count(rest.length, ["other feature", "other features"]), other, ends));
+        const others = partNouns.map((noun) => `other ${noun}`);
+        lines.push(partLine(count(rest.length, others), other, ends));
     }
-    const constant = rows.sameBase ? "intercept" : "intercept and features without table";
+    const constant = rows.sameBase ? "intercept" : `intercept and ${partNouns[1]} without table`;
     lines.push(partLine(constant, base, ends));
     const sum = base + parts.reduce((total, part) => total + part.value, 0);
     document.getElementById("parts").replaceChildren(
@@ -93,16 +101,21 @@ function drawParts() {
     );
 }
 
-function featurePart({ i, value }, ends) {
-    const { name, feature } = data.tables[i];
-    const now = valueText(data.tables[i], what.values[i]);
-    const text = nameOf(name, ` = ${truncated(now, 14)}`);
+/** The line of a feature, with its value, or of a pair of features. */
+function namedPart({ tables, value }, ends) {
+    const features = tables.map((i) => data.tables[i]);
+    const settings = tables.map((i) => valueText(data.tables[i], what.values[i]));
+    const words = features.map(({ name }, axis) => `${name} = ${settings[axis]}`);
+    const text = tables.length > 1 ? pairName({ tables })
+        : nameOf(features[0].name, ` = ${truncated(settings[0], 14)}`);
     return partLine(text, value, ends, {
-        class: changed(i) ? "part changed" : "part",
-        "data-feature": feature,
-        title: `${name} = ${now}`,
+        class: tables.some(changed) ? "part changed" : "part",
+        [tables.length > 1 ? "data-pair" : "data-feature"]:
+            features.map(({ feature }) => feature).join(" "),
+        title: words.join(", "),
     });
 }
+
 
 function partLine(text, value, [low, high], attributes = { class: "part rest" }) {
     return html("div", { ...attributes, "data-value": value },

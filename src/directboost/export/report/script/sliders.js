@@ -65,10 +65,22 @@ function levelControl(feature, own, change) {
     };
 }
 
-/** The step function of a feature: chosen class minus the class it is compared with. */
-function sparkline(feature, now) {
+/**
+ * The contribution of a feature and of its pairs, with the current values of all other features:
+ * chosen class minus the class it is compared with.
+ */
+function sparkline(i, now) {
+    const feature = data.tables[i];
     const steps = stepsOf(feature);
     const heights = range(steps).map((step) => difference((r) => added(feature, step, r)));
+    const values = what.values.slice();
+    for (const pair of data.pairs.filter(({ tables }) => tables.includes(i))) {
+        for (const step of range(steps)) {
+            values[i] = valueIn(feature, step);
+            const cell = cellOf(pair, values);
+            heights[step] += difference((r) => addedByPair(pair, cell, r));
+        }
+    }
     const [low, high] = padded([...heights, 0], 0.1);
     const x = scale(0, steps, 0, 120);
     const y = scale(low, high, 26, 2);

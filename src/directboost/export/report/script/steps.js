@@ -103,8 +103,11 @@ function followPointer(frame, feature, point, valueAt) {
     });
 }
 
-function stepText(feature, step) {
-    const { name, thresholds: cuts } = feature;
+function stepText({ name, thresholds }, step) {
+    return rangeText(name, thresholds, step);
+}
+
+function rangeText(name, cuts, step) {
     if (step === cuts.length + 1) return `${name} missing`;
     if (cuts.length === 0) return `${name} present`;
     if (step === 0) return `${name} \u2264 ${short(cuts[0], 5)}`;

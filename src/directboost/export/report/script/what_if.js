@@ -3,17 +3,21 @@
 const FIRST_CONTROLS = 8;
 const MORE_CONTROLS = 32;
 
+/** The parts of a score: features, or features and pairs. */
+const partNouns = data.pairs.length > 0
+    ? ["feature or pair", "features and pairs"] : ["feature", "features"];
+
 /** The selected row, its current and original values, and the state of the controls. */
 const what = {
     row: 0, values: null, own: null, before: null, r: 0, other: null,
-    order: [], controls: FIRST_CONTROLS, all: false, find: "",
+    order: [], controls: FIRST_CONTROLS, all: false, find: "", showControls: () => {},
 };
 
 function showWhatIf() {
     const hasTables = data.tables.length > 0;
     const text = hasTables
-        ? "Select a row and change its values. The scores and the contributions of all features " +
-          "are updated, computed from the same tables as in Python."
+        ? "Select a row and change its values. The scores and the contributions of all " +
+          `${partNouns[1]} are updated, computed from the same tables as in Python.`
         : `Select a row to see its scores and probabilities. ${data.noTablesReason ?? ""}`;
     const holder = (heading, id) => card(heading, html("div", { id }));
     const right = [holder("Scores", "scores")];
@@ -59,6 +63,10 @@ function pickRow(row) {
     what.r = top;
     what.other = data.several ? null : next;
     const weight = data.tables.map((_, i) => Math.abs(difference((r) => partOf(i, r))));
+    for (const pair of data.pairs) {
+        const value = Math.abs(difference((r) => pairPart(pair, r)));
+        for (const i of pair.tables) weight[i] += value / 2;
+    }
     what.order = range(weight.length).sort((a, b) => weight[b] - weight[a] || a - b);
     drawWhatIf();
 }
@@ -86,7 +94,9 @@ function drawControls() {
         what.controls += MORE_CONTROLS;
         drawControls();
     }, { class: "quiet more" });
-    const list = html("div", { class: "control-list" }, shown.map(controlLine));
+    const lines = shown.map(controlLine);
+    what.showControls = () => { for (const line of lines) line.show(); };
+    const list = html("div", { class: "control-list" }, lines.map((line) => line.node));
     box.lastChild.replaceChildren(list, left > 0 ? more : "");
 }
 
@@ -107,7 +117,8 @@ function controlLine(i) {
     const steps = html("div", { class: "steps" });
     const control = controlOf(feature, what.own[i], (value) => {
         what.values[i] = value;
-        show();
+        if (data.pairs.length > 0) what.showControls(); // the steps of other features change, too
+        else show();
         drawScores();
         drawParts();
     });
@@ -115,14 +126,14 @@ function controlLine(i) {
         const now = what.values[i];
         line.classList.toggle("changed", changed(i));
         was.textContent = changed(i) ? `was ${valueText(feature, what.own[i])}` : "";
-        if (feature.levels === null) steps.replaceChildren(sparkline(feature, now));
+        if (feature.levels === null) steps.replaceChildren(sparkline(i, now));
         control.show(now);
     };
     const name = html("span", { class: "name", title: feature.name }, nameOf(feature.name));
     const line = html("div", { class: "control-line", "data-feature": feature.feature },
         html("div", { class: "control-name" }, name, was), steps, control.node);
     show();
-    return line;
+    return { node: line, show };
 }
 
 function valueText(feature, value) {
