@@ -131,21 +131,36 @@ def test_merged_bins_are_weighted_quantiles():
 
 
 @pytest.mark.parametrize(
-    ("pairs", "features", "dictionary"),
+    ("interactions", "pairs", "dictionary"),
     [
-        (None, 3, "all stumps and all pairs"),
-        ([(0, 2)], 3, "all stumps and all pairs of 2 features"),
-        ([(2, 0), (0, 1), (0, 2)], 3, "all stumps and 2 pairs of features"),
-        (np.zeros((0, 2), int), 3, "all stumps"),
-        (None, 1, "all stumps"),
+        (None, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        (3, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        ([(2, 0, 1)], [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        ([(0, 2)], [(0, 2)], "all stumps and all pairs of 2 features"),
+        (
+            np.array([[2, 0], [0, 1], [0, 2]]),
+            [(0, 1), (0, 2)],
+            "all stumps and 2 pairs of features",
+        ),
+        (0, [], "all stumps"),
     ],
 )
-def test_the_dictionary_says_which_pairs_it_holds(pairs, features, dictionary):
+def test_the_dictionary_says_which_pairs_it_contains(interactions, pairs, dictionary):
     X, costs, A = draw(4)
-    data = make_data(X[:, :features], costs[-features - 1 :])
-    oracle = PairOracle(pairs=pairs).on(data)
+    oracle = PairOracle(interactions).on(make_data(X, costs))
+    check_dictionary(oracle, X, costs, A, pairs, dictionary)
+
+
+def test_a_single_feature_has_no_pair():
+    X, costs, A = draw(4)
+    oracle = PairOracle().on(make_data(X[:, :1], costs[-2:]))
+    check_dictionary(oracle, X[:, :1], costs[-2:], A, [], "all stumps")
+
+
+def check_dictionary(oracle, X, costs, A, known, dictionary):
+    """Compare the name of the dictionary, and its highest price with brute force."""
     assert oracle.dictionary == dictionary
-    known = None if pairs is None else sorted({tuple(sorted(p)) for p in np.array(pairs).tolist()})
+    data = make_data(X, costs)
     H, kappa = enumerate_with_products(data.X, data.costs[:-1], known)
     expected = prices(H, kappa, A, 2.0).max()
     assert oracle.price(A, GroupNorm(2.0)).max_price == pytest.approx(expected, rel=1e-12)
