@@ -1,5 +1,6 @@
 """`DirectBoostClassifier`, and the fitting code that all estimators share."""
 
+import re
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from ..kernels.threads import one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
 from ..model.names import feature_names
+from ..oracles import Oracle, PairOracle
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
 from ..solvers import SOLVERS
@@ -204,7 +206,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                         setattr(model, name, getattr(self, name))
                 named = result
                 if alone is not None:
-                    named = _over_features_alone(result, alone.n_features_used_)
+                    count = alone.n_features_used_
+                    named = _over_features_alone(result, count, context.oracle)
                 model._store(named, rows, costs, encoder)
                 yield model
 
@@ -265,14 +268,14 @@ def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(result: FitResult, count: int) -> FitResult:
+def _over_features_alone(result: FitResult, count: int, oracle: Oracle) -> FitResult:
     """Return the result with a certificate that names the dictionary of few features."""
     name, *more = result.certificate.dictionary.split(", ")
-    first, _, pairs = name.partition(" and ")
-    words = f"{first} of {count} feature{'' if count == 1 else 's'}"
-    if pairs:
-        every = pairs.startswith("all pairs") and not pairs.startswith("all pairs of")
-        words += f" and {'all their pairs' + pairs.removeprefix('all pairs') if every else pairs}"
+    pairs = ""
+    if isinstance(oracle, PairOracle):  # "all pairs" means those of all features
+        name, _, pairs = name.partition(" and ")
+        pairs = " and " + re.sub("^all pairs(?! of)", "all their pairs", pairs)
+    words = f"{name} of {count} feature{'' if count == 1 else 's'}{pairs}"
     certificate = replace(result.certificate, dictionary=", ".join([words, *more]))
     return replace(result, certificate=certificate)
 
