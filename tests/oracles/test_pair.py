@@ -1,5 +1,7 @@
 """The oracle of pairs: its dictionary by brute force, its names, costs and choices."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -155,6 +157,30 @@ def test_a_single_feature_has_no_pair():
     X, costs, A = draw(4)
     oracle = PairOracle().on(make_data(X[:, :1], costs[-2:]))
     check_dictionary(oracle, X[:, :1], costs[-2:], A, [], "all stumps")
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    groups=st.lists(st.lists(st.integers(0, 2), min_size=2, unique=True), min_size=1, max_size=3),
+)
+def test_chosen_pairs_are_priced_and_no_others(seed, groups):
+    """Groups of two or more of three features, in any order, also repeated."""
+    X, costs, A = draw(seed)
+    pairs = sorted({tuple(sorted(pair)) for group in groups for pair in combinations(group, 2)})
+    H, kappa = enumerate_with_products(X, costs[:-1], pairs)
+    oracle = PairOracle(groups).on(make_data(X, costs))
+    pricing = oracle.price(A, GroupNorm(2.0))
+    assert pricing.max_price == pytest.approx(prices(H, kappa, A, 2.0).max(), rel=1e-12)
+    found = {oracle.source.learner(int(f), 0, 1).features for f in pricing.proposals.feature}
+    assert {features for features in found if len(features) == 2} <= set(pairs)
+
+
+def test_an_oracle_cannot_choose_features_without_labels():
+    X, costs, _ = draw(4)
+    with pytest.raises(ValueError, match=r"interactions=2 is invalid .* depend on the labels"):
+        PairOracle(2).on(make_data(X, costs))
+    with pytest.raises(ValueError, match="column 3, but X has 3 features"):
+        PairOracle([(0, 3)]).on(make_data(X, costs))
 
 
 def check_dictionary(oracle, X, costs, A, known, dictionary):

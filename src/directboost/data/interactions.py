@@ -1,7 +1,6 @@
 """The parameter `interactions`: which features may enter a pair."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from numbers import Integral
 from typing import Any
 
@@ -84,8 +83,12 @@ def by_column(groups: NamedGroups, names: Sequence[str]) -> Groups:
 
 def pairs_of(groups: Groups) -> Ints:
     """Return the distinct pairs within groups, ascending, (p, 2)."""
-    pairs = {pair for group in groups for pair in combinations(sorted(group), 2)}
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    found = []
+    for group in groups:
+        columns = np.sort(np.array(group, dtype=np.int64))
+        one, other = np.triu_indices(columns.size, 1)
+        found.append(np.column_stack([columns[one], columns[other]]))
+    return np.unique(np.concatenate(found), axis=0)
 
 
 def count_pairs(interactions: int | Groups | None, usable: int) -> tuple[int, int]:

@@ -366,8 +366,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     monotonic_cst : dict or array-like, optional
         Monotonic constraints. With two classes: +1 or -1 by feature, for the second class. With
         more classes: the class and the direction, as in ``{"age": ("ill", 1)}``. The scores of
-        all other classes are constrained in the opposite direction. Requires stumps and the
-        solver "blocks".
+        all other classes are constrained in the opposite direction. Requires the learner "stump"
+        or "pair" and the solver "blocks". Constrained features enter no pair.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     n_iter_no_change : int, optional
@@ -398,8 +398,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     categories_ : list of d arrays or None
         The levels of every categorical feature in ascending order; None for a numeric feature.
     learners_ : list
-        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`, or
-        those of `learner`.
+        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`,
+        `Product`, or those of `learner`.
     coef_ : (n, k) array
         Their coefficients, >= 0.
     intercept_ : (k,) array
