@@ -154,8 +154,9 @@ _PARAMETERS: dict[str, Any] = {
         list[str] | None,
         "INTEGER|NAME,NAME",
         MODEL,
-        "With --learner pair: the number of features that form pairs, or the names of the features "
-        "of a pair or of a larger group. Names may be repeated. All pairs by default.",
+        "With --learner pair: number of features that form pairs, the strongest ones; or the names "
+        "of the features of a pair or of a larger group, which may be repeated. All pairs by "
+        "default.",
     ),
     "pair_bins": _typed(
         int, "INTEGER", MODEL, "With --learner pair: maximum number of bins per feature in a pair."
