@@ -95,3 +95,22 @@ def test_plot_contains_every_score_at_its_height(points, width, data):
     assert lines[7].startswith(f"{min(shown):6.3f} │")
     assert "•" in lines[7] or "◆" in lines[7]
     assert all(len(line) <= width + 8 for line in lines[:9])
+
+
+def test_pairs_within_a_budget(capsys, table, tmp_path):
+    """The search takes the options of pairs; other commands read the model."""
+    table.drop("id").write_csv(tmp_path / "t.csv")
+    options = ("--target", "Art", "--nus", 6, "--folds", 2, "--max-features", 2)
+    pairs = ("--learner", "pair", "--interactions", "height,town", "--pair-bins", 8)
+    out = tmp_path / "m.json"
+    facts = run_json(capsys, "cv", tmp_path / "t.csv", *options, *pairs, "-o", out)
+    name = facts["model"]["certificate"]["dictionary"]
+    assert "all pairs of 2 features on 8 bins" in name or "2 features and all their pairs" in name
+    assert len(facts["model"]["features_used"]) <= 2
+    assert run_json(capsys, "inspect", out)["certificate"] == facts["model"]["certificate"]
+    scores = run_json(capsys, "evaluate", out, tmp_path / "t.csv", "--target", "Art")
+    predictions = tmp_path / "p.csv"
+    assert run(capsys, "predict", out, tmp_path / "t.csv", "-o", predictions)[0] == 0
+    wrong = pl.read_csv(predictions)["prediction"] != table["Art"]
+    assert scores["error"] == pytest.approx(wrong.mean())
+    assert run(capsys, "export", out, "--to", "c", "-o", tmp_path / "m.h")[0] == 0

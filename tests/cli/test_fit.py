@@ -79,6 +79,59 @@ def test_options_reach_the_estimator(capsys, tmp_path):
     np.testing.assert_array_equal(directboost.load(out).coef_, twin.coef_)
 
 
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        (["--interactions", "2"], {"interactions": 2}),
+        (["--interactions", "0"], {"interactions": 0}),
+        (["--interactions", "größe, town", "--interactions", 'noise,"a, b",town'],
+         {"interactions": [("größe", "town"), ("noise", "a, b", "town")]}),
+        (["--pair-bins", 4, "--interaction-cost", "1.5"],
+         {"pair_bins": 4, "interaction_cost": 1.5}),
+    ],
+)  # fmt: skip
+def test_options_of_pairs(capsys, table, tmp_path, options, parameters):
+    """Names are separated by commas; a name that contains one is quoted."""
+    renamed = table.rename({"height": "größe", "id": "a, b"})
+    renamed.write_csv(tmp_path / "t.csv")
+    fixed = ("--target", "Art", "--learner", "pair", "--nu", 0.05, "-o", tmp_path / "m.json")
+    facts = run_json(capsys, "fit", tmp_path / "t.csv", *fixed, *options)
+    X = renamed.drop("Art").with_columns(pl.col("town").cast(pl.Categorical))
+    twin = DirectBoostClassifier(learner="pair", nu=0.05, **parameters)
+    twin.fit(X, renamed["Art"].to_numpy())
+    assert facts["certificate"]["dictionary"] == twin.certificate_.dictionary
+    assert facts["certificate"]["primal"] == twin.certificate_.primal
+    loaded = directboost.load(tmp_path / "m.json")
+    assert {name: loaded.get_params()[name] for name in parameters} == parameters
+
+
+@pytest.mark.parametrize("text", ["town", "", '"town,noise', "2.5"])
+def test_interactions_are_a_number_or_several_names(capsys, csv, text):
+    options = ("--target", "Art", "--learner", "pair", "--interactions", text)
+    code, out, err = run(capsys, "fit", csv, *options)
+    assert (code, out) == (2, "")
+    assert f"'--interactions': {text!r} is neither a single number of features nor names" in err
+    both = ("--interactions", "2", "--interactions", "town,noise")
+    assert "'2' is neither" in run(capsys, "fit", csv, *options[:4], *both)[2]
+
+
+def test_errors_about_pairs_name_the_feature_or_the_learner(capsys, csv):
+    options = ("fit", csv, "--target", "Art", "--quiet")
+    pair = (*options, "--learner", "pair", "--interactions")
+    assert "['twn'] (did you mean 'town'?)" in error_line(capsys, *pair, "twn,noise")
+    assert "the feature 'town' twice" in error_line(capsys, *pair, "town,town")
+    expected = "pair_bins=4 is invalid with learner='stump', which has no pairs: use learner='pair'"
+    assert expected in error_line(capsys, *options, "--pair-bins", 4)
+
+
+def test_a_warning_says_why_there_is_no_pair(capsys, csv):
+    options = ("--target", "Art", "--drop", "id", "--drop", "town", "--drop", "noise", "--nu", 0.1)
+    code, out, err = run(capsys, "fit", csv, *options, "--learner", "pair")
+    assert code == 0
+    assert "directboost: warning: learner='pair' fits stumps only: X has one feature" in err
+    assert "no model over all stumps goes below" in out
+
+
 def test_feature_costs_from_a_file(capsys, tmp_path):
     """JSON and CSV are equivalent; --feature-cost overrides the file."""
     (tmp_path / "c.json").write_text('{"petal width (cm)": 9, "petal length (cm)": 5}')

@@ -13,6 +13,7 @@ from directboost.callbacks import Progress
 from directboost.dask import DaskDirectBoostClassifier, estimator
 from directboost.dask.executor import LocalExecutor
 from directboost.losses import Hinge, Logistic
+from directboost.oracles import PairOracle
 from tests.dask.dask_data import (
     ENDS,
     GAPS,
@@ -158,11 +159,21 @@ class Steeper(Hinge):
         return 2.0 * super().value(rho, rows)
 
 
+PAIRS = (
+    "learner='pair' is invalid for DaskDirectBoostClassifier, .*one place: use learner='stump', or "
+    ".*compute.*DirectBoostClassifier with learner='pair'"
+)
+
+
 @pytest.mark.parametrize(
     ("choices", "error", "message"),
     [
         ({"learner": "tree"}, ValueError, "learner='tree'.*'stump'.*DirectBoostClassifier"),
         ({"learner": DecisionTreeClassifier()}, ValueError, "learner=.*'stump'"),
+        ({"learner": "pair"}, ValueError, PAIRS),
+        ({"learner": "pair", "interactions": 0}, ValueError, PAIRS),
+        ({"learner": PairOracle()}, ValueError, "learner=.*PairOracle.*in one place"),
+        ({"pair_bins": 8}, ValueError, "pair_bins=8 is invalid with learner='stump'"),
         ({"loss": "hinge", "solver": "consensus"}, ValueError, "solver='consensus'.*'blocks'"),
         ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*smooth loss"),
         ({"loss": Odd()}, ValueError, "loss=.*sum over rows"),

@@ -18,6 +18,7 @@ ESTIMATORS = [
     DirectBoostClassifier(loss="exponential", margin="one-vs-all", penalty="l1", nu=0.1),
     DirectBoostClassifier(loss="multinomial", penalty="l1,inf", nu=0.1),
     DirectBoostClassifier(columns_per_round=1, pricing="paper", max_learners=20, nu=0.2),
+    DirectBoostClassifier(learner="pair"),
     DirectBoostClassifier(learner="tree", nu=0.2),
     DirectBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), nu=0.2),
     DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2),
@@ -27,7 +28,7 @@ ESTIMATORS = [
 
 #: Checks that fit large data several times, and the estimators that take their time for them.
 LONG_CHECKS = ("check_estimator_sparse", "check_classifiers_train")
-LONG_FITS = ESTIMATORS[5:8]
+LONG_FITS = ESTIMATORS[6:9]
 
 
 def is_slow(estimator, check):

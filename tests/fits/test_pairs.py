@@ -1,10 +1,18 @@
 """Fits over all stumps and all products of two stumps against an independent solver."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 
-from directboost import DirectBoostClassifier, directboost_path
+from directboost import (
+    DirectBoostClassifier,
+    DirectBoostClassifierCV,
+    DirectBoostMultiLabelClassifier,
+    directboost_path,
+)
 from directboost.model.learners import Constant, Product, Stump
 from directboost.oracles import PairOracle
 from tests.conftest import make_blobs
@@ -151,3 +159,215 @@ def test_solvers_on_single_columns(solver):
     loss = "hinge" if solver == "lp" else "logistic"
     check_options = {key: value for key, value in options.items() if key != "penalty"}
     check(fit(loss, "pairwise", "l1", **check_options | {"tol": 1e-6}), DATA)
+
+
+@pytest.mark.parametrize(
+    ("interactions", "pairs", "name"),
+    [
+        ([(0, 2)], [(0, 2)], "all stumps and all pairs of 2 features"),
+        ([(1, 0), (2, 0)], [(0, 1), (0, 2)], "all stumps and 2 pairs of features"),
+        (2, None, "all stumps and all pairs of 2 features"),
+    ],
+)
+def test_the_certificate_holds_for_the_pairs_it_names(interactions, pairs, name):
+    """The optimum over all stumps and the products of these pairs."""
+    data = make_blobs(3, m=12, d=3)
+    model = fit("logistic", "pairwise", "l1,2", data, interactions=interactions)
+    if pairs is None:  # of the two features that stumps use most
+        stumps = fit("logistic", "pairwise", "l1,2", data, learner="stump")
+        pairs = [tuple(np.sort(np.argsort(-stumps.feature_importances_)[:2]).tolist())]
+    H, kappa = enumerate_with_products(data.X, pairs=pairs)
+    best, _ = solve_twin(
+        H, data.y, data.k, data.s, "logistic", "pairwise", 2.0, model.nu_, kappa
+    )  # fmt: skip
+    proof = model.certificate_
+    assert proof.dictionary == name
+    assert proof.converged
+    assert proof.primal == pytest.approx(best, rel=1e-6)
+    assert proof.dual <= best + 1e-9 * abs(best)
+    assert {h.features for h in model.learners_ if isinstance(h, Product)} <= set(pairs)
+
+
+def test_a_budget_of_features_is_certified_over_their_stumps_and_pairs():
+    """Below the budget, the path goes on with the features of one model."""
+    data = make_blobs(3, m=18, d=4)
+    options = {"learner": "pair", "max_bins": None, "tol": 1e-6, "nus": 5, "nu_min": 0.05, "cv": 2}
+    clf = DirectBoostClassifierCV(**options, max_features_used=2).fit(data.X, data.y, data.s)
+    model = clf.path_[-1]
+    proof, used = model.certificate_, model.features_used_
+    assert proof.dictionary == "all stumps of 2 features and all their pairs"
+    assert used.size == 2
+    assert any(isinstance(h, Product) for h in model.learners_)
+    H, kappa = enumerate_with_products(data.X[:, used])
+    best, _ = solve_twin(
+        H, data.y, data.k, data.s, "logistic", "pairwise", 2.0, model.nu_, kappa
+    )  # fmt: skip
+    assert proof.converged
+    assert proof.primal == pytest.approx(best, rel=1e-6)
+    assert proof.dual <= best + 1e-9 * abs(best)
+
+
+@pytest.mark.parametrize(
+    ("interactions", "budget", "words"),
+    [
+        (None, 1, "all stumps of 1 feature"),
+        (3, 4, "all stumps of 4 features and all pairs of 3 features on 8 bins"),
+        ([(0, 2), (0, 1), (4, 5)], 4, "all stumps of 4 features and 2 pairs of features on 8 bins"),
+    ],
+)
+def test_a_budget_keeps_the_interactions(interactions, budget, words):
+    """Of the pairs asked for, those remain whose features are within the budget."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    y = (2.0 * X[:, 0] + X[:, 1] + X[:, 2] + 0.6 * X[:, 3] > 0).astype(int)
+    options = {"learner": "pair", "pair_bins": 8, "nus": 6, "nu_min": 0.02, "cv": 2}
+    clf = DirectBoostClassifierCV(**options, interactions=interactions, max_features_used=budget)
+    assert clf.fit(X, y).path_[-1].certificate_.dictionary == words
+    assert clf.n_features_used_ <= budget
+
+
+@pytest.mark.parametrize(
+    ("budget", "value"),
+    [({"max_cost": 5.0}, "cost_"), ({"max_learners": 6}, "n_learners_")],
+)  # fmt: skip
+def test_other_budgets(budget, value):
+    """In the cost of a model each feature counts once, in whatever products it is."""
+    data = make_blobs(3, m=90, d=4)
+    costs = np.array([1.0, 2.0, 2.5, 3.0])
+    clf = DirectBoostClassifierCV(learner="pair", nus=6, cv=2, feature_costs=costs, **budget)
+    clf.fit(data.X, data.y)
+    assert 0 < getattr(clf, value) <= next(iter(budget.values()))
+    assert clf.cost_ == costs[clf.features_used_].sum()
+    assert any(isinstance(h, Product) for h in clf.learners_)
+    assert clf.certificate_.converged
+
+
+def test_max_learners_and_early_stopping_follow_the_path():
+    data = make_blobs(3, m=120, d=4)
+    options = {"learner": "pair", "nu": 0.003}
+    small = DirectBoostClassifier(**options, max_learners=7).fit(data.X, data.y)
+    assert 0 < small.n_learners_ <= 7
+    assert small.certificate_.converged
+    early = DirectBoostClassifier(**options, n_iter_no_change=2)
+    early.fit(data.X[::2], data.y[::2], X_val=data.X[1::2], y_val=data.y[1::2])
+    losses = [loss for _, loss in early.validation_path_]
+    assert early.nu_ == early.validation_path_[int(np.argmin(losses))][0]
+    assert early.certificate_.converged
+    assert any(isinstance(h, Product) for h in early.learners_)
+
+
+def test_several_labels_share_products():
+    """The optimum of the independent solver, with one-vs-all margins of every label."""
+    data = make_blobs(3, m=12, d=2)
+    labels = np.column_stack([data.y == 0, data.y == 1, data.X[:, 0] > 0]).astype(int)
+    options = {"learner": "pair", "nu": 0.05, "max_bins": None, "tol": 1e-6}
+    model = DirectBoostMultiLabelClassifier(**options).fit(data.X, labels, data.s)
+    H, kappa = enumerate_with_products(data.X)
+    T = 2.0 * labels - 1.0
+    best, _ = solve_twin(H, T, 3, data.s, "logistic", "one-vs-all", 2.0, model.nu_, kappa)
+    assert model.certificate_.dictionary == "all stumps and all pairs"
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-6)
+    assert any(isinstance(h, Product) for h in model.learners_)
+    assert model.predict(data.X).shape == labels.shape
+
+
+def test_class_weights_are_sample_weights():
+    data = make_blobs(3, m=90, d=3)
+    weights = {0: 1.0, 1: 2.0, 2: 3.0}
+    options = {"learner": "pair", "nu": 0.05}
+    one = DirectBoostClassifier(**options, class_weight=weights).fit(data.X, data.y)
+    two = DirectBoostClassifier(**options).fit(data.X, data.y, 1.0 + data.y)
+    np.testing.assert_array_equal(one.decision_function(data.X), two.decision_function(data.X))
+
+
+@pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l1"), ("logistic", "l1,2")])
+def test_the_algorithm_of_the_paper(loss, penalty):
+    """One column per round; the objective falls, and every stage is the model of its round."""
+    data = make_blobs(3, m=60, d=3)
+    clf = DirectBoostClassifier(
+        loss=loss, penalty=penalty, learner="pair", nu=0.05, columns_per_round=1, pricing="paper",
+        max_learners=12,
+    ).fit(data.X, data.y)  # fmt: skip
+    objective = np.array([record.primal for record in clf.history_])
+    assert (np.diff(objective) <= 1e-9).all()
+    assert objective[-1] < 0.8 * objective[0]
+    assert [record.columns for record in clf.history_] == list(range(len(objective)))
+    stages = list(clf.staged_decision_function(data.X))
+    np.testing.assert_array_equal(stages[-1], clf.decision_function(data.X))
+    assert any(isinstance(h, Product) for h in clf.learners_)
+
+
+def test_a_callback_ends_the_fit_with_an_honest_certificate():
+    data = make_blobs(3, m=90, d=4)
+    clf = DirectBoostClassifier(learner="pair", nu=0.01, callbacks=lambda record: record.round == 2)
+    with pytest.warns(ConvergenceWarning, match="'stopped'"):
+        clf.fit(data.X, data.y)
+    best = DirectBoostClassifier(learner="pair", nu=0.01, tol=1e-4).fit(data.X, data.y)
+    assert len(clf.history_) == 3
+    assert not clf.certificate_.converged
+    assert clf.certificate_.dual <= best.certificate_.primal <= clf.certificate_.primal
+
+
+def test_a_grid_search_over_bins():
+    """Two bins per feature have no threshold at both ends of the middle."""
+    X = np.random.default_rng(0).uniform(size=(400, 3))
+    y = (np.abs(X[:, 0] - 0.5) < 0.25) ^ (np.abs(X[:, 1] - 0.5) < 0.25)
+    search = GridSearchCV(
+        DirectBoostClassifier(learner="pair", nu=0.03), {"pair_bins": [2, 16]}, cv=2
+    ).fit(X, y)
+    assert search.best_params_ == {"pair_bins": 16}
+    assert search.best_estimator_.certificate_.dictionary.endswith("all pairs on 16 bins")
+    assert search.best_score_ > 0.85
+    assert search.cv_results_["mean_test_score"][0] < 0.7
+
+
+def test_frames_with_categories_name_their_pairs():
+    """Categories, text with missing values, and numbers, chosen by name; predictions agree."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "town": pd.Categorical(rng.choice(["Ulm", "Jena", "Köln"], 300)),
+        "size": rng.normal(size=300),
+        "noise": rng.normal(size=300),
+    })  # fmt: skip
+    y = (frame["town"] == "Ulm") ^ (frame["size"] > 0.0)
+    frame.loc[::15, "town"] = None
+    frame.loc[::11, "size"] = np.nan
+    clf = DirectBoostClassifier(learner="pair", interactions=[("town", "size")], nu=0.02)
+    clf.fit(frame, y)
+    assert clf.score(frame, y) > 0.85
+    products = [h for h in clf.learners_ if isinstance(h, Product)]
+    assert {h.features for h in products} == {(0, 1)}
+    name = "binned stumps and all pairs of 2 features on 32 bins, levels one against the rest"
+    assert clf.certificate_.dictionary == name
+    codes = clf._encoder.encode(frame)
+    F = np.array([h.predict(codes) for h in clf.learners_]).T @ clf.coef_
+    np.testing.assert_allclose(clf.decision_function(frame), F[:, 1] - F[:, 0], atol=1e-12)
+    strongest = DirectBoostClassifier(learner="pair", interactions=2, nu=0.02).fit(frame, y)
+    assert strongest.certificate_.dictionary == name
+
+
+@pytest.mark.parametrize("interactions", [3, [(0, 1), (1, 2, 5)]])
+def test_the_pairs_of_sparse_data_can_be_chosen(interactions):
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((800, 8)) < 0.8, 0.0, rng.integers(1, 4, (800, 8)))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
+    options = {"learner": "pair", "nu": 0.03, "interactions": interactions}
+    dense = DirectBoostClassifier(**options).fit(X, y)
+    thin = DirectBoostClassifier(**options).fit(sparse.csr_array(X), y)
+    assert thin.certificate_.dictionary == dense.certificate_.dictionary
+    assert thin.certificate_.primal == pytest.approx(dense.certificate_.primal, rel=0.02)
+    assert thin.certificate_.converged
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, 2), (None, 0), (0, None), ([(0, 1)], None)])
+def test_a_warm_start_with_other_pairs(first, second):
+    """Products that are not in the new dictionary are dropped; the certificate is that of it."""
+    data = make_blobs(3, m=120, d=4)
+    clf = DirectBoostClassifier(learner="pair", nu=0.02, warm_start=True, interactions=first)
+    warm = clf.fit(data.X, data.y).set_params(interactions=second).fit(data.X, data.y)
+    cold = DirectBoostClassifier(learner="pair", nu=0.02, interactions=second)
+    cold.fit(data.X, data.y)
+    assert warm.certificate_.converged
+    assert warm.certificate_.dictionary == cold.certificate_.dictionary
+    assert warm.certificate_.dual <= cold.certificate_.primal
+    assert cold.certificate_.dual <= warm.certificate_.primal

@@ -1,5 +1,7 @@
 """The oracle of pairs: its dictionary by brute force, its names, costs and choices."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -131,21 +133,60 @@ def test_merged_bins_are_weighted_quantiles():
 
 
 @pytest.mark.parametrize(
-    ("pairs", "features", "dictionary"),
+    ("interactions", "pairs", "dictionary"),
     [
-        (None, 3, "all stumps and all pairs"),
-        ([(0, 2)], 3, "all stumps and all pairs of 2 features"),
-        ([(2, 0), (0, 1), (0, 2)], 3, "all stumps and 2 pairs of features"),
-        (np.zeros((0, 2), int), 3, "all stumps"),
-        (None, 1, "all stumps"),
+        (None, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        (3, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        ([(2, 0, 1)], [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
+        ([(0, 2)], [(0, 2)], "all stumps and all pairs of 2 features"),
+        (
+            np.array([[2, 0], [0, 1], [0, 2]]),
+            [(0, 1), (0, 2)],
+            "all stumps and 2 pairs of features",
+        ),
+        (0, [], "all stumps"),
     ],
 )
-def test_the_dictionary_says_which_pairs_it_holds(pairs, features, dictionary):
+def test_the_dictionary_says_which_pairs_it_contains(interactions, pairs, dictionary):
     X, costs, A = draw(4)
-    data = make_data(X[:, :features], costs[-features - 1 :])
-    oracle = PairOracle(pairs=pairs).on(data)
+    oracle = PairOracle(interactions).on(make_data(X, costs))
+    check_dictionary(oracle, X, costs, A, pairs, dictionary)
+
+
+def test_a_single_feature_has_no_pair():
+    X, costs, A = draw(4)
+    oracle = PairOracle().on(make_data(X[:, :1], costs[-2:]))
+    check_dictionary(oracle, X[:, :1], costs[-2:], A, [], "all stumps")
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    groups=st.lists(st.lists(st.integers(0, 2), min_size=2, unique=True), min_size=1, max_size=3),
+)
+def test_chosen_pairs_are_priced_and_no_others(seed, groups):
+    """Groups of two or more of three features, in any order, also repeated."""
+    X, costs, A = draw(seed)
+    pairs = sorted({tuple(sorted(pair)) for group in groups for pair in combinations(group, 2)})
+    H, kappa = enumerate_with_products(X, costs[:-1], pairs)
+    oracle = PairOracle(groups).on(make_data(X, costs))
+    pricing = oracle.price(A, GroupNorm(2.0))
+    assert pricing.max_price == pytest.approx(prices(H, kappa, A, 2.0).max(), rel=1e-12)
+    found = {oracle.source.learner(int(f), 0, 1).features for f in pricing.proposals.feature}
+    assert {features for features in found if len(features) == 2} <= set(pairs)
+
+
+def test_an_oracle_cannot_choose_features_without_labels():
+    X, costs, _ = draw(4)
+    with pytest.raises(ValueError, match=r"interactions=2 is invalid .* depend on the labels"):
+        PairOracle(2).on(make_data(X, costs))
+    with pytest.raises(ValueError, match="column 3, but X has 3 features"):
+        PairOracle([(0, 3)]).on(make_data(X, costs))
+
+
+def check_dictionary(oracle, X, costs, A, known, dictionary):
+    """Compare the name of the dictionary, and its highest price with brute force."""
     assert oracle.dictionary == dictionary
-    known = None if pairs is None else sorted({tuple(sorted(p)) for p in np.array(pairs).tolist()})
+    data = make_data(X, costs)
     H, kappa = enumerate_with_products(data.X, data.costs[:-1], known)
     expected = prices(H, kappa, A, 2.0).max()
     assert oracle.price(A, GroupNorm(2.0)).max_price == pytest.approx(expected, rel=1e-12)

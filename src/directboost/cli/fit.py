@@ -1,8 +1,9 @@
 """`directboost fit`: fit a certified model to a table; `cv` uses the same input and output."""
 
+import csv
 import json as json_format
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,8 +79,31 @@ def estimator_parameters(
     file = options["feature_costs"]
     costs = {} if file is None else read_costs(file)
     chosen["feature_costs"] = {**costs, **parse_costs(options["feature_cost"] or ())} or None
+    chosen["interactions"] = parse_interactions(options["interactions"])
     chosen["categorical_features"] = list(table.categorical) or None
     return chosen
+
+
+def parse_interactions(texts: Sequence[str] | None) -> int | list[tuple[str, ...]] | None:
+    """Parse the values of --interactions: one number of features, or names separated by commas.
+
+    A name that contains a comma is quoted, as in a line of CSV.
+    """
+    if not texts:
+        return None
+    if len(texts) == 1 and texts[0].strip().lstrip("+-").isdecimal():
+        return int(texts[0])
+    groups = []
+    for text in texts:
+        row = next(csv.reader([text], skipinitialspace=True), [])
+        groups.append(tuple(name.strip() for name in row))
+        if len(row) < 2:
+            raise typer.BadParameter(
+                f"{text!r} is neither a single number of features nor names of features separated "
+                "by a comma, such as age,income",
+                param_hint="'--interactions'",
+            )
+    return groups
 
 
 def parse_costs(pairs: Iterable[str]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from ..kernels.threads import one_blas_thread
 from ..losses import Exponential, Hinge
 from ..model.ensemble import fit_temperature
 from ..model.names import class_names, feature_names
+from ..oracles import PairOracle
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers import BlockDescent, Consensus
 from ..training.column_generation import LoopState
@@ -95,7 +96,11 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     nu : float, default=0.003
     nu_scale : {"relative", "absolute", "paper"}, default="relative"
     learner : "stump"
-        Only stumps are supported.
+        Only stumps are supported. For pairs, fit a `DirectBoostClassifier` on one machine.
+    interactions : None
+    pair_bins : int, default=32
+    interaction_cost : float, default=1.0
+        Options of pairs, which require a `DirectBoostClassifier`.
     solver : {"auto", "blocks", "consensus"}, default="auto"
         "consensus" is the paper's ADMM with one block of rows per shard; not supported with the
         hinge.
@@ -178,6 +183,9 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         nu: float = 0.003,
         nu_scale: str = "relative",
         learner: Any = "stump",
+        interactions: Any = None,
+        pair_bins: int = 32,
+        interaction_cost: float = 1.0,
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -197,6 +205,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     ) -> None:
         super().__init__(
             loss=loss, margin=margin, penalty=penalty, nu=nu, nu_scale=nu_scale, learner=learner,
+            interactions=interactions, pair_bins=pair_bins, interaction_cost=interaction_cost,
             solver=solver, pricing=pricing, columns_per_round=columns_per_round,
             max_learners=max_learners, tol=tol, max_bins=max_bins, feature_costs=feature_costs,
             categorical_features=categorical_features, monotonic_cst=monotonic_cst,
@@ -390,6 +399,13 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
 def check_supported(estimator: Any, settings: FitSettings) -> None:
     """Reject parameters that need all rows in one place."""
     loss, hinge = settings.loss, not settings.loss.smooth
+    if isinstance(settings.oracle, PairOracle):
+        raise ValueError(
+            f"learner={estimator.learner!r} is invalid for DaskDirectBoostClassifier, which "
+            "supports stumps only, since pairs are priced on all rows in one place: use "
+            "learner='stump', or load the data, or a sample of the rows, into memory by "
+            "compute() and fit a DirectBoostClassifier with learner='pair'"
+        )
     if not settings.stumps_only:
         _reject("learner", estimator.learner, "'stump'")
     if settings.columns_per_round is not None:

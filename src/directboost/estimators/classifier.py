@@ -1,5 +1,7 @@
 """`DirectBoostClassifier`, and the fitting code that all estimators share."""
 
+import re
+import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,10 +38,12 @@ from ..kernels.threads import one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
 from ..model.names import feature_names
+from ..oracles import Oracle, PairOracle
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
 from ..solvers import SOLVERS
 from ..training.context import FitContext, make_context
+from ..training.interactions import warn_without_pairs, with_columns_of_pairs
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
 from ..training.settings import (
@@ -125,16 +129,29 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
 
     @contextmanager
     def _open_context(
-        self, settings: FitSettings, rows: TrainingSet, costs: Array, nu_max: float | None = None
+        self, settings: FitSettings, rows: TrainingSet, costs: Array, alone: Self | None = None
     ) -> Iterator[FitContext]:
-        """Bin the data and pose the problem; at the end, complete the progress output."""
+        """Bin the data and pose the problem; at the end, complete the progress output.
+
+        With a model `alone`, the fit reads only the features of that model, and nu is a fraction
+        of its nu_max.
+        """
+        names, nu_max = feature_names(self), None
         if rows.levels.any():
-            check_level_counts(rows.levels, settings.max_bins, feature_names(self))
+            check_level_counts(rows.levels, settings.max_bins, names)
         if self.monotonic_cst is not None:
             rows = self._with_signs(settings, rows)
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
-                yield make_context(settings, rows, costs, team, nu_max)
+                began = time.perf_counter()
+                settings = with_columns_of_pairs(settings, rows, costs, team, names)
+                seconds = time.perf_counter() - began
+                if alone is not None:
+                    rows, nu_max = _with_features_alone(rows, alone.features_used_), alone.nu_max_
+                context = make_context(settings, rows, costs, team, nu_max)
+                if alone is None:
+                    warn_without_pairs(settings, context, names)
+                yield replace(context, seconds=seconds)
         finally:  # also where a path ends early
             for callback in settings.callbacks:
                 if isinstance(callback, Progress):
@@ -179,11 +196,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         """
         settings = self._make_settings(callbacks)
         rows, encoder = self._read_training_set(X, y, sample_weight)
-        if alone is not None:
-            rows = _with_features_alone(rows, alone.features_used_)
         costs = feature_costs(self.feature_costs, feature_names(self))
-        nu_max = None if alone is None else alone.nu_max_
-        with self._open_context(settings, rows, costs, nu_max) as context:
+        with self._open_context(settings, rows, costs, alone) as context:
             results = NuPath(context).fit_path([context.absolute_nu(nu) for nu in nus])
             for nu, result in zip(nus, results, strict=False):  # the user may end them early
                 model = type(self)(**self.get_params(deep=False) | {"nu": nu})
@@ -192,7 +206,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                         setattr(model, name, getattr(self, name))
                 named = result
                 if alone is not None:
-                    named = _over_features_alone(result, alone.n_features_used_)
+                    count = alone.n_features_used_
+                    named = _over_features_alone(result, count, context.oracle)
                 model._store(named, rows, costs, encoder)
                 yield model
 
@@ -253,10 +268,14 @@ def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(result: FitResult, count: int) -> FitResult:
+def _over_features_alone(result: FitResult, count: int, oracle: Oracle) -> FitResult:
     """Return the result with a certificate that names the dictionary of few features."""
     name, *more = result.certificate.dictionary.split(", ")
-    words = f"{name} of {count} feature{'' if count == 1 else 's'}"
+    pairs = ""
+    if isinstance(oracle, PairOracle):  # "all pairs" means those of all features
+        name, _, pairs = name.partition(" and ")
+        pairs = " and " + re.sub("^all pairs(?! of)", "all their pairs", pairs)
+    words = f"{name} of {count} feature{'' if count == 1 else 's'}{pairs}"
     certificate = replace(result.certificate, dictionary=", ".join([words, *more]))
     return replace(result, certificate=certificate)
 
@@ -298,12 +317,25 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         0.001 is the useful range on most data. "absolute": nu itself. "paper": as printed in the
         paper (for the pairwise hinge, nu is divided by the sum of the sample weights).
     learner : {"stump", "pair", "tree"}, classifier or Oracle, default="stump"
-        The weak classifiers. "stump": all decision stumps. "pair": all stumps, and all products of
-        two stumps on different features; `oracles.PairOracle` has more options. "tree": leaves of
-        trees grown on the binned data; `oracles.TreeOracle` has more options. A scikit-learn
-        classifier that supports sample weights, such as `DecisionTreeClassifier(max_depth=2)`. An
-        oracle, such as `oracles.PoolOracle()`. The certificate names the dictionary that it holds
-        for.
+        The weak classifiers. "stump": all decision stumps. "pair": all stumps, and products of two
+        stumps on different features, of all pairs of features or those of `interactions`. "tree":
+        leaves of trees grown on the binned data; `oracles.TreeOracle` has more options. A
+        scikit-learn classifier that supports sample weights, such as
+        `DecisionTreeClassifier(max_depth=2)`. An oracle, such as `oracles.PoolOracle()`. The
+        certificate names the dictionary that it holds for.
+    interactions : int or list of groups of features, optional
+        With learner="pair": which features form pairs. None: all pairs. An integer q: all pairs of
+        the q features with the largest `feature_importances_` in a fit of stumps to the same data,
+        with the same loss, margin, penalty, nu, tol, feature costs and constraints. Features that
+        this fit does not use follow in the order of their highest price at its solution. Features
+        with a monotonic constraint do not count. A path of nu has one choice, made at its smallest
+        nu. 0: the model is that of stumps. A list of groups, of names or column numbers: a group
+        of two features is a pair, and a larger group stands for all pairs within it, as in
+        ``[("age", "income"), (0, 3, 7)]``.
+    pair_bins : int, default=32
+        With learner="pair": largest number of bins of a feature in a pair, 2 to 255.
+    interaction_cost : float, default=1.0
+        With learner="pair": factor on the cost of a product of two stumps.
     solver : str or Solver, default="auto"
         Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
         one that supports the problem. "admm" and "consensus" are those of the paper;
@@ -324,8 +356,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         every threshold between distinct values.
     feature_costs : array-like or dict, optional
         Penalty factor of every stump that reads the feature, one per feature or by name. A product
-        of two stumps has the mean of the costs of its features, any other weak classifier that
-        reads several features the sum. See also `max_cost` of
+        of two stumps has the mean of the costs of its features, times `interaction_cost`, any other
+        weak classifier that reads several features the sum. See also `max_cost` of
         `DirectBoostClassifierCV`.
     categorical_features : "from_dtype" or array-like, optional
         Which features are categorical: a mask, indices or names. By default, and with
@@ -334,8 +366,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     monotonic_cst : dict or array-like, optional
         Monotonic constraints. With two classes: +1 or -1 by feature, for the second class. With
         more classes: the class and the direction, as in ``{"age": ("ill", 1)}``. The scores of
-        all other classes are constrained in the opposite direction. Requires stumps and the
-        solver "blocks".
+        all other classes are constrained in the opposite direction. Requires the learner "stump"
+        or "pair" and the solver "blocks". Constrained features enter no pair.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     n_iter_no_change : int, optional
@@ -366,8 +398,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     categories_ : list of d arrays or None
         The levels of every categorical feature in ascending order; None for a numeric feature.
     learners_ : list
-        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`, or
-        those of `learner`.
+        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`,
+        `Product`, or those of `learner`.
     coef_ : (n, k) array
         Their coefficients, >= 0.
     intercept_ : (k,) array
@@ -432,6 +464,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         nu: float = 0.003,
         nu_scale: str = "relative",
         learner: Any = "stump",
+        interactions: Any = None,
+        pair_bins: int = 32,
+        interaction_cost: float = 1.0,
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -455,6 +490,9 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         self.nu = nu
         self.nu_scale = nu_scale
         self.learner = learner
+        self.interactions = interactions
+        self.pair_bins = pair_bins
+        self.interaction_cost = interaction_cost
         self.solver = solver
         self.pricing = pricing
         self.columns_per_round = columns_per_round

@@ -22,6 +22,7 @@ from sklearn.utils.validation import _check_sample_weight
 from ..arrays import Array, Bools, Ints, Numbers
 from ..callbacks import sklearn_fit, with_callbacks
 from ..data.categories import CategoryEncoder
+from ..data.interactions import by_column, check_interactions
 from ..data.monotone import by_index, names_class
 from ..data.validation import feature_costs
 from ..kernels.threads import one_blas_thread
@@ -190,8 +191,9 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
         classifiers.
     max_cost : float, optional
         Budget: the largest cost of the features that the model reads.
-    loss, margin, penalty, learner, solver, pricing, columns_per_round, tol, max_bins, \
-feature_costs, categorical_features, monotonic_cst, class_weight, random_state
+    loss, margin, penalty, learner, interactions, pair_bins, interaction_cost, solver, pricing, \
+columns_per_round, tol, max_bins, feature_costs, categorical_features, monotonic_cst, \
+class_weight, random_state
         See `DirectBoostClassifier`.
     n_jobs : int, optional
         Number of folds in parallel, and of threads of the path on all rows.
@@ -246,6 +248,9 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         margin: str = "pairwise",
         penalty: Any = "l1,2",
         learner: Any = "stump",
+        interactions: Any = None,
+        pair_bins: int = 32,
+        interaction_cost: float = 1.0,
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -272,6 +277,9 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         self.margin = margin
         self.penalty = penalty
         self.learner = learner
+        self.interactions = interactions
+        self.pair_bins = pair_bins
+        self.interaction_cost = interaction_cost
         self.solver = solver
         self.pricing = pricing
         self.columns_per_round = columns_per_round
@@ -332,6 +340,7 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         names = set(DirectBoostClassifier().get_params()) & set(self.get_params())
         shared = {name: getattr(self, name) for name in names - {"max_learners"}}
         shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
+        shared["nu"] = nu_grid(self.nus, self.nu_min)[-1]  # at which `interactions` are chosen
         return DirectBoostClassifier(**shared)
 
     def _fold_scores(
@@ -357,6 +366,8 @@ feature_costs, categorical_features, monotonic_cst, class_weight, random_state
         if isinstance(self.random_state, np.random.RandomState):
             estimator.random_state = int(self.random_state.randint(2**31 - 1))
         estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
+        groups = check_interactions(self.interactions)
+        estimator.interactions = by_column(groups, names) if isinstance(groups, tuple) else groups
         asked = by_index(self.monotonic_cst, names)
         estimator.monotonic_cst = {f: v for f, v in asked.items() if names_class(v, classes)}
         estimator.categorical_features = encoder.categorical

@@ -64,8 +64,9 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     ----------
     loss : str or Loss, default="logistic"
         One of {LOSSES} except "multinomial", or a loss object.
-    penalty, nu, nu_scale, learner, solver, pricing, columns_per_round, max_learners, tol, \
-max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, warm_start, callbacks
+    penalty, nu, nu_scale, learner, interactions, pair_bins, interaction_cost, solver, pricing, \
+columns_per_round, max_learners, tol, max_bins, feature_costs, categorical_features, n_jobs, \
+random_state, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
 
     Attributes
@@ -106,6 +107,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         nu: float = 0.003,
         nu_scale: str = "relative",
         learner: Any = "stump",
+        interactions: Any = None,
+        pair_bins: int = 32,
+        interaction_cost: float = 1.0,
         solver: Any = "auto",
         pricing: str = "exact",
         columns_per_round: Any = "auto",
@@ -125,6 +129,9 @@ max_bins, feature_costs, categorical_features, n_jobs, random_state, verbose, wa
         self.nu = nu
         self.nu_scale = nu_scale
         self.learner = learner
+        self.interactions = interactions
+        self.pair_bins = pair_bins
+        self.interaction_cost = interaction_cost
         self.solver = solver
         self.pricing = pricing
         self.columns_per_round = columns_per_round

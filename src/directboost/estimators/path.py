@@ -133,7 +133,7 @@ def directboost_path(
         )
     estimator = DirectBoostClassifier(**params)
     grid = nu_grid(nus, nu_min, estimator.nu_scale)
-    estimator.set_params(nu=grid[0])
+    estimator.set_params(nu=grid[-1])  # `interactions` may need a fit of stumps at the smallest nu
     with one_blas_thread():
         return ModelPath(list(estimator._models(X, y, sample_weight, grid)))
 

@@ -1,6 +1,7 @@
 """Names of features and classes in summaries, plots and error messages."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 
@@ -44,13 +45,20 @@ def some_of(values: Sequence[Any], most: int = 12) -> str:
 
 
 def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None:
-    """Raise ValueError if an argument contains `unknown` features; list the names of X."""
+    """Raise ValueError if an argument contains `unknown` features; list the names of X.
+
+    If X has names of its own, the message also has the one nearest to the first unknown name.
+    """
     if not unknown:
         return
+    generic = names == default_names(len(names))
+    nearest = [] if generic else get_close_matches(str(unknown[0]), map(str, names), n=1)
+    meant = f" (did you mean {nearest[0]!r}?)" if nearest else ""
     message = (
-        f"{argument} names features that X does not have: {list(unknown)}; it has {some_of(names)}"
+        f"{argument} names features that X does not have: {list(unknown)}{meant}; it has "
+        f"{some_of(names)}"
     )
-    if names == default_names(len(names)):
+    if generic:
         last = explain_default(len(names) - 1)
         message += f": {last}; to use other names, pass X as a data frame"
     raise ValueError(message)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
 from ..data.binning import BinnedData, ColumnWeights, bin_features
+from ..data.interactions import by_column, check_interactions, pairs_of
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
 from ..kernels import price_pairs
@@ -16,6 +17,7 @@ from ..kernels.reference.pairs import best_products, edges_of_pair
 from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
 from ..model.learners import Constant, Learner, Product, WeakClassifier
+from ..model.names import default_names
 from ..penalties import L1, Penalty
 from ..problem.columns import Proposals
 from .base import OracleData, Pricing, ranking, rounding_of
@@ -215,8 +217,11 @@ class PairOracle(BinnedOracle):
 
     Parameters
     ----------
-    pairs : (p, 2) int array, optional
-        The pairs of features; all pairs by default.
+    interactions : int or list of groups of column numbers, optional
+        Which features may enter a pair; all by default. A group of two features is a pair, and a
+        larger one stands for all pairs within it. 0: no pair; the oracle is then that of stumps.
+        Another integer q: the pairs of the q strongest features, which an estimator determines; see
+        `DirectBoostClassifier`. Features may be given by name in the parameter of the estimator.
     pair_bins : int, default=32
         Largest number of bins of a feature in a pair, 2 to 255.
     interaction_cost : float, default=1.0
@@ -237,7 +242,7 @@ class PairOracle(BinnedOracle):
     _digest: tuple[float, bytes] | None
 
     def __init__(
-        self, pairs: Ints | None = None, pair_bins: int = 32, interaction_cost: float = 1.0
+        self, interactions: Any = None, pair_bins: int = 32, interaction_cost: float = 1.0
     ) -> None:
         what = f"an integer from 2 to {MOST_PAIR_BINS}"
         self.pair_bins = check_count("pair_bins", pair_bins, 2, what)
@@ -246,13 +251,21 @@ class PairOracle(BinnedOracle):
         self.interaction_cost = check_number(
             "interaction_cost", interaction_cost, 0.0, strict=True, what="a positive number"
         )
-        self.pairs = pairs
+        groups = check_interactions(interactions)
+        members = [f for group in groups for f in group] if isinstance(groups, tuple) else []
+        named = [feature for feature in members if isinstance(feature, str)]
+        if named:
+            raise ValueError(
+                f"interactions contains the name {named[0]!r}: PairOracle expects column numbers; "
+                "to use names, set interactions of the estimator, with learner='pair'"
+            )
+        self.interactions = interactions
 
-    def on(self, data: OracleData) -> "PairOracle":
-        """Return a copy of the oracle that has been started on the training data."""
+    def on(self, data: OracleData) -> BinnedOracle:
+        """Return a copy that has been started on the data; without pairs, a `StumpOracle`."""
         oracle = copy(self)
         oracle.start(data)
-        return oracle
+        return oracle if oracle._pairs.size else oracle._stumps
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows; there is no product yet."""
@@ -261,7 +274,7 @@ class PairOracle(BinnedOracle):
         self.signs, self.missing, self._team = data.signs, self._stumps.missing, data.team
         varied = binned.n_bins[:-1] > 1
         free = varied if data.signs is None else varied & ~data.signs[:-1].any(axis=1)
-        pairs = _usable_pairs(self.pairs, free)
+        pairs = _usable_pairs(self.interactions, free)
         features, places = np.unique(pairs, return_inverse=True)
         bins = bin_for_pairs(binned, data.weight, features, self.pair_bins)
         self._pairs = np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int32)
@@ -302,8 +315,6 @@ class PairOracle(BinnedOracle):
         """Price the stumps, the constant, and the products of some pairs, or of all pairs."""
         self._stumps.binned = self.binned.stumps  # whose codes move when products are stored
         stumps = self._stumps.price(A, penalty, rule)
-        if not self._pairs.size:
-            return stumps
         pairs, costs = self._pairs, self._pair_costs
         if which is not None:
             pairs, costs = np.ascontiguousarray(pairs[which]), costs[which]
@@ -401,14 +412,22 @@ class PairOracle(BinnedOracle):
         return self.binned.add([key], [float(self._pair_costs[pair[0]])])[0], 0, polarity
 
 
-def _usable_pairs(chosen: Ints | None, usable: Bools) -> Ints:
-    """Return the chosen pairs of usable features, or all of them, ascending, (p, 2)."""
-    if chosen is None:
-        places = np.flatnonzero(usable)
-        one, other = np.triu_indices(places.size, 1)
-        return np.column_stack([places[one], places[other]])
-    pairs = np.unique(np.sort(np.asarray(chosen).reshape(-1, 2), axis=1), axis=0)
-    return np.asarray(pairs[usable[pairs].all(axis=1) & (pairs[:, 0] != pairs[:, 1])])
+def _usable_pairs(interactions: Any, usable: Bools) -> Ints:
+    """Return the chosen pairs of usable features, ascending, (p, 2)."""
+    groups, places = check_interactions(interactions), np.flatnonzero(usable)
+    if groups == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if isinstance(groups, tuple):
+        pairs = pairs_of(by_column(groups, default_names(usable.size)))
+        return np.asarray(pairs[usable[pairs].all(axis=1)])
+    if groups is not None and groups < places.size:
+        raise ValueError(
+            f"interactions={groups} is invalid for an oracle without an estimator, since the "
+            "strongest features depend on the labels: pass the oracle to an estimator as learner, "
+            "or a list of groups of column numbers"
+        )
+    one, other = np.triu_indices(places.size, 1)
+    return np.column_stack([places[one], places[other]])
 
 
 def _n_pairs(features: int) -> int:

@@ -9,12 +9,13 @@ import numpy as np
 from .. import kernels
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints, is_sparse
 from ..data.binning import BinnedData
-from ..data.memory import check_memory
+from ..data.interactions import count_pairs
+from ..data.memory import FitSize, check_memory
 from ..data.validation import TrainingSet
 from ..kernels.threads import Team
 from ..losses import SampleWeights
 from ..margins import OneVsAll
-from ..oracles import BinnedOracle, Oracle, OracleData
+from ..oracles import BinnedOracle, Oracle, OracleData, PairOracle
 from ..problem.columns import DenseColumns
 from ..problem.feature_columns import FeatureColumns
 from ..problem.objective import Objective
@@ -68,6 +69,8 @@ class FitContext:
         Sum of the sample weights before scaling.
     keep_dual : bool
         Keep the dual points of solutions in double precision, for solutions at other nus.
+    seconds : float
+        Time that the fit has taken before, to choose the features of pairs.
     """
 
     settings: FitSettings
@@ -80,6 +83,7 @@ class FitContext:
     nu_max: float
     total_weight: float
     keep_dual: bool = False
+    seconds: float = 0.0
 
     #: Share of the tolerance that smoothing aims at by its own estimate of the gap.
     smoothing_aim: ClassVar[float] = 1.0
@@ -175,11 +179,25 @@ def make_context(
         The unit of a relative nu, if it is not that of this problem.
     """
     kernels.announce()
-    k = rows.classes.size
-    (m, d), stored = rows.X.shape, int(rows.X.nnz) if is_sparse(rows.X) else None
-    code_bytes = 1 if settings.max_bins is not None and settings.max_bins <= 255 else 4
-    check_memory(m, d, k, code_bytes, settings.solver is not BlockDescent, stored)
-    oracle = settings.make_oracle(
+    k, pair_features, pairs = rows.classes.size, 0, 0
+    if isinstance(settings.oracle, PairOracle):
+        usable = rows.X.shape[1]
+        if rows.signs is not None:
+            usable -= int(rows.signs[:-1].any(axis=1).sum())
+        pair_features, pairs = count_pairs(settings.oracle.interactions, usable)
+    size = FitSize(
+        rows=rows.X.shape[0],
+        features=rows.X.shape[1],
+        k=k,
+        code_bytes=1 if settings.max_bins is not None and settings.max_bins <= 255 else 4,
+        dense=settings.solver is not BlockDescent,
+        stored=int(rows.X.nnz) if is_sparse(rows.X) else None,
+        pair_features=pair_features,
+        pairs=pairs,
+        threads=1 if team is None else team.threads,
+    )
+    check_memory(size)
+    oracle = settings.oracle.on(
         OracleData(
             X=rows.X,
             weight=rows.weight,

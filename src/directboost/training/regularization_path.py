@@ -51,7 +51,7 @@ class NuPath:
         self.ended = False
         self._before = before
         self._last: list[Solution] = []
-        self._began = time.perf_counter()
+        self._began = time.perf_counter() - context.seconds
 
     def fit_at(self, nu: float) -> FitResult:
         """Return the model at nu, absolute."""

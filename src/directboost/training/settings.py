@@ -1,18 +1,23 @@
 """The parameters of an estimator, checked and resolved to objects: `FitSettings`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.utils import get_tags
 
 from ..callbacks import Callback, Progress
+from ..data.interactions import NamedGroups, check_interactions
 from ..data.validation import check_choice, check_count, check_number
 from ..losses import LOSSES, Loss
 from ..margins import MARGINS, Margin
-from ..oracles import LEARNERS, ClassifierOracle, Oracle, OracleData
+from ..oracles import LEARNERS, ClassifierOracle, Oracle, PairOracle
 from ..penalties import Penalty, penalty_name, resolve_penalty
 from ..solvers import SOLVERS, BlockDescent, ColumnBlockDescent, Smoothing, Solver
+
+#: The parameters of pairs, with their defaults.
+_OF_PAIRS = {"interactions": None, "pair_bins": 32, "interaction_cost": 1.0}
 
 
 class LossMarginPenalty(NamedTuple):
@@ -34,8 +39,10 @@ class FitSettings:
     Attributes
     ----------
     loss, margin, penalty : Loss, type of Margin, Penalty
-    make_oracle : callable
-        Makes the oracle of the weak classifiers from the training data.
+    oracle : Oracle
+        The oracle of the weak classifiers, not started.
+    interactions : None, int or groups of features
+        Which features may enter a pair, by name or column, if the oracle is a `PairOracle`.
     solver : Solver or type of Solver
     max_columns : int or None
         Largest number of generated columns, with a numeric `columns_per_round`.
@@ -50,7 +57,8 @@ class FitSettings:
     loss: Loss
     margin: type[Margin]
     penalty: Penalty
-    make_oracle: Callable[[OracleData], Oracle]
+    oracle: Oracle
+    interactions: int | NamedGroups | None
     solver: type[Solver] | Solver
     nu: float
     nu_scale: str
@@ -69,10 +77,7 @@ class FitSettings:
 
 def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
     """Check the parameters of an estimator and resolve names to objects."""
-    learner = estimator.learner
-    if isinstance(learner, str):
-        learner = LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]()
-    oracle = learner if isinstance(learner, Oracle) else ClassifierOracle(learner)
+    oracle, interactions = _resolve_learner(estimator)
     if estimator.n_jobs is not None and estimator.n_jobs == 0:
         raise ValueError(
             f"n_jobs={estimator.n_jobs!r} is invalid: expected None, a number of threads, or -1 "
@@ -85,7 +90,7 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         per_round = check_count(
             "columns_per_round", estimator.columns_per_round, 1, "'auto' or an integer >= 1"
         )
-    on_codes = bool(getattr(learner, "whole_features", False))
+    on_codes = bool(getattr(oracle, "whole_features", False))
     single_columns = per_round is not None or pricing == "paper" or not on_codes
     max_learners = _optional_count("max_learners", estimator.max_learners, 1)
     nu_scale = check_choice("nu_scale", estimator.nu_scale, ("relative", "absolute", "paper"))
@@ -106,7 +111,8 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         loss=parts.loss,
         margin=parts.margin,
         penalty=parts.penalty,
-        make_oracle=oracle.on,
+        oracle=oracle,
+        interactions=interactions,
         solver=resolve_solver(estimator.solver, parts, single_columns, on_codes=on_codes),
         nu=nu,
         nu_scale=nu_scale,
@@ -122,6 +128,39 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         takes_signs=isinstance(estimator.learner, str) and estimator.learner in ("stump", "pair"),
         callbacks=[*([Progress()] if estimator.verbose else []), *callbacks, *more_callbacks],
     )
+
+
+def _resolve_learner(estimator: Any) -> tuple[Oracle, int | NamedGroups | None]:
+    """Return the oracle of `learner`, and which features may enter a pair.
+
+    Rejects options of pairs for a learner without pairs, or with options of its own.
+    """
+    learner = estimator.learner
+    if isinstance(learner, str) and learner == "pair":
+        bins, cost = estimator.pair_bins, estimator.interaction_cost
+        pairs = PairOracle(pair_bins=bins, interaction_cost=cost)
+        return pairs, check_interactions(estimator.interactions)
+    oracle: Oracle
+    if isinstance(learner, str):
+        oracle = LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]()
+    else:
+        oracle = learner if isinstance(learner, Oracle) else ClassifierOracle(learner)
+    for name, default in _OF_PAIRS.items():
+        value = getattr(estimator, name)
+        if value is default or (np.isscalar(value) and value == default):
+            continue
+        if isinstance(oracle, PairOracle):
+            raise ValueError(
+                f"{name}={value!r} is invalid with a PairOracle as learner, which has its own "
+                f"option: set PairOracle({name}=...), or use learner='pair'"
+            )
+        raise ValueError(
+            f"{name}={value!r} is invalid with learner={learner!r}, which has no pairs: use "
+            f"learner='pair', or leave {name} out"
+        )
+    if isinstance(oracle, PairOracle):
+        return oracle, check_interactions(oracle.interactions)
+    return oracle, None
 
 
 def _optional_count(name: str, value: Any, least: int) -> int | None:

@@ -14,7 +14,7 @@ from directboost.baselines import CGBoost, LPBoost, OneVsAllBoost
 from directboost.dask import DaskDirectBoostClassifier
 from directboost.model.learners import Stump
 from directboost.model.trees import Leaf
-from directboost.oracles import PoolOracle, TreeOracle
+from directboost.oracles import PairOracle, PoolOracle, TreeOracle
 from tests.baselines.estimators import ESTIMATORS
 from tests.export.model_file import by_hand
 from tests.export.model_file.models import CASES, FRAME, X, Y, fitted, rows_of
@@ -139,6 +139,11 @@ PARAMETERS = [
     {"monotonic_cst": {1: (2, -1)}, "categorical_features": [False] * 4},
     {"class_weight": "balanced", "feature_costs": {"x2": 2}, "tol": np.float64(0.02)},
     {"learner": TreeOracle(max_leaves=3, trees_per_round=2)},
+    {"learner": PairOracle([(0, 2), (1, 2, 3)], pair_bins=4)},
+    {"learner": PairOracle(np.array([[0, 2], [1, 3]]))},
+    {"learner": "pair", "interactions": [("x0", "x2"), [1, 3]], "pair_bins": 8},
+    {"learner": "pair", "interactions": 2, "interaction_cost": 1.5},
+    {"learner": "pair", "interactions": np.array([[0, 3]])},
 ]
 
 

@@ -46,7 +46,7 @@ _SCALAR_SCHEMA = {"type": ["null", "boolean", "number", "string"]}
 
 #: Objects of the package that can be parameters, by class name, with their own parameters.
 OBJECTS: dict[str, tuple[str, ...]] = {
-    "PairOracle": ("pairs", "pair_bins", "interaction_cost"),
+    "PairOracle": ("interactions", "pair_bins", "interaction_cost"),
     "PoolOracle": (),
     "TreeOracle": ("max_leaves", "trees_per_round", "row_share", "feature_share", "min_share"),
     "LPBoost": ("n_rounds", "nu", "form", "max_bins", "categorical_features", "n_jobs"),
