@@ -78,10 +78,10 @@ def split_parts(data: Dataset) -> Parts:
     return Parts(data.name, *data.train, *data.test)
 
 
-def row_losses(method: Method, X: Any, y: Any) -> Any:
+def row_losses(model: Any, X: Any, y: Any) -> Any:
     """Return the log loss of every row: minus the logarithm of the probability of its class."""
-    true_class = method.model.classes_ == y[:, None]
-    own = np.where(true_class, method.probabilities(X), 0.0).sum(axis=1)
+    true_class = model.classes_ == y[:, None]
+    own = np.where(true_class, model.predict_proba(X), 0.0).sum(axis=1)
     return -np.log(np.maximum(own, np.finfo(np.float64).eps))
 
 
@@ -199,7 +199,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     method.fit(X, y)
     seconds, peak = time.perf_counter() - started, peak_bytes() - before
     X_test, y_test = np.load(folder / "X_test.npy"), np.load(folder / "y_test.npy")
-    log_loss, log_loss_se = mean_and_error(row_losses(method, X_test, y_test))
+    log_loss, log_loss_se = mean_and_error(row_losses(method.model, X_test, y_test))
     return {
         **method.figures(),
         "error": float(np.mean(method.predict(X_test) != y_test)),

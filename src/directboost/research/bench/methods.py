@@ -61,10 +61,6 @@ class Method(ABC):
         """Return the predicted classes of the rows."""
         return self.model.predict(X)
 
-    def probabilities(self, X: Any) -> Any:
-        """Return the predicted probability of every class, in the order of `model.classes_`."""
-        return self.model.predict_proba(X)
-
     def texts(self) -> dict[str, bytes]:
         """Return the model in the formats of its own library, by name."""
         return {}
