@@ -97,6 +97,47 @@ def test_adaboost(fit):
     assert stored == 5 * len(features)
 
 
+def test_lightgbm_depth_2(fit):
+    """No tree has more than four leaves: a sum of functions of two features."""
+    method = fit(peers.LightGBMDepth2(1, rate=0.3, rounds=7))
+    assert method.model.learning_rate == 0.3
+    assert method.name == "LightGBM depth 2, 7"
+    trees = [tree["tree_structure"] for tree in method.model.booster_.dump_model()["tree_info"]]
+    leaves = [sum("leaf_value" in node for node in walk(tree)) for tree in trees]
+    assert len(trees) == 21
+    assert 2 < max(leaves) <= 4
+    assert method.shape()[1] == 2 * (sum(leaves) - 21) + sum(leaves)
+    again = peers.METHODS[type(method).__name__](1, **method.choices)
+    assert (again.choices, again.name) == (method.choices, method.name)
+
+
+@installed(peers.ExplainableBoosting)
+def test_explainable_boosting_with_interactions(iris):
+    """Every term stores a number per cell between its cuts, and per cut a threshold."""
+    kept = iris.y != 0
+    method = peers.ExplainableBoosting(1, None)
+    assert method.name == "EBM"
+    assert method.build().interactions == type(method.build())().interactions
+    method.build = lambda: type(peers.ExplainableBoosting(1).build())(
+        interactions=[(0, 1), (2, 3)], outer_bags=1, max_rounds=20, n_jobs=1
+    )
+    method.fit(iris.X[kept], iris.y[kept])
+    features, stored = method.shape()
+    assert len(method.model.term_features_) == 6
+    expected, cuts = 0, []
+    for term, scores in zip(method.model.term_features_, method.model.term_scores_, strict=True):
+        table, own = np.atleast_2d(scores[(slice(1, -1),) * len(term)]), []
+        for t in (table.T, table) if len(term) == 2 else (table,):
+            own.append(sum((t[:, i] != t[:, i + 1]).any() for i in range(t.shape[1] - 1)))
+        cuts += own
+        expected += sum(1 + c for c in own if c) + (
+            np.prod([c + 1 for c in own]) if any(own) else 0
+        )
+    assert len(features) == sum(cuts)
+    assert stored == expected
+    assert sum(map(bool, cuts[4:])) > 0  # the interactions are not empty
+
+
 @installed(peers.ExplainableBoosting)
 def test_explainable_boosting(iris):
     method = peers.ExplainableBoosting(1)

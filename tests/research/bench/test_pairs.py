@@ -141,6 +141,7 @@ def test_medians_of_the_ratios():
     rows = [{"dataset": "a", **dict.fromkeys(keys, value)} for value in (1.0, 2.0, 9.0)]
     *_, median = pairs.compared_table(rows).rows
     assert median == {"dataset": "median", **dict.fromkeys(keys, 2.0)}
+    assert pairs.compared_table(rows[:1]).rows == rows[:1]
 
 
 @pytest.mark.parametrize(("ours", "excess"), [(0.14, 2.0), (0.1, 0.0), (0.06, -2.0)])

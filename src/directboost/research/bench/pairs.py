@@ -124,9 +124,10 @@ def pairs_table(rows: list[Row]) -> Table:
 
 def compared_table(rows: list[Row]) -> Table:
     """Return the table of pairs relative to LightGBM, with the medians of the ratios."""
-    keys = ("rules", "stored", "table_bytes", "speed")
-    medians = {key: float(np.median([row[key] for row in rows])) for key in keys}
-    rows = [*rows, {"dataset": "median", **medians}]
+    if len(rows) > 1:
+        keys = ("rules", "stored", "table_bytes", "speed")
+        medians = {key: float(np.median([row[key] for row in rows])) for key in keys}
+        rows = [*rows, {"dataset": "median", **medians}]
     title = "Pairs relative to LightGBM"
     return Table("pairs_compared", title, _COMPARED_COLUMNS, rows, _COMPARED_NOTE)
 
