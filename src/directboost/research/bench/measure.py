@@ -224,7 +224,8 @@ def exit_with_parent(parent: int) -> None:
 def compare_methods(methods: Sequence[Method], parts: Parts, terms: Terms) -> list[dict[str, Any]]:
     """Fit all methods; return time, test error, size and speed of prediction of each."""
     repeats = terms.repeats if parts.small else 1
-    terms.say(f"{parts.name}: {len(methods)} methods, {repeats} fits each")
+    which = methods[0].name if len(methods) == 1 else f"{len(methods)} methods"
+    terms.say(f"{parts.name}: {which}, {repeats} fits each")
     warm_up(methods, parts.X, parts.y)
     calls = {m.name: (lambda m=m: m.fit(parts.X, parts.y)) for m in methods}
     timed = interleave(calls, repeats)
