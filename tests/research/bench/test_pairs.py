@@ -196,15 +196,25 @@ def test_costs(crossed, terms, timed):
 
 
 @pytest.mark.usefixtures("no_subprocesses")
-def test_costs_of_fits_out_of_time_are_infinite(crossed, terms, timed, monkeypatch):
-    monkeypatch.setattr(pairs, "FIT_LIMIT", 0.0)
+def test_costs_of_fits_out_of_time_are_infinite(crossed, terms, told, timed):
+    """A path to a smaller nu is not tried then."""
     row = pair_costs.measure_costs(crossed, timed(converged=False, gap=0.2), terms)
     assert row["stump_ratio"] == row["peer_ratio"] == row["path_ratio"] == np.inf
     assert row["second_seconds"] == np.inf
     assert row["seconds"] == 2.0
-    assert row["remark"].startswith("nu 0.003 stopped at gap 20.0%, nu 0.001 stopped at gap ")
+    assert row["remark"] == "nu 0.003 stopped at gap 20.0%"
+    assert "crossed: path of pairs" not in told
     cells = pair_costs.costs_table([row]).cells()[0]
     assert "inf" in cells
+
+
+@pytest.mark.usefixtures("no_subprocesses")
+def test_there_is_no_path_without_a_fit_at_its_end(crossed, terms, told, timed, monkeypatch):
+    monkeypatch.setattr(pairs, "FIT_LIMIT", 0.0)
+    row = pair_costs.measure_costs(crossed, timed(), terms)
+    assert row["path_ratio"] == np.inf
+    assert row["remark"].startswith("nu 0.001 stopped at gap ")
+    assert "crossed: path of pairs" not in told
 
 
 @pytest.mark.usefixtures("no_subprocesses")
