@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import lightgbm
 import numpy as np
+from lightgbm_c import Tree, list_code, node_code
 
 from directboost import DirectBoostClassifier, datasets
 from directboost.export.c.header import c_header
-from directboost.research.bench.lightgbm_c import Tree, list_code, node_code
 
 LEAVES, RATES, ROUNDS = (2, 3, 4, 6, 8, 16, 31), (0.1, 0.3), 200
 DTYPES = ("int16", "float32")

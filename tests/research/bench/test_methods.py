@@ -1,6 +1,10 @@
 """Every method counts what its model holds: compared with counts made in another way."""
 
+import importlib.util
 import pickle
+import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,6 +65,54 @@ def test_lightgbm(fit, rounds):
     if rounds:
         assert len(trees) == 3 * rounds
         assert max(len(list(walk(tree))) for tree in trees) == 3
+
+
+SIZES = {"uint8_t": 1, "int8_t": 1, "uint16_t": 2, "int16_t": 2, "uint32_t": 4, "float": 4}
+
+
+@pytest.fixture(scope="module")
+def lightgbm_c():
+    """Return the script that writes LightGBM models in C as a module."""
+    path = Path(__file__).parents[3] / "benchmarks" / "lightgbm_c.py"
+    spec = importlib.util.spec_from_file_location("lightgbm_c", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["lightgbm_c"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["lightgbm_c"]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [peers.LightGBM(1, 7), peers.LightGBM(1, 200), peers.LightGBM(1, None)],
+    ids=["few stumps", "stumps", "default"],
+)
+def test_bytes_of_lightgbm_are_those_of_its_arrays_in_c(fit, lightgbm_c, method):
+    infos = fit(method).model.booster_.dump_model()["tree_info"]
+    trees = [lightgbm_c.Tree.read(info["tree_structure"]) for info in infos]
+    code = lightgbm_c.node_code(trees, 3, "float32")
+    arrays = re.findall(r"const (\w+) model_\w+\[(\d+)\]", code)
+    assert len(arrays) == 6
+    assert method.table_bytes() == sum(SIZES[kind] * int(count) for kind, count in arrays)
+
+
+def test_a_tree_without_a_split_has_one_with_equal_leaves_in_c():
+    """No row may be split off: the trees are single leaves."""
+    method = peers.LightGBM(1, 3)
+    method.fit(np.zeros((30, 1)), np.arange(30) % 2)
+    trees = method.model.booster_.num_trees()
+    assert method.shape()[0] == []
+    assert method.table_bytes() == trees * (1 + 4 + 2 + 1 + 8)
+
+
+@pytest.mark.parametrize("learner", ["stump", "pair"])
+def test_our_bytes_are_those_of_the_tables_in_c(fit, tmp_path, learner):
+    method = fit(DirectBoost(1, nu=0.01, learner=learner))
+    text = method.model.to_c(tmp_path / "model.h", dtype="float32").read_text()
+    arrays = re.findall(r"const (\w+) model_(\w+)(?:\[(\d+)\])+ = ", text)
+    assert arrays
+    sizes = {**SIZES, "model_value": 4, "model_score": 4}
+    assert method.table_bytes() == sum(sizes[kind] * int(count) for kind, _, count in arrays)
 
 
 def walk(node):

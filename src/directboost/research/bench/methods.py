@@ -7,6 +7,8 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,10 +17,6 @@ from threadpoolctl import threadpool_limits
 
 from ... import DirectBoostClassifier
 from ...callbacks import TimeLimit
-from ...export.c.layout import make_layout
-from ...export.c.model import make_c_model
-from ...export.c.syntax import PRECISIONS
-from .lightgbm_c import read_trees, table_bytes
 
 
 class Method(ABC):
@@ -134,8 +132,10 @@ class DirectBoost(Method):
 
     def table_bytes(self) -> int:
         """Return the size of the tables that `to_c` writes, in single precision."""
-        layout = make_layout(make_c_model(self.model), PRECISIONS["float32"])
-        return sum(array.bytes for array in layout.arrays)
+        with TemporaryDirectory() as folder:
+            header = self.model.to_c(Path(folder, "model.h"), dtype="float32")
+            (size,) = re.findall(r"table bytes +(\d+)", header.read_text())
+        return int(size)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures that the tables show, including the certified gap.
@@ -182,8 +182,19 @@ class LightGBM(Method):
         return features, 2 * len(features) + leaves
 
     def table_bytes(self) -> int:
-        """Return the size of the trees as tables in C, in single precision."""
-        return table_bytes(read_trees(self.model), "float32")
+        """Return the size of the trees as arrays of nodes in C, in single precision.
+
+        A node has a feature, a threshold and its two children within the tree, in the smallest
+        types that hold them; a tree has the number of its first node. A tree without a split gets
+        one with equal leaves.
+        """
+        text = self.texts()["text"].decode()
+        features = [int(f) for line in _lines(text, "split_feature") for f in line.split()]
+        nodes = [max(int(leaves) - 1, 1) for leaves in _lines(text, "num_leaves")]
+        feature = np.min_scalar_type(max(features, default=0)).itemsize
+        child = np.min_scalar_type(-max(nodes) - 1).itemsize
+        first = np.min_scalar_type(sum(nodes[:-1])).itemsize
+        return sum(n * (feature + 4 + 2 * child) + first + 4 * (n + 1) for n in nodes)
 
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Truncate the model after increasing numbers of rounds."""

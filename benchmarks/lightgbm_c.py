@@ -1,4 +1,4 @@
-"""LightGBM models as C code, written with the same care as our own, to compare their sizes."""
+"""LightGBM models as C code, written with the same care as our own, for `device_size.py`."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...export.c.header import c_header
-from ...export.c.syntax import CArray, round_down, smallest_signed, smallest_unsigned
-from ...model.ensemble import Ensemble
-from ...model.learners import Constant, Stump
+from directboost.export.c.header import c_header
+from directboost.export.c.syntax import CArray, round_down, smallest_signed, smallest_unsigned
+from directboost.model.ensemble import Ensemble
+from directboost.model.learners import Constant, Stump
 
 WALK = """
 #include <stdint.h>
@@ -58,17 +58,6 @@ class Tree:
         left, right = self._add(node["left_child"]), self._add(node["right_child"])
         self.splits[place] = (node["split_feature"], node["threshold"], left, right)
         return place
-
-
-def read_trees(model: Any) -> list[Tree]:
-    """Return the trees of a fitted LightGBM classifier."""
-    infos = model.booster_.dump_model()["tree_info"]
-    return [Tree.read(info["tree_structure"]) for info in infos]
-
-
-def table_bytes(trees: list[Tree], dtype: str) -> int:
-    """Return the size in bytes of the arrays of `node_code`."""
-    return sum(array.bytes for array in _node_arrays(trees, dtype))
 
 
 def node_code(trees: list[Tree], k: int, dtype: str) -> str:
