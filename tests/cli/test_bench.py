@@ -48,7 +48,7 @@ def test_pairs_are_shown_as_they_are_measured(tmp_path, capsys, monkeypatch):
     assert not info.value.code
     out, err = capsys.readouterr()
     assert "iris: pairs, path on fold 1 of 3" in err
-    for title in ("Pairs compared with other methods", "Cost of pairs"):
+    for title in ("Pairs compared with other methods", "Memory, paths and pricing"):
         assert title in out
         assert title in err
     assert "Targets of pairs" in out

@@ -108,7 +108,7 @@ def test_models(crossed, terms, monkeypatch):
     names = ["directboost pairs", "directboost stumps", "LightGBM default"]
     assert [row["method"] for row in found.rows] == [*names, "LightGBM depth 2, 500"]
     ours, stumps, default, depth2 = found.rows
-    assert ours["remark"] == f"nu {found.compared['nu']:g}"
+    assert ours["remark"] == f"nu {found.errors['nu']:g}"
     assert depth2["remark"] in ("rate 0.1", "rate 0.3")
     assert ours["error"] < stumps["error"]
     for row in found.rows:
@@ -116,13 +116,14 @@ def test_models(crossed, terms, monkeypatch):
         assert row["error_se"] == pytest.approx(expected)
         assert row["table_bytes"] > 0
         assert row["log_loss"] > 0.0
-    compared = found.compared
-    assert compared["rules"] == ours["rules"] / default["splits"]
-    assert compared["stored"] == ours["stored"] / default["stored"]
-    assert compared["table_bytes"] == ours["table_bytes"] / default["table_bytes"]
-    assert compared["speed"] == ours["rows_per_second"] / default["rows_per_second"]
+    assert found.sizes["rules_ratio"] == ours["rules"] / default["splits"]
+    assert found.sizes["stored_ratio"] == ours["stored"] / default["stored"]
+    assert found.sizes["bytes_ratio"] == ours["table_bytes"] / default["table_bytes"]
+    assert found.sizes["speed_ratio"] == ours["rows_per_second"] / default["rows_per_second"]
     excess = (ours["log_loss"] - default["log_loss"]) / default["log_loss_se"]
-    assert compared["log_loss_excess"] == pytest.approx(excess)
+    assert found.errors["log_loss_excess"] == pytest.approx(excess)
+    errors = [found.errors[key] for key in ("error", "stump_error", "peer_error", "depth2_error")]
+    assert errors == [row["error"] for row in found.rows]
     fixed = {f"directboost {kind}s, nu 0.003" for kind in ("pair", "stump")}
     assert {*fixed, "directboost pairs, nu 0.01", "LightGBM default"} <= set(found.timed)
     table = pairs.pairs_table(found.rows)
@@ -137,11 +138,11 @@ def test_a_fit_at_a_fixed_nu_may_be_the_chosen_one(crossed, terms, monkeypatch):
 
 
 def test_medians_of_the_ratios():
-    keys = ("rules", "stored", "table_bytes", "speed")
+    keys = ("rules_ratio", "stored_ratio", "bytes_ratio", "speed_ratio")
     rows = [{"dataset": "a", **dict.fromkeys(keys, value)} for value in (1.0, 2.0, 9.0)]
-    *_, median = pairs.compared_table(rows).rows
+    *_, median = pairs.sizes_table(rows).rows
     assert median == {"dataset": "median", **dict.fromkeys(keys, 2.0)}
-    assert pairs.compared_table(rows[:1]).rows == rows[:1]
+    assert pairs.sizes_table(rows[:1]).rows == rows[:1]
 
 
 @pytest.mark.parametrize(("ours", "excess"), [(0.14, 2.0), (0.1, 0.0), (0.06, -2.0)])
@@ -185,42 +186,57 @@ def timed():
     return rows
 
 
-@pytest.mark.usefixtures("no_subprocesses")
-def test_costs(crossed, terms, timed):
-    row = pair_costs.measure_costs(crossed, timed(), terms)
+def test_times(crossed, terms, timed):
+    row = pair_costs.compare_times(crossed, timed(), terms)
     assert (row["stump_ratio"], row["peer_ratio"], row["second_seconds"]) == (4.0, 0.5, 2.0)
-    assert (row["peak_mb"], row["memory_ratio"], row["d"]) == (1.0, 1.0, 3)
+    assert (row["d"], row["remark"]) == (3, "")
+
+
+def test_times_of_a_stopped_fit_are_infinite(crossed, terms, timed):
+    row = pair_costs.compare_times(crossed, timed(converged=False, gap=0.2), terms)
+    assert row["stump_ratio"] == row["peer_ratio"] == row["second_seconds"] == np.inf
+    assert row["seconds"] == 2.0
+    assert row["remark"] == "stopped at gap 20.0%"
+    assert "inf" in pair_costs.times_table([row]).cells()[0]
+
+
+def test_only_many_rows_are_fitted_at_a_second_nu(crossed, terms, timed):
+    rows = timed()
+    del rows["directboost pairs, nu 0.01"]
+    assert pair_costs.compare_times(crossed, rows, terms)["second_seconds"] is None
+
+
+@pytest.mark.usefixtures("no_subprocesses")
+def test_resources(crossed, terms):
+    row = pair_costs.measure_resources(crossed, {"converged": True}, terms)
+    assert (row["peak_mb"], row["memory_ratio"]) == (1.0, 1.0)
     assert row["path_ratio"] == row["path_seconds"] / row["single_seconds"]
     assert row["pricing_ns"] > 0.0
     assert row["remark"] == ""
 
 
 @pytest.mark.usefixtures("no_subprocesses")
-def test_costs_of_fits_out_of_time_are_infinite(crossed, terms, told, timed):
-    """A path to a smaller nu is not tried then."""
-    row = pair_costs.measure_costs(crossed, timed(converged=False, gap=0.2), terms)
-    assert row["stump_ratio"] == row["peer_ratio"] == row["path_ratio"] == np.inf
-    assert row["second_seconds"] == np.inf
-    assert row["seconds"] == 2.0
-    assert row["remark"] == "nu 0.003 stopped at gap 20.0%"
+def test_there_is_no_path_if_a_fit_at_a_larger_nu_was_stopped(crossed, terms, told):
+    row = pair_costs.measure_resources(crossed, {"converged": False}, terms)
+    assert row["path_ratio"] == np.inf
+    assert row["remark"] == "no path: nu 0.003 was stopped"
+    assert row["pricing_ns"] > 0.0
     assert "crossed: path of pairs" not in told
-    cells = pair_costs.costs_table([row]).cells()[0]
-    assert "inf" in cells
 
 
 @pytest.mark.usefixtures("no_subprocesses")
-def test_there_is_no_path_without_a_fit_at_its_end(crossed, terms, told, timed, monkeypatch):
+def test_there_is_no_path_without_a_fit_at_its_end(crossed, terms, told, monkeypatch):
     monkeypatch.setattr(pairs, "FIT_LIMIT", 0.0)
-    row = pair_costs.measure_costs(crossed, timed(), terms)
+    row = pair_costs.measure_resources(crossed, {"converged": True}, terms)
     assert row["path_ratio"] == np.inf
     assert row["remark"].startswith("nu 0.001 stopped at gap ")
     assert "crossed: path of pairs" not in told
 
 
 @pytest.mark.usefixtures("no_subprocesses")
-def test_a_path_out_of_time_is_reported(crossed, terms, timed, monkeypatch):
+def test_a_path_out_of_time_is_reported(crossed, terms, monkeypatch):
     monkeypatch.setattr(pair_costs, "PATH_LIMIT", 0.0)
-    row = pair_costs.measure_costs(crossed, timed(), terms)
+    row = pair_costs.measure_resources(crossed, {"converged": True}, terms)
     assert row["path_ratio"] == np.inf
     assert row["path_seconds"] > 0.0
     assert row["remark"].startswith("path stopped after")

@@ -23,7 +23,7 @@ PATH_POINTS, PATH_END = 20, 1e-3
 PATH_LIMIT = 180.0  # seconds
 _PRICINGS = 5  # of small data
 
-_COLUMNS = (
+_TIME_COLUMNS = (
     Column("dataset", "data"),
     Column("shape", "m x d, k"),
     Column("seconds", "pairs s", ".3f"),
@@ -32,66 +32,88 @@ _COLUMNS = (
     Column("peer_seconds", "LightGBM s", ".3f"),
     Column("peer_ratio", "ratio", ".2f"),
     Column("second_seconds", f"s at {SECOND_NU:g}", ".2f"),
+    Column("remark", "remark"),
+)
+_TIME_NOTE = (
+    f"Fits at nu = {FIXED_NU:g} nu_max to a certified gap of {TOL:.0%} over all stumps and all "
+    "pairs, and over all stumps; ratios of pairs to stumps, and to LightGBM with its defaults. "
+    f"Data with many rows are fitted at nu = {SECOND_NU:g} nu_max, too. inf: not certified within "
+    f"the limit of {FIT_LIMIT:g} s."
+)
+_RESOURCE_COLUMNS = (
+    Column("dataset", "data"),
     Column("peak_mb", "peak MB", ".1f"),
     Column("memory_ratio", "ratio", ".2f"),
+    Column("single_seconds", "fit s", ".2f"),
     Column("path_seconds", "path s", ".2f"),
     Column("path_ratio", "ratio", ".2f"),
     Column("pricing_ns", "pricing ns", ".2f"),
     Column("remark", "remark"),
 )
-_NOTE = (
-    f"Fits at nu = {FIXED_NU:g} nu_max to a certified gap of {TOL:.0%} over all stumps and all "
-    "pairs, and over all stumps; ratios of pairs to stumps and to LightGBM with its defaults. "
-    f"Data with many rows are fitted at nu = {SECOND_NU:g} nu_max, too. Peak: memory of the fit "
-    f"above the input, in a fresh process, and its ratio to stumps. Path: {PATH_POINTS} certified "
-    f"points down to {PATH_END:g} nu_max, and its ratio to a single fit at the last one. Pricing: "
-    "one pricing of all stumps and all pairs in single precision, per row and pair. inf: not "
-    f"certified within the limit of {FIT_LIMIT:g} s per fit, or {PATH_LIMIT:g} s per path."
+_RESOURCE_NOTE = (
+    f"Peak: memory of the fit of pairs at nu = {FIXED_NU:g} nu_max above the input, in a fresh "
+    f"process, and its ratio to stumps. Path: {PATH_POINTS} certified models down to {PATH_END:g} "
+    "nu_max, compared with a single fit at the last point. Pricing: one pricing of all stumps and "
+    "all pairs in single precision, per row and pair. inf: not certified within the limit of "
+    f"{FIT_LIMIT:g} s per fit, or {PATH_LIMIT:g} s per path."
 )
 
 
-def costs_table(rows: list[Row]) -> Table:
-    """Return the table of costs."""
-    return Table("pair_costs", "Cost of pairs", _COLUMNS, rows, _NOTE)
+def times_table(rows: list[Row]) -> Table:
+    """Return the table of the times of single fits."""
+    return Table("pair_times", "Time of a fit", _TIME_COLUMNS, rows, _TIME_NOTE)
 
 
-def measure_costs(parts: Parts, timed: dict[str, Row], terms: Terms) -> Row:
-    """Return the row of a data set; the times of the fits at fixed nus are those of `timed`."""
-    pairs, stumps = (make_ours(learner, FIXED_NU, terms) for learner in ("pair", "stump"))
-    ours, base = timed[pairs.name], timed[stumps.name]
+def resources_table(rows: list[Row]) -> Table:
+    """Return the table of memory, paths and pricing."""
+    title = "Memory, paths and pricing"
+    return Table("pair_resources", title, _RESOURCE_COLUMNS, rows, _RESOURCE_NOTE)
+
+
+def compare_times(parts: Parts, timed: dict[str, Row], terms: Terms) -> Row:
+    """Compare the rows of the fits at fixed nus and of LightGBM, which `timed` contains."""
+    ours, base = (timed[make_ours(name, FIXED_NU, terms).name] for name in ("pair", "stump"))
     peer = timed[LightGBM(terms.threads, None).name]
     second = timed.get(make_ours("pair", SECOND_NU, terms).name)
-    peaks = []
-    for method in (pairs, stumps):
-        terms.say(f"{parts.name}: memory of {method.name}")
-        peaks.append((fit_in_subprocess(parts, method) or {})["peak"] / 2**20)
     seconds = _certified_seconds(ours)
-    # Smaller nus take longer: without this fit there is none at the end of the path either.
-    path = _measure_path(parts, terms) if ours["converged"] else {"path_ratio": math.inf}
-    row: dict[str, Any] = {
+    return {
         "dataset": parts.name,
         "shape": parts.shape(),
         "d": parts.X.shape[1],
         "seconds": ours["seconds"],
         "gap": ours["gap"],
+        "converged": ours["converged"],
         "stump_seconds": base["seconds"],
         "stump_ratio": seconds / base["seconds"],
         "peer_seconds": peer["seconds"],
         "peer_ratio": seconds / peer["seconds"],
         "second_seconds": None if second is None else _certified_seconds(second),
-        "peak_mb": peaks[0],
-        "memory_ratio": peaks[0] / max(peaks[1], 1e-12),
-        **path,
-        "pricing_ns": measure_pricing(parts, terms),
+        "remark": "" if ours["converged"] else f"stopped at gap {ours['gap']:.1%}",
     }
-    stopped = "" if ours["converged"] else f"nu {FIXED_NU:g} stopped at gap {ours['gap']:.1%}"
-    row["remark"] = stopped or path["remark"]
-    return row
 
 
 def _certified_seconds(row: Row) -> float:
     """Return the seconds of a fit, infinite if its gap was not reached."""
     return float(row["seconds"]) if row["converged"] else math.inf
+
+
+def measure_resources(parts: Parts, times: Row, terms: Terms) -> Row:
+    """Measure memory, a path and pricing; `times` is the row of `compare_times`."""
+    peaks = []
+    for learner in ("pair", "stump"):
+        method = make_ours(learner, FIXED_NU, terms)
+        terms.say(f"{parts.name}: memory of {method.name}")
+        peaks.append((fit_in_subprocess(parts, method) or {})["peak"] / 2**20)
+    # Smaller nus take longer: if the fit was stopped, one at the end of the path would be, too.
+    remark = f"no path: nu {FIXED_NU:g} was stopped"
+    no_path = {"path_ratio": math.inf, "remark": remark}
+    return {
+        "dataset": parts.name,
+        "peak_mb": peaks[0],
+        "memory_ratio": peaks[0] / max(peaks[1], 1e-12),
+        **(_measure_path(parts, terms) if times["converged"] else no_path),
+        "pricing_ns": measure_pricing(parts, terms),
+    }
 
 
 def _measure_path(parts: Parts, terms: Terms) -> dict[str, Any]:

@@ -31,6 +31,7 @@ FOLDS = 3
 RATES = (0.1, 0.3)  # learning rates of LightGBM with depth 2
 FIT_LIMIT = 60.0  # seconds of one fit
 SEARCH_LIMIT = 60.0  # seconds of a path on one fold
+_LEARNERS = ("pair", "stump")
 _MOST_ROWS = {"covtype": 100_000, "mnist": 10_000}
 _MOST_TEST_ROWS = 10_000  # of the same sets
 
@@ -65,27 +66,37 @@ _NOTE = (
     "two. C bytes: tables in C, in single precision."
 )
 
-_COMPARED_COLUMNS = (
+_ERROR_COLUMNS = (
     Column("dataset", "data"),
     Column("nu", "nu", "g"),
-    Column("error", "error", ".4f"),
-    Column("peer_error", "LightGBM", ".4f"),
-    Column("error_excess", "s.e.", "+.1f"),
-    Column("depth2_error", "depth 2", ".4f"),
+    Column("error", "pairs", ".2%"),
+    Column("stump_error", "stumps", ".2%"),
+    Column("depth2_error", "depth 2", ".2%"),
     Column("depth2_excess", "s.e.", "+.1f"),
-    Column("stump_error", "stumps", ".4f"),
-    Column("log_loss", "log loss", ".4f"),
-    Column("peer_log_loss", "LightGBM", ".4f"),
-    Column("rules", "rules/splits", ".4f"),
-    Column("stored", "numbers", ".3f"),
-    Column("table_bytes", "C bytes", ".3f"),
-    Column("speed", "rows/s", ".1f"),
+    Column("peer_error", "LightGBM", ".2%"),
+    Column("error_excess", "s.e.", "+.1f"),
+    Column("log_loss", "log loss", ".3f"),
+    Column("peer_log_loss", "LightGBM", ".3f"),
+    Column("log_loss_excess", "s.e.", "+.1f"),
 )
-_COMPARED_NOTE = (
-    "Errors of pairs, of LightGBM with its defaults, of LightGBM with depth 2 and of stumps; "
-    "s.e.: error of pairs minus that of LightGBM, in standard errors of the latter. The last four "
-    "columns are ratios to LightGBM with its defaults: rules of directboost to splits, stored "
-    "numbers and bytes of tables in C (less is better), predicted rows per second (more is better)."
+_ERROR_NOTE = (
+    "Test errors of pairs, of stumps, of LightGBM with depth 2 and with its defaults, and log loss "
+    "of pairs and of LightGBM with its defaults. s.e.: figure of pairs minus that of the column "
+    "before, in standard errors of the latter; negative if pairs are better."
+)
+_SIZE_COLUMNS = (
+    Column("dataset", "data"),
+    Column("rules", "rules", ",d"),
+    Column("splits", "splits", ",d"),
+    Column("rules_ratio", "ratio", ".4f"),
+    Column("stored_ratio", "numbers", ".3f"),
+    Column("bytes_ratio", "C bytes", ".3f"),
+    Column("speed_ratio", "rows/s", ".1f"),
+)
+_SIZE_NOTE = (
+    "Rules of directboost, splits of LightGBM with its defaults, and their ratio; ratios of stored "
+    "numbers and of bytes of tables in C (less is better), and of predicted rows per second (more "
+    "is better)."
 )
 
 
@@ -97,14 +108,15 @@ class Models:
     ----------
     rows : list of rows
         A row per method, with the settings that the search has chosen.
-    compared : row
+    errors, sizes : row
         The figures of pairs relative to those of the other methods.
     timed : {name: row}
         The rows of all fits by the names of their methods, among them those at fixed nus.
     """
 
     rows: list[Row]
-    compared: Row
+    errors: Row
+    sizes: Row
     timed: dict[str, Row]
 
 
@@ -122,14 +134,19 @@ def pairs_table(rows: list[Row]) -> Table:
     return Table("pairs", "Pairs compared with other methods", _COLUMNS, rows, _NOTE)
 
 
-def compared_table(rows: list[Row]) -> Table:
-    """Return the table of pairs relative to LightGBM, with the medians of the ratios."""
+def errors_table(rows: list[Row]) -> Table:
+    """Return the table of the errors and log losses of pairs and of the other methods."""
+    return Table("pair_errors", "Errors", _ERROR_COLUMNS, rows, _ERROR_NOTE)
+
+
+def sizes_table(rows: list[Row]) -> Table:
+    """Return the table of sizes and speed of pairs relative to LightGBM, with medians."""
     if len(rows) > 1:
-        keys = ("rules", "stored", "table_bytes", "speed")
+        keys = ("rules_ratio", "stored_ratio", "bytes_ratio", "speed_ratio")
         medians = {key: float(np.median([row[key] for row in rows])) for key in keys}
         rows = [*rows, {"dataset": "median", **medians}]
-    title = "Pairs relative to LightGBM"
-    return Table("pairs_compared", title, _COMPARED_COLUMNS, rows, _COMPARED_NOTE)
+    title = "Size and speed relative to LightGBM"
+    return Table("pair_sizes", title, _SIZE_COLUMNS, rows, _SIZE_NOTE)
 
 
 def limit_rows(parts: Parts) -> Parts:
@@ -244,10 +261,8 @@ def measure_models(parts: Parts, terms: Terms) -> Models:
         fitted = methods[method.name]  # the fits at fixed nus may be among them
         terms.say(f"{parts.name}: log loss and tables in C of {title}")
         rows.append(_row(parts, fitted, timed[method.name], search, unit) | {"method": title})
-    return Models([*rows], _compare(rows, searches["pair"].setting), timed)
-
-
-_LEARNERS = ("pair", "stump")
+    errors = _compare_errors(rows) | {"nu": searches["pair"].setting}
+    return Models([*rows], errors, _compare_sizes(rows), timed)
 
 
 def _row(
@@ -272,25 +287,34 @@ def _row(
     }
 
 
-def _compare(rows: list[dict[str, Any]], nu: float) -> Row:
-    """Compare pairs with the other methods on one data set."""
+def _compare_errors(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Compare errors and log loss of pairs with those of the other methods."""
     pairs, stumps, default, depth2 = rows
     return {
         "dataset": pairs["dataset"],
-        "nu": nu,
         "error": pairs["error"],
         "stump_error": stumps["error"],
-        "peer_error": default["error"],
-        "error_excess": in_standard_errors(pairs, default, "error"),
         "depth2_error": depth2["error"],
         "depth2_excess": in_standard_errors(pairs, depth2, "error"),
+        "peer_error": default["error"],
+        "error_excess": in_standard_errors(pairs, default, "error"),
         "log_loss": pairs["log_loss"],
         "peer_log_loss": default["log_loss"],
         "log_loss_excess": in_standard_errors(pairs, default, "log_loss"),
-        "rules": pairs["rules"] / default["splits"],
-        "stored": pairs["stored"] / default["stored"],
-        "table_bytes": pairs["table_bytes"] / default["table_bytes"],
-        "speed": pairs["rows_per_second"] / default["rows_per_second"],
+    }
+
+
+def _compare_sizes(rows: list[dict[str, Any]]) -> Row:
+    """Compare size and speed of pairs with those of LightGBM."""
+    pairs, _, default, _ = rows
+    return {
+        "dataset": pairs["dataset"],
+        "rules": pairs["rules"],
+        "splits": default["splits"],
+        "rules_ratio": pairs["rules"] / default["splits"],
+        "stored_ratio": pairs["stored"] / default["stored"],
+        "bytes_ratio": pairs["table_bytes"] / default["table_bytes"],
+        "speed_ratio": pairs["rows_per_second"] / default["rows_per_second"],
     }
 
 

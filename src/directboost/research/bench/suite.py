@@ -123,13 +123,16 @@ class Run:
             parts = pairs.limit_rows(split_parts(load(name)))
             models = pairs.measure_models(parts, self.terms)
             self._put_pairs(pairs.pairs_table, models.rows)
-            self._put_pairs(pairs.compared_table, [models.compared])
-            costs = pair_costs.measure_costs(parts, models.timed, self.terms)
-            self._put_pairs(pair_costs.costs_table, [costs])
+            self._put_pairs(pairs.errors_table, [models.errors])
+            self._put_pairs(pairs.sizes_table, [models.sizes])
+            times = pair_costs.compare_times(parts, models.timed, self.terms)
+            self._put_pairs(pair_costs.times_table, [times])
+            resources = pair_costs.measure_resources(parts, times, self.terms)
+            self._put_pairs(pair_costs.resources_table, [resources])
         for problem in self.suite.chosen_problems():
             parts = two_classes.make_problem(problem, split_parts(load(problem.source)))
             found = two_classes.measure_two_classes(parts, self.suite.limit, self.terms)
-            self._put_pairs(two_classes.two_classes_table, found)
+            self._put_pairs(two_classes.two_classes_table, [found])
 
     def _put_pairs(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
         """Add and show rows about pairs, and rewrite their table and that of the targets."""

@@ -21,26 +21,25 @@ _MOST_ROWS = 10_000  # of the cover types; other sets have fewer, or are used wh
 
 _COLUMNS = (
     Column("dataset", "data"),
-    Column("method", "method"),
-    Column("log_loss", "log loss", ".4f"),
-    Column("log_loss_se", "+-", ".4f"),
+    Column("log_loss", "log loss", ".3f"),
+    Column("peer_log_loss", "EBM", ".3f"),
     Column("log_loss_excess", "s.e.", "+.1f"),
-    Column("error", "error", ".4f"),
-    Column("gap", "gap", ".2%"),
+    Column("error", "error", ".2%"),
+    Column("peer_error", "EBM", ".2%"),
+    Column("rules", "rules", ",d"),
     Column("seconds", "fit s", ".2f"),
     Column("search", "search s", ".1f"),
-    Column("speed", "times faster", ".1f"),
+    Column("peer_seconds", "EBM s", ".1f"),
+    Column("speed", "faster", ".1f"),
     Column("search_speed", "with search", ".1f"),
-    Column("rules", "rules", ",d"),
-    Column("stored", "numbers", ",d"),
     Column("remark", "remark"),
 )
 _NOTE = (
     "directboost: nu of least log loss on the folds, otherwise as in the comparison of methods. "
     "EBM: its defaults, which choose the interactions; it runs in a process that is ended at the "
-    "time limit. +-: standard error of the mean over the test rows. s.e.: log loss of pairs minus "
-    "that of EBM, in standard errors of the latter. Times faster: time of EBM relative to the fit "
-    "of pairs, and to the fit and the search for nu; if EBM was ended, its time is at least this."
+    "time limit. s.e.: log loss of pairs minus that of EBM, in standard errors of the latter. "
+    "Faster: time of EBM relative to the fit of pairs, and to the fit with the search for nu; if "
+    "EBM was ended, these are lower bounds."
 )
 
 
@@ -85,40 +84,38 @@ def make_problem(problem: Problem, parts: Parts) -> Parts:
     return two if most is None else draw_rows(two, most, most)
 
 
-def measure_two_classes(parts: Parts, limit: float, terms: Terms) -> list[Row]:
-    """Fit pairs, then EBM in a process with a time limit; return a row each."""
+def measure_two_classes(parts: Parts, limit: float, terms: Terms) -> Row:
+    """Fit pairs, then EBM in a process with a time limit, and compare them."""
     search = search_nu(parts, "pair", log_loss_of, terms)
     method = make_ours("pair", search.setting, terms)
     (ours,) = compare_methods([method], parts, terms)
     log_loss, log_loss_se = mean_and_error(row_losses(method.model, parts.X_test, parts.y_test))
     remarks = [f"nu {search.setting:g}", search.remark]
     remarks += [] if ours["converged"] else [f"stopped after {FIT_LIMIT:g} s"]
-    ours |= {
-        "method": "directboost pairs",
-        "log_loss": log_loss,
-        "log_loss_se": log_loss_se,
-        "search": search.seconds,
-        "remark": ", ".join(remark for remark in remarks if remark),
-    }
+    ours |= {"log_loss": log_loss, "log_loss_se": log_loss_se, "search": search.seconds}
     peer = _explainable(parts, limit, terms)
-    if peer is None:
-        return [ours]
-    if "log_loss" in peer:
-        ours["log_loss_excess"] = in_standard_errors(ours, peer, "log_loss")
-    ours["speed"] = peer["seconds"] / ours["seconds"]
-    ours["search_speed"] = peer["seconds"] / (ours["seconds"] + search.seconds)
-    return [ours, peer]
+    if peer is not None:
+        seconds = peer.get("seconds", limit)
+        ours |= {f"peer_{key}": peer.get(key) for key in ("log_loss", "log_loss_se", "error")}
+        ours["peer_seconds"] = seconds
+        ours["speed"] = seconds / ours["seconds"]
+        ours["search_speed"] = seconds / (ours["seconds"] + search.seconds)
+        if peer:
+            ours["log_loss_excess"] = in_standard_errors(ours, peer, "log_loss")
+        else:
+            remarks.append(f"EBM ended after {limit:g} s")
+    ours["remark"] = ", ".join(remark for remark in remarks if remark)
+    return ours
 
 
 def _explainable(parts: Parts, limit: float, terms: Terms) -> dict[str, Any] | None:
-    """Return the row of EBM with its defaults, None if it is not installed."""
+    """Return the figures of EBM with its defaults, empty after a time-out.
+
+    The result is None if the package is not installed.
+    """
     method = ExplainableBoosting(terms.threads, None)
     if method.missing():
         terms.say(f"skipping {method.name}: {method.missing()}")
         return None
     terms.say(f"{parts.name}: {method.name}, at most {limit:g} s")
-    row = {"dataset": parts.name, "shape": parts.shape(), "method": method.name}
-    figures = fit_in_subprocess(parts, method, limit)
-    if figures is None:
-        return row | {"seconds": limit, "remark": f"ended after {limit:g} s"}
-    return row | figures | {"remark": ""}
+    return fit_in_subprocess(parts, method, limit) or {}
