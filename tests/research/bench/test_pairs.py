@@ -124,10 +124,21 @@ def test_models(crossed, terms, monkeypatch):
     assert found.errors["log_loss_excess"] == pytest.approx(excess)
     errors = [found.errors[key] for key in ("error", "stump_error", "peer_error", "depth2_error")]
     assert errors == [row["error"] for row in found.rows]
+    assert found.errors["remark"] == ""
     fixed = {f"directboost {kind}s, nu 0.003" for kind in ("pair", "stump")}
     assert {*fixed, "directboost pairs, nu 0.01", "LightGBM default"} <= set(found.timed)
     table = pairs.pairs_table(found.rows)
     assert "-" not in [cells[2] for cells in table.cells()]
+
+
+def test_an_unfinished_search_and_fit_are_remarked(crossed, terms, monkeypatch):
+    monkeypatch.setattr(pairs, "NUS", (0.03,))
+    monkeypatch.setattr(pairs, "SEARCH_LIMIT", 0.0)
+    monkeypatch.setattr(pairs, "FIT_LIMIT", 0.0)
+    found = pairs.measure_models(crossed, terms)
+    remark = "search stopped before its first nu, stopped after 0 s"
+    assert found.rows[0]["remark"] == f"nu 0.03, {remark}"
+    assert found.errors["remark"] == remark
 
 
 def test_a_fit_at_a_fixed_nu_may_be_the_chosen_one(crossed, terms, monkeypatch):
