@@ -121,9 +121,11 @@ def test_models(crossed, terms, monkeypatch):
     assert found.sizes["bytes_ratio"] == ours["table_bytes"] / default["table_bytes"]
     assert found.sizes["speed_ratio"] == ours["rows_per_second"] / default["rows_per_second"]
     excess = (ours["log_loss"] - default["log_loss"]) / default["log_loss_se"]
-    assert found.errors["log_loss_excess"] == pytest.approx(excess)
+    assert found.log_losses["log_loss_excess"] == pytest.approx(excess)
     errors = [found.errors[key] for key in ("error", "stump_error", "peer_error", "depth2_error")]
     assert errors == [row["error"] for row in found.rows]
+    losses = [f"{of}log_loss" for of in ("", "stump_", "peer_", "depth2_")]
+    assert [found.log_losses[key] for key in losses] == [row["log_loss"] for row in found.rows]
     assert found.errors["remark"] == ""
     fixed = {f"directboost {kind}s, nu 0.003" for kind in ("pair", "stump")}
     assert {*fixed, "directboost pairs, nu 0.01", "LightGBM default"} <= set(found.timed)

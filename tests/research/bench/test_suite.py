@@ -48,9 +48,10 @@ def test_pairs(tmp_path, terms, monkeypatch):
     results, shown = Results(tmp_path), []
     asked = Suite(names=["iris", "breast_cancer"], parts=["pairs"], threads=1, repeats=1)
     Run(asked, results, terms, shown.append).all()
-    one = ["pairs", "pair_errors", "pair_sizes", "pair_times", "pair_resources"]
+    kinds = ("errors", "log_losses", "sizes", "times", "resources")
+    one = ["pairs", *(f"pair_{kind}" for kind in kinds)]
     assert [table.name for table in shown] == [*one, *one, "two_classes"]
-    assert [row["dataset"] for row in shown[5].rows] == ["breast_cancer"] * 4
+    assert [row["dataset"] for row in shown[6].rows] == ["breast_cancer"] * 4
     assert list(results.tables) == [*one, "two_classes", "pair_targets"]
     assert [row["dataset"] for row in results.tables["pair_times"].rows] == [
         "iris",
@@ -71,7 +72,9 @@ def test_an_interrupted_run_keeps_what_was_measured(tmp_path, terms, monkeypatch
     results = Results(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         Run(Suite(names=["iris"], parts=["pairs"], threads=1, repeats=1), results, terms).all()
-    assert list(results.tables) == ["pairs", "pair_errors", "pair_sizes", "pair_targets"]
+    assert list(results.tables) == [
+        *("pairs", "pair_errors", "pair_log_losses", "pair_sizes", "pair_targets")
+    ]
     assert (tmp_path / "pairs.csv").read_text().count("iris") == 4
 
 

@@ -105,6 +105,7 @@ def test_every_figure_is_measured(terms, iris, monkeypatch):
     halves = two_classes.make_problem(two_classes.Problem("", "iris", (0,), (1,)), iris)
     rows = {
         "errors_table": models.errors,
+        "log_losses_table": models.log_losses,
         "sizes_table": models.sizes,
         "times_table": times,
         "resources_table": pair_costs.measure_resources(iris, times, terms),

@@ -75,15 +75,24 @@ _ERROR_COLUMNS = (
     Column("depth2_excess", "s.e.", "+.1f"),
     Column("peer_error", "LightGBM", ".2%"),
     Column("error_excess", "s.e.", "+.1f"),
-    Column("log_loss", "log loss", ".3f"),
-    Column("peer_log_loss", "LightGBM", ".3f"),
-    Column("log_loss_excess", "s.e.", "+.1f"),
     Column("remark", "remark"),
 )
 _ERROR_NOTE = (
-    "Test errors of pairs, of stumps, of LightGBM with depth 2 and with its defaults, and log loss "
-    "of pairs and of LightGBM with its defaults. s.e.: figure of pairs minus that of the column "
-    "before, in standard errors of the latter; negative if pairs are better."
+    "Test errors of pairs, of stumps, and of LightGBM with depth 2 and with its defaults. s.e.: "
+    "error of pairs minus that of the column before, in standard errors of the latter; negative if "
+    "pairs are better."
+)
+_LOG_LOSS_COLUMNS = (
+    Column("dataset", "data"),
+    Column("log_loss", "pairs", ".3f"),
+    Column("stump_log_loss", "stumps", ".3f"),
+    Column("depth2_log_loss", "depth 2", ".3f"),
+    Column("peer_log_loss", "LightGBM", ".3f"),
+    Column("log_loss_excess", "s.e.", "+.1f"),
+)
+_LOG_LOSS_NOTE = (
+    "Log loss of the same models on the test rows. s.e.: log loss of pairs minus that of LightGBM "
+    "with its defaults, in standard errors of the latter."
 )
 _SIZE_COLUMNS = (
     Column("dataset", "data"),
@@ -109,7 +118,7 @@ class Models:
     ----------
     rows : list of rows
         A row per method, with the settings that the search has chosen.
-    errors, sizes : row
+    errors, log_losses, sizes : row
         The figures of pairs relative to those of the other methods.
     timed : {name: row}
         The rows of all fits by the names of their methods, among them those at fixed nus.
@@ -117,6 +126,7 @@ class Models:
 
     rows: list[Row]
     errors: Row
+    log_losses: Row
     sizes: Row
     timed: dict[str, Row]
 
@@ -136,8 +146,13 @@ def pairs_table(rows: list[Row]) -> Table:
 
 
 def errors_table(rows: list[Row]) -> Table:
-    """Return the table of the errors and log losses of pairs and of the other methods."""
+    """Return the table of the errors of pairs and of the other methods."""
     return Table("pair_errors", "Errors", _ERROR_COLUMNS, rows, _ERROR_NOTE)
+
+
+def log_losses_table(rows: list[Row]) -> Table:
+    """Return the table of the log losses of pairs and of the other methods."""
+    return Table("pair_log_losses", "Log loss", _LOG_LOSS_COLUMNS, rows, _LOG_LOSS_NOTE)
 
 
 def sizes_table(rows: list[Row]) -> Table:
@@ -263,7 +278,7 @@ def measure_models(parts: Parts, terms: Terms) -> Models:
         terms.say(f"{parts.name}: log loss and tables in C of {title}")
         rows.append(_row(parts, fitted, timed[method.name], search, unit) | {"method": title})
     errors = _compare_errors(rows) | {"nu": searches["pair"].setting}
-    return Models([*rows], errors, _compare_sizes(rows), timed)
+    return Models([*rows], errors, _compare_log_losses(rows), _compare_sizes(rows), timed)
 
 
 def _row(
@@ -289,7 +304,7 @@ def _row(
 
 
 def _compare_errors(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Compare errors and log loss of pairs with those of the other methods."""
+    """Compare the error of pairs with those of the other methods."""
     pairs, stumps, default, depth2 = rows
     return {
         "dataset": pairs["dataset"],
@@ -299,10 +314,20 @@ def _compare_errors(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "depth2_excess": in_standard_errors(pairs, depth2, "error"),
         "peer_error": default["error"],
         "error_excess": in_standard_errors(pairs, default, "error"),
+        "remark": pairs["remark"].partition(", ")[2],  # what follows nu
+    }
+
+
+def _compare_log_losses(rows: list[dict[str, Any]]) -> Row:
+    """Compare the log loss of pairs with those of the other methods."""
+    pairs, stumps, default, depth2 = rows
+    return {
+        "dataset": pairs["dataset"],
         "log_loss": pairs["log_loss"],
+        "stump_log_loss": stumps["log_loss"],
+        "depth2_log_loss": depth2["log_loss"],
         "peer_log_loss": default["log_loss"],
         "log_loss_excess": in_standard_errors(pairs, default, "log_loss"),
-        "remark": pairs["remark"].partition(", ")[2],  # what follows nu
     }
 
 

@@ -124,6 +124,7 @@ class Run:
             models = pairs.measure_models(parts, self.terms)
             self._put_pairs(pairs.pairs_table, models.rows)
             self._put_pairs(pairs.errors_table, [models.errors])
+            self._put_pairs(pairs.log_losses_table, [models.log_losses])
             self._put_pairs(pairs.sizes_table, [models.sizes])
             times = pair_costs.compare_times(parts, models.timed, self.terms)
             self._put_pairs(pair_costs.times_table, [times])
