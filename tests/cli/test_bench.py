@@ -8,7 +8,7 @@ from rich.console import Console
 
 from directboost import cli
 from directboost.cli.bench import _command, print_table
-from directboost.research.bench import Table, growth, quality, speed, suite
+from directboost.research.bench import Table, growth, pair_costs, pairs, quality, speed, suite
 from directboost.research.bench.growth import Size, SizeGrid
 from directboost.research.bench.report import Column
 
@@ -36,6 +36,23 @@ def test_quick(tmp_path, capsys):
     page = (tmp_path / "README.md").read_text()
     assert "command: `directboost bench iris --threads 1 --repeats 2 --quick`" in page
     assert "![error-splits](error-splits.png)" in page
+
+
+def test_pairs_are_shown_as_they_are_measured(tmp_path, capsys, monkeypatch):
+    """On standard error, while the final tables go to standard output."""
+    monkeypatch.setattr(pairs, "NUS", (0.1,))
+    monkeypatch.setattr(pair_costs, "fit_in_subprocess", lambda parts, method: {"peak": 2**20})
+    arguments = ["iris", "--only", "pairs", "--quick", "--threads", "1", "--out", str(tmp_path)]
+    with pytest.raises(SystemExit) as info:
+        cli.main(["bench", *arguments])
+    assert not info.value.code
+    out, err = capsys.readouterr()
+    assert "iris: pairs, path on fold 1 of 3" in err
+    for title in ("Pairs compared with other methods", "Memory, paths and pricing"):
+        assert title in out
+        assert title in err
+    assert "Targets of pairs" in out
+    assert "--only pairs --quick`" in (tmp_path / "README.md").read_text()
 
 
 @pytest.mark.usefixtures("tiny")

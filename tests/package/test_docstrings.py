@@ -24,8 +24,8 @@ PUBLIC = ("baselines", "callbacks", "dask", "datasets", "losses", "margins", "ma
           "penalties", "plotting", "presets", "solvers")  # fmt: skip
 PAGES = sorted(Path(__file__).parents[2].glob("docs/*.md"))
 STANDS_ALONE = (
-    *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "plots.md"),
-    *("devices.md", "onnx.md", "selection.md"),
+    *("baselines.md", "data.md", "extending.md", "labels.md", "learners.md", "pairs.md"),
+    *("devices.md", "onnx.md", "plots.md", "selection.md"),
 )
 LONG = ("selection.md",)
 

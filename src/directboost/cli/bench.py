@@ -40,7 +40,7 @@ def bench(
         int | None,
         option(
             "Number of fits of each method on small data, of which the fastest counts. By default "
-            "5, or 2 with --quick or for Dask alone.",
+            "5, or 2 with --quick or for pairs and Dask alone.",
             min=1,
             metavar="INTEGER",
             show_default=False,
@@ -49,7 +49,8 @@ def bench(
     only: Annotated[
         list[str] | None,
         option(
-            f"Part to run: {', '.join(ALL_PARTS)}. May be repeated. By default all but the last.",
+            f"Part to run: {', '.join(ALL_PARTS)}. May be repeated. By default all except pairs "
+            "and dask.",
             metavar="PART",
         ),
     ] = None,
@@ -63,7 +64,7 @@ def bench(
     Measures LightGBM, XGBoost, scikit-learn and EBM in the same run.
     """
     sets, parts = _select(names or [], only or [], quick)
-    few = quick or set(parts) == {"dask"}
+    few = quick or bool(parts and set(parts) <= {"pairs", "dask"})
     suite = Suite(sets, parts, threads, repeats or (2 if few else 5), quick, limit)
     try:
         check(suite)
@@ -91,13 +92,14 @@ def _run(suite: Suite, results: Results) -> None:
     if results.load > 0.5:
         console.print(f"The machine is busy (load {results.load:.1f}); times will be inaccurate")
     if not console.is_terminal:
-        Run(suite, results, Terms(suite.threads, suite.repeats, console.print)).all()
+        terms = Terms(suite.threads, suite.repeats, console.print)
+        Run(suite, results, terms, lambda table: print_table(table, console)).all()
         return
     columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("")
         terms = Terms(suite.threads, suite.repeats, lambda text: bar.update(task, description=text))
-        Run(suite, results, terms).all()
+        Run(suite, results, terms, lambda table: print_table(table, console)).all()
 
 
 def _finish(suite: Suite, results: Results) -> None:

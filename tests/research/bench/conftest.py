@@ -3,7 +3,7 @@
 import pytest
 
 from directboost import datasets
-from directboost.research.bench import Terms, growth, speed
+from directboost.research.bench import Terms, growth, pair_costs, speed
 from directboost.research.bench.measure import split_parts
 
 
@@ -29,5 +29,5 @@ def terms(told):
 def no_subprocesses(monkeypatch):
     """Answer at once where a fit would run in a process of its own."""
     answer = {"peak": 2**20, "seconds": 1.0, "error": 0.1}
-    for module in (speed, growth):
+    for module in (speed, growth, pair_costs):
         monkeypatch.setattr(module, "fit_in_subprocess", lambda parts, method: answer)

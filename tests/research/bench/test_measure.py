@@ -44,6 +44,21 @@ def test_all_methods_get_the_same_kind_of_array(iris):
     assert iris.error(iris.y_test + 1) == 1.0
 
 
+def test_the_warm_up_reads_few_rows_and_features():
+    shapes = []
+
+    class Watched(DirectBoost):
+        def fit(self, X, y):
+            shapes.append((X.shape, X.flags.c_contiguous, y.shape))
+            return super().fit(X, y)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    measure.warm_up([Watched(1, nu=0.9)], X, rng.integers(0, 2, 300))
+    measure.warm_up([Watched(1, nu=0.9)], X[:, :3], rng.integers(0, 2, 300))
+    assert shapes == [((200, 50), True, (200,)), ((200, 3), True, (200,))]
+
+
 def test_several_labels_are_refused():
     y = np.zeros((4, 2), dtype=int)
     data = datasets.Dataset("many", np.zeros((4, 1)), y, ["a", "b"], ("x0",))
@@ -58,6 +73,10 @@ def test_a_fit_in_a_subprocess_gives_the_same_model(iris):
         if key != "bytes":  # times in the history differ
             assert apart[key] == pytest.approx(value), key
     assert apart["error"] == iris.error(here.predict(iris.X_test))
+    losses = measure.row_losses(here.model, iris.X_test, iris.y_test)
+    assert (apart["log_loss"], apart["log_loss_se"]) == pytest.approx(
+        (losses.mean(), losses.std() / np.sqrt(38))
+    )
     assert apart["seconds"] > 0
 
 

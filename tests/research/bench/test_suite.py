@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from directboost.research.bench import Results, Run, Suite, check, growth, quality, suite
+from directboost.research.bench import Results, Run, Suite, check, growth, pairs, quality, suite
 from directboost.research.bench import speed as hinge
 from directboost.research.bench.growth import Size, SizeGrid
 
@@ -40,6 +40,44 @@ def test_one_part(tmp_path, terms):
     assert results.plots == []
 
 
+@pytest.mark.usefixtures("tiny", "no_subprocesses")
+def test_pairs(tmp_path, terms, monkeypatch):
+    """Partial tables are shown as they are measured; the targets stand at the end."""
+    monkeypatch.setattr(pairs, "NUS", (0.1, 0.03))
+    monkeypatch.setattr(suite.two_classes, "_explainable", lambda parts, limit, terms: None)
+    results, shown = Results(tmp_path), []
+    asked = Suite(names=["iris", "breast_cancer"], parts=["pairs"], threads=1, repeats=1)
+    Run(asked, results, terms, shown.append).all()
+    kinds = ("errors", "log_losses", "sizes", "times", "resources")
+    one = ["pairs", *(f"pair_{kind}" for kind in kinds)]
+    assert [table.name for table in shown] == [*one, *one, "two_classes"]
+    assert [row["dataset"] for row in shown[6].rows] == ["breast_cancer"] * 4
+    assert list(results.tables) == [*one, "two_classes", "pair_targets"]
+    assert [row["dataset"] for row in results.tables["pair_times"].rows] == [
+        "iris",
+        "breast_cancer",
+    ]
+    assert [row["dataset"] for row in results.tables["two_classes"].rows] == ["breast cancer"]
+    verdicts = {row["target"]: row for row in results.tables["pair_targets"].rows}
+    assert verdicts["path relative to a single fit"]["required_on"].endswith(" of 2")
+    assert verdicts["seconds on covtype at nu = 0.01"]["verdict"] == "not measured"
+
+
+def test_an_interrupted_run_keeps_what_was_measured(tmp_path, terms, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pairs, "NUS", (0.1,))
+    monkeypatch.setattr(suite.pair_costs, "compare_times", interrupt)
+    results = Results(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        Run(Suite(names=["iris"], parts=["pairs"], threads=1, repeats=1), results, terms).all()
+    assert list(results.tables) == [
+        *("pairs", "pair_errors", "pair_log_losses", "pair_sizes", "pair_targets")
+    ]
+    assert (tmp_path / "pairs.csv").read_text().count("iris") == 4
+
+
 def test_what_runs_by_default(tmp_path, monkeypatch):
     monkeypatch.delenv("DIRECTBOOST_DATA", raising=False)
     assert Suite().chosen_names() == ["digits"]
@@ -52,6 +90,17 @@ def test_what_runs_by_default(tmp_path, monkeypatch):
     assert Suite(quick=True).chosen_names() == ["digits"]
     assert Suite(quick=True).chosen_parts() == ("speed", "quality", "growth")
     assert Suite(names=["other"], quick=True).chosen_names() == ["other"]
+    assert Suite().chosen_names(pairs.SETS) == ["digits", "letter", "usps"]
+    assert {"pairs", "dask"}.isdisjoint(Suite().chosen_parts())
+
+
+def test_problems_of_two_classes_follow_the_data_sets(tmp_path, monkeypatch):
+    monkeypatch.delenv("DIRECTBOOST_DATA", raising=False)
+    assert [problem.source for problem in Suite().chosen_problems()] == ["breast_cancer"]
+    assert Suite(quick=True).chosen_problems() == []
+    assert Suite(names=["iris"]).chosen_problems() == []
+    named = Suite(names=["letter", "covtype"]).chosen_problems()
+    assert [problem.source for problem in named] == ["letter", "covtype"]
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,28 @@ def split_parts(data: Dataset) -> Parts:
     return Parts(data.name, *data.train, *data.test)
 
 
+def row_losses(model: Any, X: Any, y: Any) -> Any:
+    """Return the log loss of every row: minus the logarithm of the probability of its class."""
+    true_class = model.classes_ == y[:, None]
+    own = np.where(true_class, model.predict_proba(X), 0.0).sum(axis=1)
+    return -np.log(np.maximum(own, np.finfo(np.float64).eps))
+
+
+def mean_and_error(values: Any) -> tuple[float, float]:
+    """Return the mean of some values and its standard error."""
+    return float(np.mean(values)), float(np.std(values) / np.sqrt(values.size))
+
+
 def warm_up(methods: Iterable[Method], X: Any, y: Any) -> None:
-    """Fit all methods on 200 rows, so that imports and first calls are not measured."""
-    rows = np.random.default_rng(0).permutation(y.size)[:200]
+    """Fit all methods on few rows and features, so that imports and first calls are not measured.
+
+    These are 200 rows, and 50 features if there are more.
+    """
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(y.size)[:200]
+    few = np.ascontiguousarray(X[rows][:, np.sort(rng.permutation(X.shape[1])[:50])])
     for method in methods:
-        method.fit(X[rows], y[rows]).predict(X[rows])
+        method.fit(few, y[rows]).predict(few)
 
 
 def interleave(calls: Mapping[str, Callable[[], T]], repeats: int) -> dict[str, tuple[float, T]]:
@@ -181,9 +198,16 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     before, started = peak_bytes(), time.perf_counter()
     method.fit(X, y)
     seconds, peak = time.perf_counter() - started, peak_bytes() - before
-    predictions = method.predict(np.load(folder / "X_test.npy"))
-    error = float(np.mean(predictions != np.load(folder / "y_test.npy")))
-    return {**method.figures(), "error": error, "seconds": seconds, "peak": peak}
+    X_test, y_test = np.load(folder / "X_test.npy"), np.load(folder / "y_test.npy")
+    log_loss, log_loss_se = mean_and_error(row_losses(method.model, X_test, y_test))
+    return {
+        **method.figures(),
+        "error": float(np.mean(method.predict(X_test) != y_test)),
+        "log_loss": log_loss,
+        "log_loss_se": log_loss_se,
+        "seconds": seconds,
+        "peak": peak,
+    }
 
 
 def exit_with_parent(parent: int) -> None:
@@ -200,7 +224,8 @@ def exit_with_parent(parent: int) -> None:
 def compare_methods(methods: Sequence[Method], parts: Parts, terms: Terms) -> list[dict[str, Any]]:
     """Fit all methods; return time, test error, size and speed of prediction of each."""
     repeats = terms.repeats if parts.small else 1
-    terms.say(f"{parts.name}: {len(methods)} methods, {repeats} fits each")
+    which = methods[0].name if len(methods) == 1 else f"{len(methods)} methods"
+    terms.say(f"{parts.name}: {which}, {repeats} fits each")
     warm_up(methods, parts.X, parts.y)
     calls = {m.name: (lambda m=m: m.fit(parts.X, parts.y)) for m in methods}
     timed = interleave(calls, repeats)

@@ -3,15 +3,20 @@
 import json
 import pickle
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from ... import DirectBoostClassifier
+from ...callbacks import TimeLimit
 
 
 class Method(ABC):
@@ -82,33 +87,66 @@ class Method(ABC):
 
 
 class DirectBoost(Method):
-    """directboost with its defaults, except for nu, the gap and the given choices."""
+    """directboost with its defaults, except for nu, the gap and the given choices.
+
+    A fit that takes longer than `limit` seconds is stopped; its figures tell that its gap has not
+    been reached.
+    """
 
     package = "directboost"
 
-    def __init__(self, threads: int, nu: float = 0.01, tol: float = 0.01, **choices: Any) -> None:
-        super().__init__(threads, nu=nu, tol=tol, **choices)
+    def __init__(
+        self,
+        threads: int,
+        nu: float = 0.01,
+        tol: float = 0.01,
+        limit: float | None = None,
+        **choices: Any,
+    ) -> None:
+        super().__init__(threads, nu=nu, tol=tol, limit=limit, **choices)
         self.name = f"directboost, gap {100.0 * tol:g} %"
 
     def build(self) -> DirectBoostClassifier:
         """Return the unfitted estimator."""
-        return DirectBoostClassifier(n_jobs=self.threads, **self.choices)
+        choices = {**self.choices, "n_jobs": self.threads}
+        limit = choices.pop("limit")
+        if limit is not None:
+            choices["callbacks"] = TimeLimit(limit)
+        return DirectBoostClassifier(**choices)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to the given arrays; a gap that is not reached is a figure, not a warning."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return super().fit(X, y)
 
     def shape(self) -> tuple[list[int], int]:
         """Count threshold and feature of every stump, and the non-zero weights.
 
-        The constant classifier counts as a split too, with feature -1.
+        A product consists of two stumps. The constant classifier counts as a split too, with
+        feature -1.
         """
-        features = [getattr(learner, "feature", -1) for learner in self.model.learners_]
+        features = [f for learner in self.model.learners_ for f in learner.features or (-1,)]
         stumps = sum(feature >= 0 for feature in features)
         return features, 2 * stumps + int(np.count_nonzero(self.model.coef_))
 
+    def table_bytes(self) -> int:
+        """Return the size of the tables that `to_c` writes, in single precision."""
+        with TemporaryDirectory() as folder:
+            header = self.model.to_c(Path(folder, "model.h"), dtype="float32")
+            (size,) = re.findall(r"table bytes +(\d+)", header.read_text())
+        return int(size)
+
     def figures(self) -> dict[str, Any]:
-        """Return the figures that the tables show, including the certified gap."""
+        """Return the figures that the tables show, including the certified gap.
+
+        Rules are the weak classifiers except the constant.
+        """
         certificate = self.model.certificate_
         return {
             **super().figures(),
             "features": self.model.n_features_used_,
+            "rules": sum(bool(learner.features) for learner in self.model.learners_),
             "gap": certificate.relative_gap,
             "converged": certificate.converged,
         }
@@ -143,10 +181,46 @@ class LightGBM(Method):
         leaves = sum(len(line.split()) for line in _lines(text, "leaf_value"))
         return features, 2 * len(features) + leaves
 
+    def table_bytes(self) -> int:
+        """Return the size of the trees as arrays of nodes in C, in single precision.
+
+        A node has a feature, a threshold and its two children within the tree, in the smallest
+        types that hold them; a tree has the number of its first node. A tree without a split gets
+        one with equal leaves.
+        """
+        text = self.texts()["text"].decode()
+        features = [int(f) for line in _lines(text, "split_feature") for f in line.split()]
+        nodes = [max(int(leaves) - 1, 1) for leaves in _lines(text, "num_leaves")]
+        feature = np.min_scalar_type(max(features, default=0)).itemsize
+        child = np.min_scalar_type(-max(nodes) - 1).itemsize
+        first = np.min_scalar_type(sum(nodes[:-1])).itemsize
+        return sum(n * (feature + 4 + 2 * child) + first + 4 * (n + 1) for n in nodes)
+
     def stages(self, X: Any) -> Iterator[tuple[int, Any]]:
         """Truncate the model after increasing numbers of rounds."""
         for rounds, splits in _rounds(self, self.model.n_estimators):
             yield splits, self.model.predict(X, num_iteration=rounds)
+
+
+class LightGBMDepth2(LightGBM):
+    """LightGBM with trees of at most two splits in a row: a sum of functions of two features."""
+
+    def __init__(self, threads: int, rate: float = 0.1, rounds: int = 500) -> None:
+        super().__init__(threads, rounds)
+        self.choices = {"rate": rate, "rounds": rounds}
+        self.name = f"LightGBM depth 2, {rounds}"
+
+    def build(self) -> Any:
+        """Return the unfitted estimator."""
+        import lightgbm
+
+        return lightgbm.LGBMClassifier(
+            n_estimators=self.rounds,
+            max_depth=2,
+            learning_rate=self.choices["rate"],
+            n_jobs=self.threads,
+            verbose=-1,
+        )
 
 
 class XGBoost(Method):
@@ -243,27 +317,35 @@ class AdaBoost(Method):
 
 
 class ExplainableBoosting(Method):
-    """EBM without interactions, otherwise with its defaults."""
+    """EBM with a number of interactions, or with its defaults if `interactions` is None."""
 
-    name = "EBM, no interactions"
     package = "interpret"
+
+    def __init__(self, threads: int, interactions: int | None = 0) -> None:
+        super().__init__(threads, interactions=interactions)
+        self.name = "EBM" if interactions is None else f"EBM, {interactions or 'no'} interactions"
 
     def build(self) -> Any:
         """Return the unfitted estimator."""
         from interpret.glassbox import ExplainableBoostingClassifier
 
-        return ExplainableBoostingClassifier(interactions=0, n_jobs=self.threads)
+        interactions = self.choices["interactions"]
+        choices = {} if interactions is None else {"interactions": interactions}
+        return ExplainableBoostingClassifier(n_jobs=self.threads, **choices)
 
     def shape(self) -> tuple[list[int], int]:
-        """Count the cuts between bins of different scores, and one row of scores per bin."""
+        """Count the cuts between bins of different scores, and a row of scores per bin or cell."""
         features, stored = [], 0
-        for (feature,), scores in zip(
-            self.model.term_features_, self.model.term_scores_, strict=True
-        ):
-            inner = scores[1:-1].reshape(scores.shape[0] - 2, -1)  # without missing and unknown
-            cuts = int(np.any(np.diff(inner, axis=0) != 0.0, axis=1).sum())
-            features += [int(feature)] * cuts
-            stored += 1 + cuts + (cuts + 1) * inner.shape[1] if cuts else 0
+        for term, scores in zip(self.model.term_features_, self.model.term_scores_, strict=True):
+            cells = 1
+            inner = scores[(slice(1, -1),) * len(term)]  # without missing and unknown
+            for axis in range(len(term)):
+                changes = np.moveaxis(np.diff(inner, axis=axis) != 0.0, axis, 0)
+                cuts = int(changes.reshape(changes.shape[0], -1).any(axis=1).sum())
+                features += [int(term[axis])] * cuts
+                stored += 1 + cuts if cuts else 0
+                cells *= cuts + 1
+            stored += cells * scores[(0,) * len(term)].size if cells > 1 else 0
         return features, stored
 
 
@@ -287,5 +369,8 @@ def _staged(method: Method, X: Any) -> Iterator[tuple[int, Any]]:
 
 METHODS: dict[str, type[Method]] = {
     cls.__name__: cls
-    for cls in (DirectBoost, LightGBM, XGBoost, HistGradientBoosting, AdaBoost, ExplainableBoosting)
+    for cls in (
+        *(DirectBoost, LightGBM, LightGBMDepth2, XGBoost, HistGradientBoosting, AdaBoost),
+        ExplainableBoosting,
+    )
 }

@@ -119,16 +119,17 @@ def choose_nu(parts: Parts, terms: Terms) -> float:
     for nu in NUS:
         wrong = [
             _wrong(DirectBoost(terms.threads, nu, TOL), parts, fit, check)
-            for fit, check in _folds(parts)
+            for fit, check in validation_folds(parts, 5)
         ]
         errors.append(float(np.mean(wrong)))
         terms.say(f"{parts.name}: nu {nu:g}, validation error {errors[-1]:.4f}")
     return NUS[int(np.argmin(errors))]
 
 
-def _folds(parts: Parts) -> Any:
+def validation_folds(parts: Parts, count: int) -> Any:
+    """Return folds of the training rows, or one split with a fifth of them on large data."""
     if parts.small:
-        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        folds = StratifiedKFold(count, shuffle=True, random_state=0)
         return folds.split(parts.X, parts.y)
     return StratifiedShuffleSplit(1, test_size=0.2, random_state=0).split(parts.X, parts.y)
 

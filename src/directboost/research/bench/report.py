@@ -120,7 +120,8 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, table: Table) -> None:
-        """Add or replace a table, and write its CSV file."""
+        """Add a table at the end, or replace and move it there, and write its CSV file."""
+        self.tables.pop(table.name, None)
         self.tables[table.name] = table
         write_csv(self.folder / f"{table.name}.csv", table.rows)
 

@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import Array, Ints
-from ...callbacks import TimeLimit
 from .measure import Parts, Terms, compare_methods, fit_in_subprocess, interleave, warm_up
 from .methods import DirectBoost, LightGBM
 from .report import Column, Row, Table
@@ -89,8 +88,7 @@ def hinge_table(rows: list[Row]) -> Table:
 
 def measure_hinge(parts: Parts, terms: Terms) -> list[Row]:
     """Fit directboost, then solve the linear program on its strongest stumps."""
-    limit = TimeLimit(_LIMIT)
-    ours = DirectBoost(terms.threads, HINGE_NU, TOL, loss="hinge", penalty="l1", callbacks=limit)
+    ours = DirectBoost(terms.threads, HINGE_NU, TOL, _LIMIT, loss="hinge", penalty="l1")
     warm_up([ours], parts.X, parts.y)
     terms.say(f"{parts.name}: hinge loss")
     seconds, _ = interleave({"ours": lambda: ours.fit(parts.X, parts.y)}, terms.repeats)["ours"]

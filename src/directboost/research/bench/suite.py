@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from ...datasets import available, load
-from . import growth
+from . import growth, pair_costs, pairs, targets, two_classes
 from .measure import Terms, split_parts
 from .quality import equal_table, measure_quality, quality_table
 from .report import Results, Row, Table, plot_errors, plot_gaps, write_csv
@@ -14,7 +14,8 @@ from .speed import hinge_table, measure_hinge, measure_speed, speed_table
 
 PARTS = ("speed", "quality", "growth", "hinge", "memory")
 QUICK_PARTS = ("speed", "quality", "growth")
-ALL_PARTS = (*PARTS, "dask")  # the last one runs on request only: it needs an extra of its own
+# The last two run on request only: pairs take longest, and Dask needs an extra of its own.
+ALL_PARTS = (*PARTS, "pairs", "dask")
 _DEFAULT = (
     *("digits", "satimage", "pendigits", "letter", "optdigits"),
     *("usps", "isolet", "mnist", "covtype"),
@@ -30,8 +31,8 @@ class Suite:
     names : sequence of str
         Data sets; if empty, those of the standard list that are available.
     parts : sequence of str
-        Some of "speed", "quality", "growth", "hinge", "memory", "dask"; if empty, all except
-        "dask".
+        Some of "speed", "quality", "growth", "hinge", "memory", "pairs", "dask"; if empty, all
+        except the last two.
     threads : int
         Number of threads of all methods.
     repeats : int
@@ -49,12 +50,19 @@ class Suite:
     quick: bool = False
     limit: float = 120.0
 
-    def chosen_names(self) -> list[str]:
-        """Return the data sets to run on."""
+    def chosen_names(self, standard: Sequence[str] = _DEFAULT) -> list[str]:
+        """Return the data sets to run on; `standard` are those that need not be named."""
         if self.names:
             return list(self.names)
         here = available()
-        return [name for name in _DEFAULT[: 1 if self.quick else None] if name in here]
+        return [name for name in standard[: 1 if self.quick else None] if name in here]
+
+    def chosen_problems(self) -> list[two_classes.Problem]:
+        """Return the problems of two classes whose data set is named, or available."""
+        if self.quick:
+            return []
+        here = self.names or available()
+        return [problem for problem in two_classes.PROBLEMS if problem.source in here]
 
     def chosen_parts(self) -> Sequence[str]:
         """Return the parts to run."""
@@ -63,11 +71,15 @@ class Suite:
 
 @dataclass
 class Run:
-    """A running benchmark."""
+    """A running benchmark.
+
+    `show` is called with the partial tables of long parts, as soon as their rows are measured.
+    """
 
     suite: Suite
     results: Results
     terms: Terms
+    show: Callable[[Table], None] = lambda table: None
     curves: dict[str, Any] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
 
@@ -87,6 +99,8 @@ class Run:
         if "memory" in parts:
             rows = growth.measure_memory(growth.MEMORY, self.terms)
             self._put(growth.memory_table, rows)
+        if "pairs" in parts:
+            self._pairs()
         if "dask" in parts:
             self._dask()
         self._draw()
@@ -102,6 +116,30 @@ class Run:
             self._put(quality_table, found.rows)
             self._put(equal_table, [found.equal])
             self.curves[name] = found.curves
+
+    def _pairs(self) -> None:
+        """Measure pairs on one data set after the other, then on two classes."""
+        for name in self.suite.chosen_names(pairs.SETS):
+            parts = pairs.limit_rows(split_parts(load(name)))
+            models = pairs.measure_models(parts, self.terms)
+            self._put_pairs(pairs.pairs_table, models.rows)
+            self._put_pairs(pairs.errors_table, [models.errors])
+            self._put_pairs(pairs.log_losses_table, [models.log_losses])
+            self._put_pairs(pairs.sizes_table, [models.sizes])
+            times = pair_costs.compare_times(parts, models.timed, self.terms)
+            self._put_pairs(pair_costs.times_table, [times])
+            resources = pair_costs.measure_resources(parts, times, self.terms)
+            self._put_pairs(pair_costs.resources_table, [resources])
+        for problem in self.suite.chosen_problems():
+            parts = two_classes.make_problem(problem, split_parts(load(problem.source)))
+            found = two_classes.measure_two_classes(parts, self.suite.limit, self.terms)
+            self._put_pairs(two_classes.two_classes_table, [found])
+
+    def _put_pairs(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
+        """Add and show rows about pairs, and rewrite their table and that of the targets."""
+        self._put(form, rows)
+        self.results.put(targets.targets_table(self.rows))
+        self.show(form([*rows]))
 
     def _dask(self) -> None:
         """Measure fits on Dask, and compare them with the cost model."""
