@@ -97,7 +97,7 @@ class RowSample:
             self.rows, self.scale = _stratified_rows(groups, size, seed)
             self.n = int(self.rows.size)
         self._position: dict[int, int] = {}  # of a feature in _codes
-        self._codes: Ints = np.empty((0, self.n), dtype=np.uint8)
+        self._codes: Ints = np.empty((0, 0), dtype=np.uint8)
 
     def take(self, array: Scores) -> Scores:
         """Return the sampled rows of an array, multiplied by `scale`."""
@@ -164,7 +164,8 @@ class RowSample:
         filled = len(self._position)
         if filled + len(features) > self._codes.shape[0]:
             grown = np.empty((2 * filled + len(features), self.n), dtype=dtype)
-            grown[:filled] = self._codes[:filled]
+            if filled:
+                grown[:filled] = self._codes[:filled]
             self._codes = grown
         for position, f in enumerate(features, start=filled):
             self._codes[position] = self.pick(self._binned.codes_of(f))
