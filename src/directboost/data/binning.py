@@ -1,12 +1,12 @@
 """Binning of X into codes, and the dictionary of stumps on these codes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Numbers, Scores, as_csc, is_sparse
-from ..kernels import encode, find_cuts, list_codes
+from ..kernels import add_tables, encode, find_cuts, histograms, list_codes
 from ..kernels.step_functions import (
     CATEGORICAL,
     ORDERED,
@@ -40,8 +40,35 @@ class ColumnWeights:
     rows: Array
 
 
+class CodedFeatures:
+    """Sums over the bins of features and their scores, from a matrix of codes.
+
+    A subclass has the attributes `codes`, `n_bins` and `sparse` of `BinnedData`.
+    """
+
+    codes: Any
+    n_bins: Any
+    sparse: Any
+
+    def codes_of(self, feature: int, rows: Ints | None = None) -> Ints:
+        """Return the codes of one feature, of all rows (m,) or of the given ones."""
+        codes = codes_of(self.codes, self.sparse, feature)
+        return codes if rows is None else codes[rows]
+
+    def sums(self, features: Ints, A: Scores, team: Team | None = None) -> Array:
+        """Return the sums of the rows of A (m, k) over the bins of the features, (all bins, k)."""
+        n_bins = np.ascontiguousarray(self.n_bins[features], dtype=np.int32)
+        return histograms(self.codes, features, n_bins, A, team, self.sparse)
+
+    def add_scores(
+        self, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
+    ) -> None:
+        """Add the tables (n_bins, k) of the features to the scores F (m, k), in place."""
+        add_tables(self.codes, features, tables, F, team, self.sparse)
+
+
 @dataclass(frozen=True)
-class BinnedData:
+class BinnedData(CodedFeatures):
     """Codes of all features, and the stumps on these codes.
 
     Conventions. Feature f has ``n_bins[f]`` codes; a missing value has the last code. Its stumps
@@ -116,14 +143,6 @@ class BinnedData:
         """Return the responses +1 and -1 of one stump to the training rows, (m,)."""
         right = side(int(self.n_bins[feature]), int(self.kinds[feature]), threshold)
         return np.where(right[self.codes_of(feature)], float(polarity), -float(polarity))
-
-    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes | None]:
-        """Return the codes of all features, dense and sparse."""
-        return self.codes, self.sparse
-
-    def codes_of(self, feature: int) -> Ints:
-        """Return the codes of all rows of one feature, (m,)."""
-        return codes_of(self.codes, self.sparse, feature)
 
     def stumps_of(self, learners: list[Learner], rows: Array) -> ColumnWeights:
         """Return learners with weights (n, k) as columns of these codes, without duplicates.

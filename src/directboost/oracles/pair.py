@@ -1,6 +1,6 @@
 """Exact pricing of all stumps and all products of two stumps: ``learner="pair"``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,10 +12,11 @@ from ..data.binning import BinnedData, ColumnWeights, bin_features
 from ..data.interactions import by_column, check_interactions, pairs_of
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
-from ..kernels import price_pairs
+from ..kernels import add_tables, histograms, price_pairs
 from ..kernels.reference.pairs import best_products, edges_of_pair
 from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
+from ..kernels.threads import Team
 from ..model.learners import Constant, Learner, Product, WeakClassifier
 from ..model.names import default_names
 from ..penalties import L1, Penalty
@@ -32,6 +33,10 @@ _PARTIAL_CALLS = 3  # calls in a row that do so
 _PARTS, _LEAST_PAIRS = 16, 2000  # share of the pairs that they price, and the least number
 _DIGEST = 1000  # entries by which coefficients are recognised
 _TERMS = 9  # the edges of a product are T - 2 R - 2 K + 4 P: nine times the size of a sum
+
+_PACKED, _CELLS = 8, 256  # products whose codes share a byte, and the values of the byte
+_BITS = (np.arange(_CELLS)[:, None] >> np.arange(_PACKED) & 1).astype(np.float64)
+_ROWS_AT_ONCE = 64  # bytes per row that are processed together
 
 
 class _Key(NamedTuple):
@@ -67,12 +72,19 @@ class PairFeatures:
         self.costs: list[float] = feature_costs.tolist()
         self._products: list[_Key] = []
         self._numbers: dict[_Key, int] = {}
-        rows = binned.codes.shape[0]
-        self._codes = binned.codes  # of the stumps, then of the products in `_rows`
-        self._rows: dict[int, int] = {}  # row of every product whose codes are stored
-        self._free: list[int] = []  # rows without a product
-        places = None if binned.sparse is None else binned.sparse.places
-        self._places = np.arange(rows, dtype=np.int32) if places is None else places
+        self._slots: dict[int, int] = {}  # of the products whose codes are stored
+        self._free: list[int] = []  # slots without a product
+        self._packed = np.zeros((0, binned.n_rows), dtype=np.uint8)  # eight slots in a row
+
+    @property
+    def codes(self) -> Ints:
+        """Codes of the features of the data and of the constant."""
+        return self.stumps.codes
+
+    @property
+    def sparse(self) -> SparseCodes | None:
+        """Sparse codes of the features of the data."""
+        return self.stumps.sparse
 
     @property
     def n_rows(self) -> int:
@@ -105,64 +117,92 @@ class PairFeatures:
                 self.costs.append(cost)
         return [self._numbers[key] for key in keys]
 
-    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes]:
-        """Return the codes of the stumps and of the given products, (rows of codes, m).
+    def sums(self, features: Ints, A: Scores, team: Team | None = None) -> Array:
+        """Return the sums of the rows of A (m, k) over the bins of the features, (all bins, k)."""
+        is_product = features >= self.stumps.n_bins.size
+        ends = np.cumsum(self.n_bins[features])
+        out = np.empty((int(ends[-1]) if ends.size else 0, A.shape[1]))
+        of_product = np.repeat(is_product, self.n_bins[features])
+        out[~of_product] = self.stumps.sums(features[~is_product], A, team)
+        last = ends[is_product] - 1
+        for chosen, rows, slots in self._groups(features[is_product]):
+            bins = np.full(rows.size, _CELLS, dtype=np.int32)
+            cells = histograms(self._packed, rows, bins, A, team).reshape(rows.size, _CELLS, -1)
+            agree = (_BITS.T @ cells).reshape(-1, A.shape[1])[slots]
+            out[last[chosen]] = agree
+            out[last[chosen] - 1] = cells.sum(axis=1)[slots // _PACKED] - agree
+        return out
 
-        Codes of products are computed when they are first needed, and dropped when there are too
-        many others. `SparseCodes.places` is the row of every feature.
+    def add_scores(
+        self, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
+    ) -> None:
+        """Add the tables (n_bins, k) of the features to the scores F (m, k), in place."""
+        is_product = features >= self.stumps.n_bins.size
+        stumps, places = np.flatnonzero(~is_product).tolist(), np.flatnonzero(is_product)
+        self.stumps.add_scores(features[~is_product], [tables[i] for i in stumps], F, team)
+        if not places.size:
+            return
+        two = np.array([tables[i] for i in places.tolist()])
+        for chosen, rows, slots in self._groups(features[places]):
+            change = np.zeros((rows.size * _PACKED, F.shape[1]))
+            change[slots] = two[chosen, 1] - two[chosen, 0]
+            cells = _BITS @ change.reshape(rows.size, _PACKED, -1)
+            np.add.at(cells, slots // _PACKED, two[chosen, 0][:, None])
+            add_tables(self._packed, rows, list(cells), F, team)
+
+    def _groups(self, products: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Store the products; yield them in groups: their places, rows and slots in these rows."""
+        self._store(products.tolist())
+        slots = np.array([self._slots[product] for product in products.tolist()], dtype=np.int64)
+        rows, row = np.unique(slots // _PACKED, return_inverse=True)
+        for first in range(0, rows.size, _ROWS_AT_ONCE):
+            chosen = np.flatnonzero((row >= first) & (row < first + _ROWS_AT_ONCE))
+            own = rows[first : first + _ROWS_AT_ONCE].astype(np.int32)
+            yield chosen, own, (row[chosen] - first) * _PACKED + slots[chosen] % _PACKED
+
+    def _store(self, products: list[int]) -> None:
+        """Compute the codes of new products; drop others if they are more than these.
+
+        The codes of eight products are the bits of one byte.
         """
-        products = [f for f in features if f >= self.stumps.n_bins.size]
-        new = [f for f in products if f not in self._rows]
-        if new:
-            self._store(products, new)
-        count, own = len(self._products), self.stumps.sparse
-        places = np.full(self.stumps.n_bins.size + count, -1, dtype=np.int32)
-        places[: self._places.size] = self._places
-        places[list(self._rows)] = list(self._rows.values())
-        if own is None:
-            none = np.zeros(0, dtype=self._codes.dtype)
-            own = SparseCodes(
-                most_common=np.full(self.stumps.n_bins.size, -1, dtype=np.int32),
-                starts=np.zeros(1, dtype=np.int64), rows=none.astype(np.uint16), codes=none,
-            )  # fmt: skip
-        dense = np.full(count, -1, dtype=np.int32)
-        most_common = np.concatenate([own.most_common, dense])
-        return self._codes, replace(own, most_common=most_common, places=places)
-
-    def _store(self, products: list[int], new: list[int]) -> None:
-        """Compute the codes of new products, and drop those of others that are not needed."""
-        first = self.stumps.codes.shape[0]
-        if len(self._rows) + len(new) > 2 * len(products):
+        new = [product for product in products if product not in self._slots]
+        if new and len(self._slots) + len(new) > 2 * len(products):
             needed = set(products)
-            for product in [f for f in self._rows if f not in needed]:
-                self._free.append(self._rows.pop(product))
-        if len(new) > len(self._free):
-            filled = self._codes.shape[0]
-            more = max(len(new) - len(self._free), (filled - first) // 4)
-            grown = np.empty((filled + more, self.n_rows), self._codes.dtype)
-            grown[:filled] = self._codes
-            self._free += range(filled + more - 1, filled - 1, -1)
-            self._codes = grown
-            self.stumps = replace(self.stumps, codes=grown[:first])
+            for product in [f for f in self._slots if f not in needed]:
+                self._free.append(self._slots.pop(product))
+        missing = len(new) - len(self._free)
+        if missing > 0:
+            filled = self._packed.shape[0]
+            more = max(-(-missing // _PACKED), filled // 4)
+            empty = np.zeros((more, self.n_rows), dtype=np.uint8)
+            self._packed = np.concatenate([self._packed, empty])
+            self._free += range(filled * _PACKED, (filled + more) * _PACKED)
+        self._free.sort(reverse=True)
         for product in new:
-            self._rows[product] = self._free.pop()
-            self._codes[self._rows[product]] = self._agreement(product)
+            slot = self._slots[product] = self._free.pop()
+            row, bit = divmod(slot, _PACKED)
+            self._packed[row] &= np.uint8(~(1 << bit) & 0xFF)
+            self._packed[row] |= self._agreement(product).astype(np.uint8) << np.uint8(bit)
 
-    def _agreement(self, product: int) -> Bools:
-        """Return where the two stumps of a product agree, (m,)."""
+    def _agreement(self, product: int, rows: Ints | slice = slice(None)) -> Bools:
+        """Return where the two stumps of a product agree, for all rows (m,) or the given ones."""
         bins, key = self.bins, self._products[product - self.stumps.n_bins.size]
         sides = [
-            side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)[bins.codes[:, f]]
+            side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)[bins.codes[rows, f]]
             for f, threshold in ((key.one, key.threshold), (key.other, key.other_threshold))
         ]
         return np.equal(*sides)
 
-    def codes_of(self, feature: int) -> Ints:
-        """Return the codes of all rows of one feature or product, (m,)."""
+    def codes_of(self, feature: int, rows: Ints | None = None) -> Ints:
+        """Return the codes of one feature or product, of all rows (m,) or of the given ones."""
         if feature < self.stumps.n_bins.size:
-            return self.stumps.codes_of(feature)
-        row = self._rows.get(feature)
-        return self._agreement(feature).astype(np.uint8) if row is None else self._codes[row]
+            return self.stumps.codes_of(feature, rows)
+        which = slice(None) if rows is None else rows
+        slot = self._slots.get(feature)
+        if slot is None:
+            return self._agreement(feature, which).astype(np.uint8)
+        row, bit = divmod(slot, _PACKED)
+        return np.asarray(self._packed[row, which] >> np.uint8(bit) & np.uint8(1))
 
     def n_thresholds(self, feature: int) -> int:
         """Return the number of thresholds of a feature; 1 for a product."""
@@ -313,7 +353,6 @@ class PairOracle(BinnedOracle):
 
     def _priced(self, A: Scores, penalty: Penalty, rule: str, which: Ints | None) -> Pricing:
         """Price the stumps, the constant, and the products of some pairs, or of all pairs."""
-        self._stumps.binned = self.binned.stumps  # whose codes move when products are stored
         stumps = self._stumps.price(A, penalty, rule)
         pairs, costs = self._pairs, self._pair_costs
         if which is not None:

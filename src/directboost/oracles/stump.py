@@ -82,9 +82,8 @@ class BinnedOracle(Oracle):
         polarity: Ints = np.ones(n, np.int8)
         if penalty.p in NATIVE_NORMS:
             q, costs = NATIVE_NORMS[penalty.p], np.asarray(self.costs, dtype=np.float64)
-            codes, sparse = data.stored(range(n))
             best, threshold, polarity = price(
-                codes, data.n_bins, data.kinds, A, q, costs, self._team, sparse
+                data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
             )
             without_kernel = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
         for f, E in self._edges(without_kernel, A):
@@ -95,16 +94,15 @@ class BinnedOracle(Oracle):
 
     def _edges(self, features: Ints, A: Scores) -> Iterator[tuple[int, Array]]:
         """Yield every feature with the edges of its thresholds, (n_thresholds, k)."""
-        data = self.binned
-        codes, lists = data.stored(features.tolist())
+        data, lists = self.binned, self.binned.sparse
         places = features if lists is None or lists.places is None else lists.places[features]
         for f, place in zip(features[places >= 0].tolist(), places[places >= 0], strict=True):
-            yield f, edges(codes[place], int(data.n_bins[f]), int(data.kinds[f]), A)
+            yield f, edges(data.codes[place], int(data.n_bins[f]), int(data.kinds[f]), A)
         sparse = features[places < 0]
         for first in range(0, sparse.size, _GROUP):
             group = sparse[first : first + _GROUP]
             n_bins = data.n_bins[group]
-            sums = histograms(codes, group, n_bins, A, self._team, lists)
+            sums = histograms(data.codes, group, n_bins, A, self._team, lists)
             parts = np.split(sums, np.cumsum(n_bins)[:-1])
             for f, part in zip(group.tolist(), parts, strict=True):
                 yield f, edges_of(part, int(data.kinds[f]))

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints, Scores
-from ..data.binning import ColumnWeights, bin_features
+from ..data.binning import CodedFeatures, ColumnWeights, bin_features
 from ..data.validation import check_count, check_number, check_share
 from ..kernels.step_functions import CATEGORICAL, ORDERED, n_thresholds, side
 from ..model.learners import Constant, WeakClassifier
@@ -23,7 +23,7 @@ MOST_LEAVES = 256
 _LEAST_GAIN = 1e-6  # least share of the squares of A that a split explains; less is rounding error
 
 
-class LeafFeatures:
+class LeafFeatures(CodedFeatures):
     """Growing list of trees as binned features: a tree is categorical, its leaves are the levels.
 
     Feature 0 is the constant classifier, with two bins and all codes 1; its only threshold is +1
@@ -38,6 +38,7 @@ class LeafFeatures:
     """
 
     constant = 0
+    sparse = None
     dictionary = "generated columns"
 
     def __init__(self, n_rows: int, feature_costs: Array) -> None:
@@ -88,14 +89,6 @@ class LeafFeatures:
         self._trees.append(tree)
         self.costs.append(cost)
         return self.n_features
-
-    def stored(self, features: Sequence[int]) -> tuple[Ints, None]:
-        """Return `codes`; no tree is sparse."""
-        return self.codes, None
-
-    def codes_of(self, feature: int) -> Ints:
-        """Return the leaf of every row in one tree, (m,)."""
-        return np.asarray(self._codes[feature])
 
     def n_thresholds(self, feature: int) -> int:
         """Return the number of thresholds of a tree."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array, Bools, Ints, Scores
 from ..data.binning import ColumnWeights
 from ..kernels.structs import SparseCodes
+from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
 
@@ -63,6 +64,11 @@ class BinnedFeatures(ColumnSource, Protocol):
     """Binned features whose thresholds are columns, as block descent needs them."""
 
     @property
+    def codes(self) -> Ints:
+        """Codes of the rows, (n, m), of all features, or of those that are stored there."""
+        ...
+
+    @property
     def n_bins(self) -> Ints:
         """Number of codes of every feature."""
         ...
@@ -73,19 +79,27 @@ class BinnedFeatures(ColumnSource, Protocol):
         ...
 
     @property
+    def sparse(self) -> SparseCodes | None:
+        """Lists for features with one code in most rows, or None."""
+        ...
+
+    @property
     def constant(self) -> int:
         """Index of the feature that is the constant classifier."""
         ...
 
-    def stored(self, features: Sequence[int]) -> tuple[Ints, SparseCodes | None]:
-        """Return the matrix of codes (rows of codes, m), and the sparse codes.
-
-        They contain the given features; `SparseCodes.places` says where, if it is not None.
-        """
+    def codes_of(self, feature: int, rows: Ints | None = None) -> Ints:
+        """Return the codes of one feature, of all rows (m,) or of the given ones."""
         ...
 
-    def codes_of(self, feature: int) -> Ints:
-        """Return the codes of all rows of one feature, (m,)."""
+    def sums(self, features: Ints, A: Scores, team: Team | None = None) -> Array:
+        """Return the sums of the rows of A (m, k) over the bins of the features, (all bins, k)."""
+        ...
+
+    def add_scores(
+        self, features: Ints, tables: list[Array], F: Scores, team: Team | None = None
+    ) -> None:
+        """Add the tables (n_bins, k) of the features to the scores F (m, k), in place."""
         ...
 
     def n_thresholds(self, feature: int) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
-from ..kernels import add_tables, histograms
 from ..kernels.step_functions import PRODUCT, apart, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
@@ -151,8 +150,7 @@ class FeatureColumns(Columns):
         """Return F in the given precision, (m, k)."""
         F = np.zeros((self.binned.n_rows, self._k), dtype=precision)
         features = np.array(self.features, dtype=np.int32)
-        codes, sparse = self.binned.stored(self.features)
-        add_tables(codes, features, self.tables(W), F, self.team, sparse)
+        self.binned.add_scores(features, self.tables(W), F, self.team)
         return F
 
     def means(self, W: StepCoefficients, weight: Array) -> Array:
@@ -165,8 +163,7 @@ class FeatureColumns(Columns):
             return out
         features, n_bins = np.array(self.features, dtype=np.int32), self.n_bins()
         share = (weight / weight.sum()).reshape(-1, 1)
-        codes, sparse = self.binned.stored(self.features)
-        sums = histograms(codes, features, n_bins, share, self.team, sparse)
+        sums = self.binned.sums(features, share, self.team)
         parts = apart(sums[:, 0], np.cumsum(n_bins))
         for feature, part, table in zip(self.features, parts, self.tables(W), strict=True):
             out[feature] = part @ table

@@ -1,12 +1,12 @@
 """Block descent on single columns, each of which is a feature with two bins."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import LEAST_SINGLE_WEIGHT, Array, Ints
+from ..data.binning import CodedFeatures
 from ..kernels.step_functions import ORDERED, n_thresholds
 from ..losses import Loss
 from ..margins import Margin
@@ -125,7 +125,7 @@ class ColumnBlockDescent(Solver):
         return descent
 
 
-class ColumnFeatures:
+class ColumnFeatures(CodedFeatures):
     """Columns with entries +1 and -1, each as a feature with one threshold.
 
     A column and its opposite are one feature, that of the column that was generated first.
@@ -145,6 +145,7 @@ class ColumnFeatures:
         Costs of the features.
     """
 
+    sparse = None
     constant = -1  # the constant has no special place: it is a column like the others
 
     def __init__(self, columns: DenseColumns) -> None:
@@ -186,9 +187,10 @@ class ColumnFeatures:
         """Number of features."""
         return len(self._names)
 
-    def stored(self, features: Sequence[int]) -> tuple[Ints, None]:
-        """Return the codes of all features, (n, m): 1 if the column is +1, otherwise 0."""
-        return self._codes[: self.n_features], None
+    @property
+    def codes(self) -> Ints:
+        """Codes of the rows: 1 if the column is +1, otherwise 0, (n, m)."""
+        return self._codes[: self.n_features]
 
     @property
     def n_bins(self) -> Ints:
@@ -207,10 +209,6 @@ class ColumnFeatures:
         pairs = zip(self.feature_of, self.sign_of, strict=True)
         both[[feature for feature, sign in pairs if sign < 0]] = True
         return np.where(both, 0, 1).astype(np.int8)
-
-    def codes_of(self, feature: int) -> Ints:
-        """Return the codes of all rows of one feature, (m,)."""
-        return np.asarray(self._codes[feature])
 
     def n_thresholds(self, feature: int) -> int:
         """Return the number of thresholds of a feature: one."""

@@ -122,8 +122,7 @@ class LineSearch:
         places = np.flatnonzero(changed).tolist()
         features = np.array([columns.features[w] for w in places], dtype=np.int32)
         changes = [work.change[first[w] : first[w + 1]] for w in places]
-        codes, sparse = columns.binned.stored(columns.features)
-        kernels.add_tables(codes, features, changes, self._change, columns.team, sparse)
+        columns.binned.add_scores(features, changes, self._change, columns.team)
 
     def value(self, step: float) -> float:
         """Return the objective at a step; infinite if a sign constraint is violated."""

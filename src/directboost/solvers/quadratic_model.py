@@ -1,7 +1,6 @@
 """Quadratic model of the loss around an iterate, with a sample of the rows for the curvature."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,10 +54,9 @@ class Iterate:
 
     def sums(self, columns: FeatureColumns) -> tuple[Array, Array]:
         """Return the sums of A and C over the bins of the working set, (all bins, k) each."""
-        features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
-        codes, sparse = columns.binned.stored(columns.features)
-        G = kernels.histograms(codes, features, n_bins, self.A, columns.team, sparse)
-        return G, kernels.histograms(codes, features, n_bins, self.C, columns.team, sparse)
+        features = np.array(columns.features, dtype=np.int32)
+        sums, team = columns.binned.sums, columns.team
+        return sums(features, self.A, team), sums(features, self.C, team)
 
 
 class RowSample:
@@ -147,28 +145,23 @@ class RowSample:
 
     def codes(self, features: list[int]) -> tuple[Ints, Ints]:
         """Return the codes of the sampled rows, and the row of that array for each feature."""
-        codes, sparse = self._binned.stored(features)
-        if self.rows is None:
-            places = np.array(features, dtype=np.int32)
-            if sparse is not None and sparse.places is not None:
-                places = np.ascontiguousarray(sparse.places[places])
-            if (places >= 0).all():
-                return codes, places
+        if self.rows is None and self._binned.codes.shape[0] == self._binned.n_bins.size:
+            return self._binned.codes, np.array(features, dtype=np.int32)
         new = [f for f in features if f not in self._position]
         if new:
-            self._add(new, codes.dtype)
+            self._add(new)
         return self._codes, np.array([self._position[f] for f in features], dtype=np.int32)
 
-    def _add(self, features: list[int], dtype: "np.dtype[Any]") -> None:
+    def _add(self, features: list[int]) -> None:
         """Copy the codes of new features; the capacity of the array doubles when it is full."""
         filled = len(self._position)
         if filled + len(features) > self._codes.shape[0]:
-            grown = np.empty((2 * filled + len(features), self.n), dtype=dtype)
+            grown = np.empty((2 * filled + len(features), self.n), self._binned.codes.dtype)
             if filled:
                 grown[:filled] = self._codes[:filled]
             self._codes = grown
         for position, f in enumerate(features, start=filled):
-            self._codes[position] = self.pick(self._binned.codes_of(f))
+            self._codes[position] = self._binned.codes_of(f, self.rows)
             self._position[f] = position
 
 
