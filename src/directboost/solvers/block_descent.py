@@ -36,7 +36,7 @@ _RESIDUAL = 0.1  # relative residual at which the conjugate gradients stop
 # Products of stumps: their Newton equations have a better preconditioner, and their rows are drawn
 # in proportion to their curvature in every call.
 _PRODUCT_CYCLES, _PRODUCT_ITERATIONS = 2, 10
-_PRODUCT_ROWS, _PRODUCT_GROWTH = 5_000, 1.6
+_PRODUCT_ROWS, _PRODUCT_GROWTH, _MOST_PRODUCT_ROWS = 5_000, 1.6, 20_000
 _PRODUCT_LATE, _PRODUCT_SLOW = 0.03, 0.7  # as _LATE and _SLOW
 _SUFFICIENT = 1e-3  # share of the decrease of the model that the objective must decrease by
 
@@ -151,8 +151,8 @@ class BlockDescent(Solver):
         m = columns.binned.n_rows
         if columns.has_products:
             late = self._accuracy < _PRODUCT_LATE
-            if late and accuracy > _PRODUCT_SLOW * self._accuracy and self._size < m:
-                self._size = int(_PRODUCT_GROWTH * self._size)
+            if late and accuracy > _PRODUCT_SLOW * self._accuracy:
+                self._size = min(int(_PRODUCT_GROWTH * self._size), _MOST_PRODUCT_ROWS)
             self._accuracy, self._draws = accuracy, self._draws + 1
             curvature = iterate.C.sum(axis=1, dtype=np.float64)
             return CurvatureSample(columns.binned, curvature, self._size, self._draws)

@@ -148,7 +148,10 @@ class HessianProduct {
         joint_(team, model, split_, live),
         k_(model.k),
         width_(padded(model.k)),
-        pieces_(model_pieces(model.n)),
+        // Products have many sums: few pieces keep their memory small.
+        piece_(joint_.groups() > 0 ? (model.n + kEnoughPieces - 1) / kEnoughPieces
+                                   : model_piece(model.n)),
+        pieces_(static_cast<int32_t>((model.n + piece_ - 1) / piece_)),
         tile_(joint_.groups() > 0 ? kTile : 1),
         first_cell_((live.segments() + 1) * width_),
         size_(first_cell_ + static_cast<size_t>(joint_.groups()) * JointCodes::kCells * width_),
@@ -205,7 +208,8 @@ class HessianProduct {
   }
 
  private:
-  static constexpr int64_t kTile = 256;  // rows whose scores stay in the first-level cache
+  static constexpr int64_t kTile = 256;   // rows whose scores stay in the first-level cache
+  static constexpr int32_t kTogether = 4;  // groups that share each row of scores that is loaded
 
   // The last row of the tables of segments is the score of a row in the most common segments of all
   // features but the products. The tables of the groups of products follow.
@@ -256,8 +260,8 @@ class HessianProduct {
     with_row_vectors(k_, [&](auto vectors) {
       with_coupling(curvature_.coupling(), [&](auto coupling) {
         share(team_, pieces_, [&](int32_t piece) {
-          const int64_t rows = model_piece(model_.n), begin = piece * rows;
-          const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
+          const int64_t begin = piece * piece_;
+          const int64_t end = begin + piece_ < model_.n ? begin + piece_ : model_.n;
           Scratch<Real> work(static_cast<size_t>(tile_ + 1) * width_);
           Real* sizes = work.get() + tile_ * width_;
           for (int64_t i = begin; i < end; i += tile_)
@@ -275,7 +279,25 @@ class HessianProduct {
     const size_t width = N > 0 ? N * kRowLanes : width_;
     const int32_t vectors = static_cast<int32_t>(width / kRowLanes);
     for (int64_t i = begin; i < end; ++i) forward<N>(i, scores + (i - begin) * width);
-    for (int32_t group = 0; group < joint_.groups(); ++group) {
+    int32_t group = 0;
+    if constexpr (N > 0) {
+      for (; group + kTogether <= joint_.groups(); group += kTogether) {
+        const uint8_t* code = joint_.of(group) + begin;
+        const Real* cells = tables_.get() + first_cell_ + cells_before(group);
+        const size_t next = JointCodes::kCells * width;
+        for (int64_t i = 0; i < end - begin; ++i) {
+          for (int v = 0; v < N; ++v) {
+            Real* into = scores + i * width + v * kRowLanes;
+            RowVector<Real> sum = RowVector<Real>::load(into);
+            for (int g = 0; g < kTogether; ++g)
+              sum = sum + RowVector<Real>::load(cells + g * next + code[g * model_.n + i] * width +
+                                                v * kRowLanes);
+            sum.store(into);
+          }
+        }
+      }
+    }
+    for (; group < joint_.groups(); ++group) {
       const uint8_t* code = joint_.of(group) + begin;
       const Real* cells = tables_.get() + first_cell_ + cells_before(group);
       for (int64_t i = 0; i < end - begin; ++i)
@@ -393,7 +415,9 @@ class HessianProduct {
   const SplitFeatures split_;
   const RowSegments places_;
   const JointCodes joint_;
-  const int32_t k_, width_, pieces_;
+  const int32_t k_, width_;
+  const int64_t piece_;  // rows of a piece
+  const int32_t pieces_;
   const int64_t tile_;
   const size_t first_cell_, size_;  // of the cells of the first group; of all tables
   Scratch<Real> tables_, hist_;
