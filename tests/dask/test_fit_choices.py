@@ -172,7 +172,9 @@ PAIRS = (
         ({"learner": DecisionTreeClassifier()}, ValueError, "learner=.*'stump'"),
         ({"learner": "pair"}, ValueError, PAIRS),
         ({"learner": "pair", "interactions": 0}, ValueError, PAIRS),
-        ({"learner": PairOracle()}, ValueError, "learner=.*PairOracle.*in one place"),
+        pytest.param(
+            {"learner": PairOracle()}, ValueError, "learner=.*PairOracle.*in one place", id="oracle"
+        ),
         ({"pair_bins": 8}, ValueError, "pair_bins=8 is invalid with learner='stump'"),
         ({"loss": "hinge", "solver": "consensus"}, ValueError, "solver='consensus'.*'blocks'"),
         ({"loss": "hinge", "max_round_bytes": 9**9}, ValueError, "max_round_bytes=.*smooth loss"),
