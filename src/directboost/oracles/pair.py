@@ -364,7 +364,7 @@ class PairOracle(BinnedOracle):
             self._highest_pairs = np.sort(np.argsort(-price[:, 0], kind="stable")[:count])
         if rule == "paper":
             price, thresholds, polarity = self._best_products(A, L1(), pairs, costs)
-        order = np.argsort(-price, axis=None, kind="stable")[:_PROPOSED]
+        order = ranking(price.ravel(), tie_width(A))[:_PROPOSED]
         order = order[price.ravel()[order] > 0.0]
         pair, price, polarity = order // _PER_PAIR, price.ravel()[order], polarity.ravel()[order]
         keys = [

@@ -71,7 +71,7 @@ class NewtonStep {
       ConjugateGradient<Real, Other>(preconditioner, at_.get(), size_, penalty, curvature_)
           .solve(rest, most, tolerance, step);
     };
-    if (product_.products() > 0) {
+    if (product_.products() > 0 && model_.n > SampledPreconditioner::kMostRows) {
       SampledPreconditioner sampled(team_, model_, product_.curvature(), live_, at_.get(), D,
                                     ridge_.get(), penalty);
       return solve(sampled);

@@ -100,9 +100,9 @@ struct Candidates {
     if (minus >= floor && minus > 0.0) price[count] = minus, place[count++] = 2 * at + 1;
     const double best = plus > minus ? plus : minus;
     top = best > top ? best : top;
-    if (best <= row_price[threshold]) return;
+    if (best <= row_price[threshold] * (1.0 + tie)) return;
     row_price[threshold] = best;
-    row_place[threshold] = 2 * at + (minus > plus);
+    row_place[threshold] = 2 * at + (minus > plus * (1.0 + tie));
   }
 
   // The first product whose price is within the width of a tie of the best.
@@ -112,13 +112,31 @@ struct Candidates {
     return 0;
   }
 
-  // Whether the best product of a threshold of a is no worse than those of its neighbours, and close
-  // to the best of all.
-  bool is_peak(int32_t threshold, int32_t thresholds) const {
-    const double own = row_price[threshold];
-    if (own <= 0.0 || own < kNear * top) return false;
-    if (threshold > 0 && row_price[threshold - 1] > own) return false;
-    return threshold + 1 == thresholds || row_price[threshold + 1] <= own;
+  // Sets the prices of all thresholds of a to zero whose best product is worse than that of a
+  // neighbour, or much worse than the best of all. Of neighbours with equal prices the first stays.
+  void keep_peaks(int32_t thresholds, double tie) {
+    double before = 0.0;
+    for (int32_t row = 0; row < thresholds; ++row) {
+      const double own = row_price[row];
+      const double after = row + 1 < thresholds ? row_price[row + 1] : 0.0;
+      const bool peak = own > before * (1.0 + tie) && after <= own * (1.0 + tie);
+      if (!peak || own < kNear * top) row_price[row] = 0.0;
+      before = own;
+    }
+  }
+
+  // Takes the highest of the prices that are left: the first one if several are equal. Returns its
+  // threshold of a, or -1 if there is none.
+  int32_t take(int32_t thresholds, double tie, double* found) {
+    double highest = 0.0;
+    for (int32_t row = 0; row < thresholds; ++row)
+      highest = row_price[row] > highest ? row_price[row] : highest;
+    if (highest == 0.0) return -1;
+    int32_t row = 0;
+    while (row_price[row] < highest * (1.0 - tie)) ++row;
+    *found = row_price[row];
+    row_price[row] = 0.0;
+    return row;
   }
 
  private:
@@ -281,22 +299,15 @@ struct PairPrices {
   int8_t* polarity;     // (n_pairs, most)
 
   // Writes the best product of a pair, then the peaks of other thresholds by descending price.
-  void write(int32_t pair, const Candidates& best, int32_t of_a, int32_t of_b) const {
-    const int32_t found = best.first_of_best(tie);
-    put(pair, 0, best.top, found, of_b);
-    double last = best.top;  // the price and the threshold of the last product
-    int32_t last_row = -1;
+  void write(int32_t pair, Candidates* best, int32_t of_a, int32_t of_b) const {
+    const int32_t found = best->first_of_best(tie);
+    put(pair, 0, best->top, found, of_b);
+    best->keep_peaks(of_a, tie);
+    if (of_a > 0) best->row_price[found / 2 / of_b] = 0.0;
     for (int32_t at = 1; at < most; ++at) {
-      int32_t next = -1;
-      for (int32_t row = 0; row < of_a; ++row) {
-        const double own = best.row_price[row];
-        if (row == found / 2 / of_b || !best.is_peak(row, of_a)) continue;
-        if (own > last || (own == last && row <= last_row)) continue;
-        if (next < 0 || own > best.row_price[next]) next = row;
-      }
-      if (next >= 0) last = best.row_price[next], last_row = next;
-      put(pair, at, next < 0 ? 0.0 : last, next < 0 ? 0 : best.row_place[next], of_b);
-      if (next < 0) last = -1.0;
+      double value = 0.0;
+      const int32_t row = best->take(of_a, tie, &value);
+      put(pair, at, value, row < 0 ? 0 : best->row_place[row], of_b);
     }
   }
 
@@ -359,7 +370,7 @@ void price_partners(const PairBins& bins, const PairSums<Real>& sums, int32_t a,
     }
     for (int32_t j = 0; j < n; ++j) {
       const int32_t of_b = bins.n_thresholds[partners[first + j]];
-      out.write(first_pair + first + j, best[j], thresholds, of_b);
+      out.write(first_pair + first + j, best + j, thresholds, of_b);
     }
   }
 }

@@ -145,6 +145,8 @@ struct SampledCurvature {
 
 class SampledPreconditioner {
  public:
+  static constexpr int32_t kMostRows = 256;  // drawn for a class
+
   // V (jumps, k); D and ridge (segments, k): the diagonal curvature, and the ridge on the tables.
   template <class Real>
   SampledPreconditioner(DbTeam* team, const DbQuadraticModel& model,
@@ -198,7 +200,7 @@ class SampledPreconditioner {
  private:
   static constexpr double kShare = 0.1;      // of the diagonal that is added to the estimate
   static constexpr double kByCurvature = 0.7;  // of the draws; the other rows are drawn evenly
-  static constexpr int32_t kMostRows = 256, kRowStep = 16;
+  static constexpr int32_t kRowStep = 16;
   static constexpr int64_t kMostNumbers = 8000000;  // of all factors together
 
   int32_t most_rows() const {

@@ -59,7 +59,8 @@ def price_pairs(
     1e-12 relative (1e-6 for single precision) of it are ties: the first threshold of the first
     feature wins, then of the second feature, then polarity +1. The others are, by descending price,
     the best products of further thresholds of the first feature: those that are no worse than the
-    best of the two neighbouring thresholds, and have at least 0.8 of the best price.
+    best of the two neighbouring thresholds, and have at least 0.8 of the best price. They have the
+    same rule for ties, also between neighbours.
 
     Parameters
     ----------
@@ -119,13 +120,15 @@ def best_products(prices: Array, tie: float, most: int) -> tuple[Array, Ints, In
     first = int(np.argmax(rows >= top * (1.0 - tie)))
     places, values = [first], [top]
     own = rows.max(axis=1)
-    around = np.concatenate([[0.0], own, [0.0]])
-    peak = (own > 0.0) & (own >= _NEAR * top) & (own >= around[:-2]) & (own >= around[2:])
-    peak[first // rows.shape[1]] = False
-    peaks = np.flatnonzero(peak)
-    for row in peaks[np.argsort(-own[peaks], kind="stable")][: most - 1].tolist():
-        places.append(row * rows.shape[1] + int(np.argmax(rows[row])))
-        values.append(own[row])
+    before, after = np.append(0.0, own[:-1]), np.append(own[1:], 0.0)
+    peak = (own > before * (1.0 + tie)) & (after <= own * (1.0 + tie)) & (own >= _NEAR * top)
+    left = np.where(peak, own, 0.0)
+    left[first // rows.shape[1]] = 0.0
+    while len(values) < most and left.any():
+        row = int(np.argmax(left >= left.max() * (1.0 - tie)))
+        places.append(row * rows.shape[1] + int(np.argmax(rows[row] >= own[row] * (1.0 - tie))))
+        values.append(left[row])
+        left[row] = 0.0
     price, place = np.zeros(most), np.zeros(most, dtype=np.int64)
     price[: len(values)], place[: len(places)] = values, places
     thresholds = np.column_stack(np.divmod(place // 2, prices.shape[1]))
