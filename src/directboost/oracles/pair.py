@@ -147,7 +147,9 @@ class PairFeatures:
             change = np.zeros((rows.size * _PACKED, F.shape[1]))
             change[slots] = two[chosen, 1] - two[chosen, 0]
             cells = _BITS @ change.reshape(rows.size, _PACKED, -1)
-            np.add.at(cells, slots // _PACKED, two[chosen, 0][:, None])
+            least = np.zeros((rows.size, F.shape[1]))
+            np.add.at(least, slots // _PACKED, two[chosen, 0])
+            cells += least[:, None]
             add_tables(self._packed, rows, list(cells), F, team)
 
     def _groups(self, products: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:

@@ -135,7 +135,8 @@ class BlockDescent(Solver):
         if last is None:
             return self._evaluator.at(problem.objective, columns, W)
         old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, W))
-        if any((old | new)[array].any() for array in old.keys() ^ new.keys()):
+        both = old | new
+        if any(both[array].any() for array in old.keys() ^ new.keys()):
             return self._evaluator.at(problem.objective, columns, W)
         if loss_changed:
             return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)

@@ -161,6 +161,8 @@ class TypedModelPass final : public ModelPass {
   }
 
  private:
+  static constexpr int kMostInRegisters = 4;  // row vectors of which two sums stay in registers
+
   const Code* codes(int32_t w) const {
     if (w < 0) return nullptr;
     const size_t row = static_cast<size_t>(model_.features[w]);
@@ -177,15 +179,60 @@ class TypedModelPass final : public ModelPass {
   template <int N, int kCoupling>
   void over_rows(int32_t piece, const Code* previous, int32_t next, const Code* codes) {
     const size_t width = N > 0 ? N * kRowLanes : width_;
+    const int32_t bins = next < 0 ? 0 : model_.n_bins[next];
+    Real* hist = hist_.get() + piece * table_;
+    std::memset(hist, 0, sizeof(Real) * static_cast<size_t>(bins) * width);
+    if constexpr (N > 0 && N <= kMostInRegisters) {
+      if (bins == 2) {  // a product of stumps: sums in memory would wait for their own stores
+        TwoSums<N> sums;
+        move_rows<N, kCoupling>(piece, previous,
+                                [&](int64_t i, const Real* row) { sums.add(codes[i], row); });
+        return sums.store(hist);
+      }
+    }
     const int32_t n = static_cast<int32_t>(width / kRowLanes);
+    if (next < 0) return move_rows<N, kCoupling>(piece, previous, [](int64_t, const Real*) {});
+    move_rows<N, kCoupling>(piece, previous, [&](int64_t i, const Real* row) {
+      add_vectors<N>(hist + codes[i] * width, row, n);
+    });
+  }
+
+  // Sums of rows by a code that is 0 or 1.
+  template <int N>
+  struct TwoSums {
+    using V = RowVector<Real>;
+    V zero[N], one[N];
+
+    TwoSums() {
+      for (int v = 0; v < N; ++v) zero[v] = one[v] = V::all(0);
+    }
+
+    DB_INLINE void add(Code code, const Real* row) {
+      const V share = V::all(static_cast<Real>(code));
+      for (int v = 0; v < N; ++v) {
+        const V from = V::load(row + v * kRowLanes), own = share * from;
+        one[v] = one[v] + own;
+        zero[v] = zero[v] + (from - own);
+      }
+    }
+
+    void store(Real* hist) const {
+      for (int v = 0; v < N; ++v) {
+        zero[v].store(hist + v * kRowLanes);
+        one[v].store(hist + (N + v) * kRowLanes);
+      }
+    }
+  };
+
+  // Adds the pending step to the rows of Q of a piece, if there is one, then visits these rows.
+  template <int N, int kCoupling, class Visit>
+  DB_INLINE void move_rows(int32_t piece, const Code* previous, Visit visit) {
+    const size_t width = N > 0 ? N * kRowLanes : width_;
     const int64_t rows = model_piece(model_.n), begin = piece * rows;
     const int64_t end = begin + rows < model_.n ? begin + rows : model_.n;
-    Real *Q = static_cast<Real*>(model_.Q), *hist = hist_.get() + piece * table_;
-    if (next >= 0)
-      std::memset(hist, 0, sizeof(Real) * static_cast<size_t>(model_.n_bins[next]) * width);
+    Real* Q = static_cast<Real*>(model_.Q);
     if (previous == nullptr) {
-      for (int64_t i = begin; i < end; ++i)
-        add_vectors<N>(hist + codes[i] * width, Q + i * width, n);
+      for (int64_t i = begin; i < end; ++i) visit(i, Q + i * width);
       return;
     }
     Scratch<Real> space(N > 0 ? 0 : 2 * width);
@@ -193,8 +240,8 @@ class TypedModelPass final : public ModelPass {
     Real *image = N > 0 ? local : space.get(), *sizes = image + width;
     for (int64_t i = begin; i < end; ++i) {
       curvature_.template apply<N, kCoupling>(i, step_.get() + previous[i] * width, image, sizes);
-      add_vectors<N>(Q + i * width, image, n);
-      if (next >= 0) add_vectors<N>(hist + codes[i] * width, Q + i * width, n);
+      add_vectors<N>(Q + i * width, image, static_cast<int32_t>(width / kRowLanes));
+      visit(i, Q + i * width);
     }
     for (size_t r = 0; r < width; ++r) sizes_[piece * width + r] = sizes[r];
   }

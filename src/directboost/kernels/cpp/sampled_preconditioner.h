@@ -34,9 +34,16 @@ struct SampledCurvature {
 
   int32_t bytes() const { return rows / kRowLanes; }
 
-  // Notes that the response of column j to the drawn row a is +1.
-  void set_positive(size_t j, int32_t a) {
-    bits[j * bytes() + a / kRowLanes] |= static_cast<uint8_t>(1 << a % kRowLanes);
+  // Stores the responses of column j to the first `count` drawn rows: whether each of them is +1.
+  template <class Answer>
+  void set_bits(size_t j, int32_t count, Answer is_positive) {
+    uint8_t* own = bits + j * bytes();
+    for (int32_t c = 0; c < count; c += kRowLanes) {
+      const int32_t end = count - c < kRowLanes ? count - c : kRowLanes;
+      uint32_t byte = 0;
+      for (int32_t b = 0; b < end; ++b) byte |= static_cast<uint32_t>(is_positive(c + b)) << b;
+      own[c / kRowLanes] = static_cast<uint8_t>(byte);
+    }
   }
 
   // The Cholesky factor of I + B P^-1 B', rows of the lower triangle.
@@ -298,9 +305,15 @@ class SampledPreconditioner {
       size_t a = 0;
       for (int32_t v = 0; v < live_.features() && a < members(r); ++v) {
         const auto* rows = codes + static_cast<size_t>(model_.features[live_.work(v)]) * model_.n;
-        for (; a < members(r) && member(r, a) / k_ < live_.first_threshold(v + 1); ++a)
-          for (int32_t c = 0; c < count; ++c)
-            if (is_positive(v, member(r, a) / k_, rows[drawn[c]])) own.set_positive(a, c);
+        for (; a < members(r) && member(r, a) / k_ < live_.first_threshold(v + 1); ++a) {
+          const size_t j = member(r, a) / k_;
+          if (live_.product(v)) {  // two codes: no look-up per row
+            const bool answers[2] = {is_positive(v, j, 0), is_positive(v, j, 1)};
+            own.set_bits(a, count, [&](int32_t c) { return answers[rows[drawn[c]]]; });
+          } else {
+            own.set_bits(a, count, [&](int32_t c) { return is_positive(v, j, rows[drawn[c]]); });
+          }
+        }
       }
     });
     own.factorise();
