@@ -1,4 +1,4 @@
-"""Random models of stumps, levels and trees, on arbitrary float32 numbers."""
+"""Random models of stumps, levels, products and trees, on arbitrary float32 numbers."""
 
 import numpy as np
 from hypothesis import Phase, given, settings
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from directboost.export import write_c
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import CategoryStump, Constant, Stump
+from directboost.model.learners import CategoryStump, Constant, Product, Stump
 from directboost.model.trees import Leaf, Tree
 from tests.export.compiled import Compiled, check, fact, needs_gcc, python_scores
 
@@ -42,10 +42,15 @@ VALUES = st.floats(width=32, allow_infinity=False) | st.sampled_from(
 def models(draw):
     """Draw weak classifiers on two numbers and a category, with weights."""
     side, sign = st.booleans(), st.sampled_from([-1, 1])
-    stump = st.builds(Stump, st.integers(0, 1), NUMBERS, sign, side)
-    gap = st.builds(Stump, st.integers(0, 1), st.just(np.inf), sign, st.just(True))
+
+    def stumps(features):
+        threshold = st.builds(Stump, features, NUMBERS, sign, side)
+        return threshold | st.builds(Stump, features, st.just(np.inf), sign, st.just(True))
+
     level = st.builds(CategoryStump, st.just(2), st.integers(0, 3).map(float), sign)
-    some = draw(st.lists(stump | gap | level | st.builds(Constant, sign), min_size=1, max_size=12))
+    other = stumps(st.just(1)) | level
+    kinds = [stumps(st.integers(0, 1)), level, st.builds(Product, stumps(st.just(0)), other)]
+    some = draw(st.lists(st.one_of(*kinds, st.builds(Constant, sign)), min_size=1, max_size=12))
     k = draw(st.integers(2, 10))
     weight = st.floats(0.0, 3.0).map(lambda w: 0.0 if w < 1.0 else w)
     coef = draw(st.lists(weight, min_size=k * len(some), max_size=k * len(some)))
@@ -58,7 +63,9 @@ def test_random_stumps_on_arbitrary_numbers(tmp_path_factory, model, pairs, data
     """Scores agree up to the bound, and exactly in double, also for rows at thresholds."""
     kinds = st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])
     rows = [[*pair, data.draw(kinds)] for pair in pairs]
-    cuts = [h.threshold for h in model.ensemble_.learners if isinstance(h, Stump)]
+    learners = model.ensemble_.learners
+    factors = [s for h in learners if isinstance(h, Product) for s in (h.first, h.second)]
+    cuts = [h.threshold for h in [*learners, *factors] if isinstance(h, Stump)]
     for cut in np.clip(cuts, -3e38, 3e38).astype(np.float32):
         around = (
             cut,
@@ -81,6 +88,20 @@ def test_thresholds_that_float32_cannot_distinguish_are_counted_and_merged(tmp_p
     X = np.array([[0.5], [1.0], [np.nextafter(np.float32(1), np.float32(2))], [3.0], [np.nan]])
     np.testing.assert_allclose(code.scores(X), python_scores(model, X), rtol=1e-6)
     assert "0 merged by rounding to float64" in Compiled(model, "float64", tmp_path).text
+
+
+def test_products_share_their_tests(tmp_path):
+    """Two numbers that float32 cannot distinguish are one test, and zero products are left out."""
+    low, near = Stump(0, 1.0, 1, False), Stump(0, 1.0 + 1e-12, -1, False)
+    other, level = Stump(1, 0.0, 1, False), CategoryStump(2, 1.0, 1)
+    learners = [Product(low, other), Product(near, other), Product(low, level), Product(low, near)]
+    coef = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    code = Compiled(Fitted(learners, coef, 3), "float32", tmp_path)
+    assert "model_tests[3]" in code.text
+    assert "model_weights[4]" in code.text
+    assert fact(code.text, "thresholds") == "1 merged by rounding to float32"
+    words = "3 feature comparisons, 3 products of two tests, 6 bit tests, 4"
+    assert fact(code.text, "operations").startswith(f"at most {words}")
 
 
 def test_quantized_scores_use_their_range_and_do_not_overflow(tmp_path):

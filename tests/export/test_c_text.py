@@ -113,11 +113,13 @@ def test_the_self_test_of_a_multi_label_model(tmp_path, rng):
 
 
 @needs_gcc
+@pytest.mark.parametrize(("learner", "nu"), [("stump", 0.02), ("pair", 0.1)])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-def test_the_size_in_the_comment_is_that_of_the_object_file(dtype, tmp_path):
+def test_the_size_in_the_comment_is_that_of_the_object_file(dtype, learner, nu, tmp_path):
     """The tables are the only constants, and no function is called: no heap, no libm."""
     X, y = load_digits(return_X_y=True)
-    path = DirectBoostClassifier(nu=0.02).fit(X, y).to_c(tmp_path / "model.h", dtype=dtype)
+    model = DirectBoostClassifier(learner=learner, nu=nu).fit(X, y)
+    path = model.to_c(tmp_path / "model.h", dtype=dtype)
     source, target = tmp_path / "model.c", tmp_path / "model.o"
     source.write_text(
         f'#include "{path.name}"\nint f(const model_value *x);\n'

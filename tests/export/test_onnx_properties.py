@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
 from directboost.model.ensemble import Ensemble
-from directboost.model.learners import CategoryStump, Constant, Stump
+from directboost.model.learners import CategoryStump, Constant, Product, Stump
 from directboost.model.trees import Leaf, Tree
 from tests.conftest import make_blobs
 from tests.export.onnx_session import assert_agrees, run
@@ -22,6 +22,7 @@ signs = st.sampled_from([1, -1])
 stumps = st.builds(Stump, st.integers(0, 1), st.sampled_from(CUTS), signs, st.booleans())
 levels = st.builds(CategoryStump, st.just(2), st.sampled_from([0.0, 1.0, 2.0]), signs)
 constants = st.builds(Constant, signs)
+products = st.builds(Product, stumps, st.one_of(stumps, levels))
 
 
 @st.composite
@@ -77,17 +78,17 @@ def model_of(members, k, seed):
 
 
 @given(
-    members=st.lists(st.one_of(stumps, levels, constants), min_size=1, max_size=12),
+    members=st.lists(st.one_of(stumps, levels, constants, products), min_size=1, max_size=12),
     k=st.sampled_from([2, 3, 4]),
     seed=st.integers(0, 999),
 )
-def test_stumps_and_levels_predict_as_in_python(members, k, seed):
+def test_stumps_levels_and_products_predict_as_in_python(members, k, seed):
     """Equal to the bit, including ties, for arbitrary thresholds and weights."""
     assert_agrees(model_of(members, k, seed), ROWS)
 
 
 @given(
-    members=st.lists(st.one_of(leaves(), stumps), min_size=1, max_size=8),
+    members=st.lists(st.one_of(leaves(), stumps, products), min_size=1, max_size=8),
     seed=st.integers(0, 999),
 )
 def test_leaves_predict_as_in_python(members, seed):

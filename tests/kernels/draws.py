@@ -7,7 +7,7 @@ import pytest
 
 from directboost.kernels import library, native, reference
 from directboost.kernels.step_functions import CATEGORICAL, ORDERED, WITH_MISSING, n_thresholds
-from directboost.kernels.structs import LossRows
+from directboost.kernels.structs import LossRows, Products, Tables
 
 #: Marks of a test that calls the compiled kernels.
 NEEDS_NATIVE = [
@@ -45,6 +45,15 @@ KINDS = (ORDERED, WITH_MISSING, CATEGORICAL)
 SHAPES = [(1, ORDERED), (2, ORDERED), (2, WITH_MISSING)] + [
     (n, kind) for n in (3, 40) for kind in KINDS
 ]
+#: Memory layouts of a matrix.
+VIEWS = {
+    "C": lambda X: X,
+    "Fortran": np.asfortranarray,
+    "transposed": lambda X: np.ascontiguousarray(X.T).T,
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
+}
 
 
 @dataclass(frozen=True)
@@ -84,4 +93,34 @@ def draw_rows(rng, loss, labels, m, k, dtype=np.float64):
         labels=y if labels else None,
         targets=None if labels else targets,
         c=c,
+    )
+
+
+def join_tables(features, cuts, tables, intercept):
+    """Return tables of features in the form for prediction."""
+    values = np.concatenate([*tables, np.empty((0, intercept.size))])
+    return Tables(
+        features=np.array(features, dtype=np.int32),
+        n_thresholds=np.array([own.size for own in cuts], dtype=np.int32),
+        thresholds=np.concatenate([*cuts, np.empty(0)]),
+        values=values,
+        intercept=intercept,
+    )
+
+
+def draw_products(rng, features, cuts, n, k):
+    """Draw n products on features with the given thresholds; some weights are zero."""
+    places = rng.integers(0, max(len(features), 1), (n, 2))
+    codes = [np.sort(rng.integers(0, cuts[place].size + 2, 2)) for place in places.ravel()]
+    factors = np.column_stack([places.ravel(), np.reshape(codes, (-1, 2))])
+    W = np.where(rng.random((n, k)) < 0.4, 0.0, rng.normal(size=(n, k)))
+    rows, classes = np.nonzero(W)
+    return Products(
+        features=np.array(features, dtype=np.int32),
+        n_thresholds=np.array([own.size for own in cuts], dtype=np.int32),
+        thresholds=np.concatenate([*cuts, np.empty(0)]),
+        factors=factors.reshape(n, 2, 3).astype(np.int32),
+        starts=np.searchsorted(rows, np.arange(n + 1)).astype(np.int64),
+        classes=classes.astype(np.int32),
+        weights=W[rows, classes],
     )

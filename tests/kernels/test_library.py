@@ -21,6 +21,7 @@ RECORDS = {
     "DbQuadraticModel": library.QuadraticModelRecord,
     "DbSparseCodes": library.SparseCodesRecord,
     "DbTables": library.TablesRecord,
+    "DbProducts": library.ProductsRecord,
 }
 
 

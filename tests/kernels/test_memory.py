@@ -9,9 +9,9 @@ import pytest
 
 from directboost.kernels import library, native
 from directboost.kernels.step_functions import ORDERED, WITH_MISSING, n_thresholds
-from directboost.kernels.structs import Sweeps, Tables, Wanted
+from directboost.kernels.structs import Sweeps, Wanted
 from directboost.kernels.threads import Team
-from tests.kernels.draws import draw_codes, draw_rows, native_test
+from tests.kernels.draws import draw_codes, draw_products, draw_rows, join_tables, native_test
 from tests.kernels.models import PAIRS, copy_of, draw_work
 
 M, K = 9000, 3
@@ -35,13 +35,9 @@ def calls(rng):
     tables = [rng.normal(size=(int(n), K)) for n in n_bins]
     X = rng.normal(size=(M, 11))
     cuts = [np.sort(rng.normal(size=20))] * 11
-    joined = Tables(
-        features=np.arange(11, dtype=np.int32),
-        n_thresholds=np.full(11, 20, dtype=np.int32),
-        thresholds=np.concatenate(cuts),
-        values=rng.normal(size=(11 * 22, K)),
-        intercept=np.zeros(K),
-    )
+    values = [rng.normal(size=(22, K)) for _ in range(11)]
+    joined = join_tables(range(11), cuts, values, np.zeros(K))
+    products = draw_products(rng, range(11), cuts, 70, K)
     rows = {loss: draw_rows(rng, loss, True, M, K) for loss in ("logistic", "exponential")}
     work = draw_work(rng, K, PAIRS, 2500)
     block = rng.normal(size=(9, K)), np.ones((9, K))
@@ -107,7 +103,7 @@ def calls(rng):
         "model_newton": on_model(
             lambda model, team: native.model_newton(model, 20, 0.1, 3, 0.5, team)
         ),
-        "predict": lambda team: [native.predict(X, joined, team)[0]],
+        "predict": lambda team: [native.predict(X, joined, products, team)[0]],
     }
 
 

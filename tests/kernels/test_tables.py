@@ -1,4 +1,4 @@
-"""Histograms, edges, prices, codes and look-ups: definitions, and agreement of the twins."""
+"""Histograms, edges, prices, codes and tables: definitions, and agreement of the twins."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,8 @@ import pytest
 from directboost.data.binning import BinnedData
 from directboost.kernels import native, reference
 from directboost.kernels.step_functions import ORDERED, WITH_MISSING
-from directboost.kernels.structs import Tables
 from directboost.kernels.threads import Team
-from tests.kernels.draws import CODES, REALS, SHAPES, both, draw_codes, native_test
+from tests.kernels.draws import CODES, REALS, SHAPES, VIEWS, both, draw_codes, native_test
 
 NORMS = (1.0, 2.0, np.inf)
 CLASSES = range(1, 13)
@@ -185,50 +184,6 @@ def test_encode_keeps_double_thresholds_for_single_values(kernels):
     assert codes.tolist() == [[0, 1]]
 
 
-VIEWS = {
-    "C": lambda X: X,
-    "Fortran": np.asfortranarray,
-    "transposed": lambda X: np.ascontiguousarray(X.T).T,
-    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
-    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
-    "reversed": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
-}
-
-
-@both
-@pytest.mark.parametrize("real", REALS)
-@pytest.mark.parametrize("view", VIEWS)
-def test_predict_looks_up_one_row_per_feature(kernels, view, real, rng):
-    X = VIEWS[view](rng.normal(size=(70, 5)).astype(real))
-    X[4:9, 2] = np.nan
-    features = np.array([1, 2, 4], dtype=np.int32)
-    for k in [*CLASSES, 26]:
-        cuts = [np.sort(rng.normal(size=n)) for n in (0, 6, 1 + 4 * k)]
-        tables = [rng.normal(size=(c.size + 2, k)) for c in cuts]
-        joined = join(features, cuts, tables, rng.normal(size=k))
-        F, infinite = kernels.predict(X, joined)
-        assert not infinite
-        np.testing.assert_array_equal(F, reference.predict(X, joined)[0])
-        for i in range(0, 70, 3):
-            row = joined.intercept.copy()
-            for f, c, table in zip(features, cuts, tables, strict=True):
-                row += table[-1] if np.isnan(X[i, f]) else table[int((c < X[i, f]).sum())]
-            np.testing.assert_allclose(F[i], row, atol=1e-13)
-
-
-def join(features, cuts, tables, intercept):
-    """Return the tables of a model in the form for prediction."""
-    counts = np.array([c.size for c in cuts], dtype=np.int32)
-    values = np.concatenate([*tables, np.empty((0, intercept.size))])
-    return Tables(
-        features=features,
-        n_thresholds=counts,
-        thresholds=np.concatenate([*cuts, np.empty(0)]),
-        values=values,
-        intercept=intercept,
-    )
-
-
 @both
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("view", VIEWS)
@@ -274,33 +229,26 @@ def test_empty_inputs(kernels):
     F = np.ones((5, 3))
     kernels.add_tables(nothing, ints, [], F)
     np.testing.assert_array_equal(F, np.ones((5, 3)))
-    empty = join(ints, [], [], np.arange(3.0))
-    assert kernels.predict(np.empty((0, 2)), empty)[0].shape == (0, 3)
-    np.testing.assert_array_equal(kernels.predict(np.ones((2, 2)), empty)[0], [[0, 1, 2]] * 2)
     kernels.encode(np.empty((0, 1)), [np.empty(0)], np.ones(1, dtype=int), codes[None])
     kernels.encode(np.empty((5, 0)), [], ints, nothing)
 
 
 @native_test
 def test_threads_change_no_bit(rng):
-    """Pricing, tables and prediction give the same bits with one and with two threads."""
+    """Pricing and tables give the same bits with one and with two threads."""
     m, k = 40_000, 3
     coded = draw_codes(rng, m, np.uint8, [(9, ORDERED), (5, WITH_MISSING)] * 6)
     A, costs = rng.normal(size=(m, k)), np.ones(12)
     which = np.array([0, 3, 7], dtype=np.int32)
     tables = [rng.normal(size=(int(coded.n_bins[f]), k)) for f in which]
     X = rng.normal(size=(m, 2))
-    cuts = [np.array([0.0]), np.array([-1.0, 1.0])]
-    model = [rng.normal(size=(c.size + 2, k)) for c in cuts]
-    joined = join(np.array([0, 1], dtype=np.int32), cuts, model, np.zeros(k))
 
     def everything(team):
         F = np.zeros((m, k))
         native.add_tables(coded.codes, which, tables, F, team)
-        scores, _ = native.predict(X, joined, team)
         prices = native.price(coded.codes, coded.n_bins, coded.kinds, A, 2.0, costs, team)
         coarse = native.find_cuts(X, None, 50, team)
-        return [F, scores, *prices, *vars(coarse).values()]
+        return [F, *prices, *vars(coarse).values()]
 
     with Team(2) as team:
         for one, two in zip(everything(None), everything(team), strict=True):

@@ -21,7 +21,8 @@ from ..model.summary import describe
 from ..penalties import penalty_name, resolve_penalty
 
 _ENOUGH_FOR_THREADS = 100_000  # (row, feature, class) triples from which threads pay
-#: Work, rows x features x (8 + classes), that takes about 0.5 ms; starting threads takes 0.1 ms.
+#: Work, rows x (features x (8 + classes) + 2 products), that takes about 0.5 ms; starting threads
+#: takes 0.1 ms.
 _ENOUGH_TO_SHARE_LOOK_UPS = 3_000_000
 
 
@@ -75,7 +76,8 @@ class FittedModelMixin:
         if not ensemble.learners:
             check_finite(X)
             return np.tile(self._empty_scores(), (X.shape[0], 1))
-        work = X.shape[0] * ensemble.features.size * (8 + ensemble.k)
+        per_row = ensemble.features.size * (8 + ensemble.k) + 2 * len(ensemble.products)
+        work = X.shape[0] * per_row
         with self._team(work, _ENOUGH_TO_SHARE_LOOK_UPS) as team:
             F, infinite = ensemble.checked_scores(X, team)
         if infinite:

@@ -131,7 +131,7 @@ def element_type(kind: Any) -> int:
     return int(onnx_package().helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
 
-def sum_of_rows(graph: Graph, numbers: str, table: Array) -> str:
+def sum_of_rows(graph: Graph, numbers: str, table: Array, start: str | None = None) -> str:
     """Add nodes that sum rows of a table (rows, k), in a fixed order; their output is (N, k).
 
     Parameters
@@ -140,8 +140,10 @@ def sum_of_rows(graph: Graph, numbers: str, table: Array) -> str:
     numbers : name of an int32 tensor (n, N)
         Indices of the table rows to add, for each row of X.
     table : (rows, k) array
+    start : name of a tensor (N, k), optional
+        What the sums start from, instead of zeros.
     """
-    start = graph.per_row(np.zeros(table.shape[1]))
+    start = graph.per_row(np.zeros(table.shape[1])) if start is None else start
     name, number = graph.constant(table), graph.name()
     inside, before = graph.inner(), graph.name()
     after = inside.node("Add", before, inside.node("Gather", name, number))

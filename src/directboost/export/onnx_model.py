@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints
+from ..kernels.structs import Products
 from ..model.learners import Conjunction, Stump
 from ..model.names import feature_names, has_several_labels
-from ..model.tables import PairTable
 from ..model.trees import Tree
 from .onnx_graph import Graph, TensorType, onnx_package, sum_of_rows, value_infos
 from .other_learners import split_others, tree_depth
@@ -94,15 +94,15 @@ def _ensemble_scores(graph: Graph, ensemble: Any) -> str:
             "expected stumps, their products, trees, conjunctions or columns of a pool; fit with "
             "learner='stump', 'pair' or 'tree'"
         )
-    chains = [_conjunction_tree(h, row) for h, row in others.conjunctions]
-    chains += [_pair_tree(pair) for pair in ensemble.pair_tables]
-    trees = [*ensemble.forest, *chains]
+    trees = [*ensemble.forest, *(_conjunction_tree(h, row) for h, row in others.conjunctions)]
     parts = [_tree_scores(graph, trees)] if trees else []
     if others.pool:
         columns = graph.columns(np.array([column for column, _ in others.pool]))
         rows = graph.node("Transpose", columns, perm=[1, 0])
         parts.append(graph.node("MatMul", rows, np.stack([row for _, row in others.pool])))
     scores = _stump_scores(graph, ensemble)
+    if ensemble.products:
+        scores = _add_products(graph, scores, ensemble.compiled_products, ensemble.k)
     if not parts:
         return scores
     return graph.node("Add", scores, parts[0] if len(parts) == 1 else graph.node("Add", *parts))
@@ -116,6 +116,26 @@ def _stump_scores(graph: Graph, ensemble: Any) -> str:
     rows = _table_rows(graph, columns, ensemble.thresholds)
     sums = sum_of_rows(graph, rows, np.concatenate(ensemble.tables))
     return graph.node("Add", sums, ensemble.intercept)
+
+
+def _add_products(graph: Graph, scores: str, products: Products, k: int) -> str:
+    """Add nodes that add the products of two stumps to the scores, (N, k)."""
+    counts, n = products.n_thresholds, products.factors.shape[0]
+    thresholds = np.split(products.thresholds, np.cumsum(counts)[:-1])
+    rows = _table_rows(graph, graph.columns(products.features), thresholds)
+    first_rows = np.cumsum(counts + 2) - (counts + 2)
+    holds = []
+    for place, first, last in np.moveaxis(products.factors, 0, 2):
+        own = graph.node("Gather", rows, place.astype(np.int64), axis=0)
+        from_first = graph.node("GreaterOrEqual", own, _column(first_rows[place] + first))
+        to_last = graph.node("LessOrEqual", own, _column(first_rows[place] + last))
+        holds.append(graph.node("And", from_first, to_last))
+    differ = graph.cast(graph.node("Xor", *holds), np.int32)
+    numbers = graph.node("Add", differ, _column(2 * np.arange(n)))
+    weights = np.zeros((n, k))
+    weights[np.repeat(np.arange(n), np.diff(products.starts)), products.classes] = products.weights
+    table = np.stack([weights, -weights], axis=1).reshape(-1, k)
+    return sum_of_rows(graph, numbers, table, start=scores)
 
 
 def _table_rows(graph: Graph, columns: str, thresholds: Sequence[Array]) -> str:
@@ -274,46 +294,6 @@ def _conjunction_tree(learner: Conjunction, row: Array) -> tuple[Tree, Array]:
         right=np.where(holds_left, away, onward),
     )
     return chain, np.where(np.arange(chain.n_leaves)[:, None] == 0, row, -row)
-
-
-def _pair_tree(pair: PairTable) -> tuple[Tree, Array]:
-    """Return the table of a pair as a tree, with the scores of its leaves (leaves, k).
-
-    The first feature is searched by bisection, and below each of its cells the second one. A split
-    at infinity separates missing values, which go to the right.
-    """
-    splits: list[tuple[int, float, list[int]]] = []  # feature, value, children
-    cells: list[tuple[int, int]] = []
-
-    def search(axis: int, low: int, high: int, first: int) -> int:
-        """Add the splits that find a cell among low..high of an axis; return the child."""
-        if low == high and axis == 1:
-            cells.append((first, low))
-            return ~(len(cells) - 1)
-        if low == high:
-            return search(1, 0, pair.thresholds[1].size + 1, low)
-        cuts = pair.thresholds[axis]
-        missing = high == cuts.size + 1  # the last cell is that of missing values
-        middle = high - 1 if missing else (low + high) // 2
-        split = len(splits)
-        value = np.inf if missing else float(cuts[middle])
-        splits.append((pair.features[axis], value, []))
-        splits[split][2].append(search(axis, low, middle, first))
-        splits[split][2].append(search(axis, middle + 1, high, first))
-        return split
-
-    search(0, 0, pair.thresholds[0].size + 1, 0)
-    feature, value, children = zip(*splits, strict=True)
-    tree = Tree(
-        feature=np.array(feature),
-        value=np.array(value),
-        is_level=np.zeros(len(splits), dtype=bool),
-        missing_left=np.isfinite(value),
-        left=np.array(children)[:, 0],
-        right=np.array(children)[:, 1],
-    )
-    places = np.array(cells)
-    return tree, pair.values[places[:, 0], places[:, 1]]
 
 
 # --- Decoding --------------------------------------------------------------------------------

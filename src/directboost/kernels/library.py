@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ABI_VERSION = 3  # DB_ABI_VERSION of directboost.h
+ABI_VERSION = 4  # DB_ABI_VERSION of directboost.h
 _OUT_OF_MEMORY = 1  # DB_OUT_OF_MEMORY
 
 
@@ -88,9 +88,26 @@ class TablesRecord(Structure):
     ]
 
 
+class ProductsRecord(Structure):
+    """`DbProducts` of directboost.h."""
+
+    _fields_ = [
+        ("features", c_void_p),
+        ("n_thresholds", c_void_p),
+        ("thresholds", c_void_p),
+        ("factors", c_void_p),
+        ("starts", c_void_p),
+        ("classes", c_void_p),
+        ("weights", c_void_p),
+        ("n_used", c_int32),
+        ("n", c_int32),
+    ]
+
+
 _P, _I, _L, _D = c_void_p, c_int32, c_int64, c_double
 _ROWS, _MODEL = POINTER(LossRowsRecord), POINTER(QuadraticModelRecord)
 _SPARSE, _TABLES = POINTER(SparseCodesRecord), POINTER(TablesRecord)
+_PRODUCTS = POINTER(ProductsRecord)
 _OUT_D, _OUT_I = POINTER(c_double), POINTER(c_int32)
 
 #: Every kernel of directboost.h with its arguments; all of them return a status.
@@ -111,7 +128,7 @@ KERNELS: dict[str, list[Any]] = {
     "solve_block": [_P, _P, _I, _I, _I, _P, _D, _D, _I, _I, _D, _P, _P],
     "model_epoch": [_P, _MODEL, _OUT_D],
     "model_newton": [_P, _MODEL, _I, _D, _I, _D, _OUT_D],
-    "predict": [_P, _P, _I, _L, _I, _L, _L, _TABLES, _P, _OUT_I],
+    "predict": [_P, _P, _I, _L, _I, _L, _L, _TABLES, _PRODUCTS, _P, _OUT_I],
 }
 #: The functions that exist once, for all instruction sets: result and arguments.
 SHARED: dict[str, tuple[Any, list[Any]]] = {

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..arrays import Array, Bools, Ints, Scores
 from .library import (
     LossRowsRecord,
+    ProductsRecord,
     QuadraticModelRecord,
     SparseCodesRecord,
     TablesRecord,
@@ -27,6 +28,7 @@ from .structs import (
     Cuts,
     LossRows,
     LossValues,
+    Products,
     QuadraticModelArrays,
     SearchDirection,
     SparseCodes,
@@ -338,7 +340,9 @@ def model_newton(
     return decrease.value
 
 
-def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
+def predict(
+    X: Scores, tables: Tables, products: Products, team: Team | None = None
+) -> tuple[Array, bool]:
     """Return the scores of the rows of X, and whether X has infinities; see `reference.predict`."""
     F = np.zeros((X.shape[0], tables.intercept.size))
     record = TablesRecord(
@@ -350,6 +354,18 @@ def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array,
         n_used=tables.features.size,
         k=tables.intercept.size,
     )
+    product_record = ProductsRecord(
+        features=_at(products.features),
+        n_thresholds=_at(products.n_thresholds),
+        thresholds=_at(products.thresholds),
+        factors=_at(products.factors),
+        starts=_at(products.starts),
+        classes=_at(products.classes),
+        weights=_at(products.weights),
+        n_used=products.features.size,
+        n=products.starts.size - 1,
+    )
     infinite = c_int32()
-    lib().predict(_handle(team), *_matrix(X), byref(record), _at(F), byref(infinite))
+    lib().predict(_handle(team), *_matrix(X), byref(record), byref(product_record), _at(F),
+                  byref(infinite))  # fmt: skip
     return F, bool(infinite.value)

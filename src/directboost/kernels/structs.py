@@ -341,6 +341,41 @@ class Tables:
     intercept: Array
 
 
+@dataclass(frozen=True)
+class Products:
+    """The products of two stumps of a fitted model, for prediction.
+
+    A product is +1 where both stumps hold or neither does, else -1. The code of a value is the
+    number of thresholds of its feature below it, or n_thresholds + 1 if it is missing.
+
+    Attributes
+    ----------
+    features : (n_used,) int32 array
+        Features that the products read.
+    n_thresholds : (n_used,) int32 array
+        Number of thresholds.
+    thresholds : (n_thresholds.sum(),) array
+        Ascending for every feature, feature after feature.
+    factors : (n, 2, 3) int32 array
+        For both stumps of every product: the place of its feature in `features`, and the first and
+        the last code for which it holds.
+    starts : (n + 1,) int64 array
+        Where the weights of every product start.
+    classes : (starts[-1],) int32 array
+        Classes with a weight, each at most once per product.
+    weights : (starts[-1],) array
+        What the product adds to their scores, times its value.
+    """
+
+    features: Ints
+    n_thresholds: Ints
+    thresholds: Array
+    factors: Ints
+    starts: Ints
+    classes: Ints
+    weights: Array
+
+
 def midpoints(low: Array, high: Array) -> Array:
     """Return t with low <= t < high: the midpoint, or `low` if rounding moves it out of range."""
     middle = 0.5 * low + 0.5 * high

@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from ..arrays import Array, Ints, Numbers, is_sparse, row_parts
 from ..kernels import predict
-from ..kernels.structs import Tables
+from ..kernels.structs import Products, Tables
 from ..kernels.threads import Team
 from .effects import Effects, purified_effects
 from .learners import (
@@ -25,6 +25,7 @@ from .learners import (
     Stump,
     WeakClassifier,
 )
+from .products import compile_products
 from .tables import PairTable, pair_tables, stump_tables
 from .trees import Leaf, Tree
 
@@ -41,7 +42,8 @@ class Ensemble:
 
     - constants, as the `intercept`;
     - stumps, as one look-up table per feature: `stump_features`, `thresholds` and `tables`;
-    - products of two stumps, as one look-up table per pair of features: `pair_tables`;
+    - products of two stumps, as a list of rules, `compiled_products`, or added up to one look-up
+      table per pair of features, `pair_tables`;
     - leaves, as one look-up table per tree: `forest`;
     - all `others`, which are evaluated by their own `predict`.
 
@@ -153,6 +155,11 @@ class Ensemble:
         return pair_tables(self.products, self.product_coef)
 
     @cached_property
+    def compiled_products(self) -> Products:
+        """The products of two stumps in the form that the kernels evaluate."""
+        return compile_products(self.products, self.product_coef)
+
+    @cached_property
     def _joined(self) -> Tables:
         counts = np.array([cuts.size for cuts in self.thresholds], dtype=np.int32)
         cuts = np.concatenate([*self.thresholds, np.empty(0)])
@@ -168,26 +175,33 @@ class Ensemble:
         if is_sparse(X):
             F, infinite = self._look_up_sparse(X, team), bool(np.isinf(X.data).any())
         else:
-            F, infinite = predict(X, self._joined, team)
-        if (self._others or self.products) and not infinite:
+            F, infinite = predict(X, self._joined, self.compiled_products, team)
+        if self._others and not infinite:
             F = F + self._other_scores(X)
         return F, infinite
 
     def _look_up_sparse(self, X: Numbers, team: Team | None) -> Array:
-        """Return the sum of stumps and constants, (m, k); only their columns are made dense."""
-        tables = replace(self._joined, features=np.arange(self.stump_features.size, dtype=np.int32))
+        """Return the sum of stumps, constants and products, (m, k).
+
+        Only their columns are made dense.
+        """
+        tables, products = self._joined, self.compiled_products
+        used = np.union1d(tables.features, products.features)
+        own, paired = (
+            np.searchsorted(used, part).astype(np.int32)
+            for part in (tables.features, products.features)
+        )
+        tables, products = replace(tables, features=own), replace(products, features=paired)
         F = np.empty((X.shape[0], self.k))
-        for rows, part in row_parts(X, self.stump_features):
-            F[rows] = predict(part, tables, team)[0]
+        for rows, part in row_parts(X, used):
+            F[rows] = predict(part, tables, products, team)[0]
         return F
 
     def _other_scores(self, X: Numbers) -> Array:
-        """Return the sum of all weak classifiers without a table of their feature, (m, k)."""
+        """Return the sum of all trees and other weak classifiers, (m, k)."""
         F = np.zeros((X.shape[0], self.k))
         for tree, table in self._forest:
             F += table[tree.apply(X)]
-        for pair in self.pair_tables:
-            pair.add_to(F, X)
         single = [i for i, h in enumerate(self._others) if not isinstance(h, _GROUPED)]
         if single:
             responses = np.stack([self._others[i].predict(X) for i in single], axis=1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Ints, Numbers, Scores, column
+from ..arrays import Array, Ints, Scores
 from .learners import CategoryStump, Product, Stump
 
 
@@ -77,14 +77,6 @@ class PairTable:
     features: tuple[int, int]
     thresholds: tuple[Array, Array]
     values: Array
-
-    def add_to(self, F: Array, X: Numbers) -> None:
-        """Add the contributions of the rows of X (m, d) to the scores F (m, k)."""
-        first, second = (
-            codes_of(column(X, feature), cuts)
-            for feature, cuts in zip(self.features, self.thresholds, strict=True)
-        )
-        F += self.values[first, second]
 
 
 def by_pair(products: Sequence[Product]) -> dict[tuple[int, int], list[int]]:

@@ -12,7 +12,7 @@ from ...arrays import Array, Bools, Scores, dense
 from ...data.validation import check_choice
 from ..atomic_files import replace_file
 from .layout import Layout, make_layout
-from .model import ADDITIONS, BITS, COMPARISONS, PRODUCTS, CModel, make_c_model
+from .model import ADDITIONS, BITS, COMPARISONS, MATCHES, PRODUCTS, CModel, make_c_model
 from .syntax import (
     PRECISIONS,
     CArray,
@@ -144,7 +144,7 @@ _USAGE = [
     "compile with -ffast-math, which removes the tests for NaN.",
 ]
 _SCORE_COMPARISONS = "score comparisons"
-_OPERATIONS = (COMPARISONS, BITS, PRODUCTS, ADDITIONS, _SCORE_COMPARISONS)
+_OPERATIONS = (COMPARISONS, MATCHES, BITS, PRODUCTS, ADDITIONS, _SCORE_COMPARISONS)
 
 
 def write_c(model: Any, path: Path, *, dtype: str, name: str | None, self_test: Any) -> Path:
@@ -288,6 +288,8 @@ def _sum_function(layout: Layout) -> str:
         lines.append(f"@_{layout.stumps.function}(x, all, scores);")
         if not layout.base_first:
             lines.append("for (c = 0; c < $_N_CLASSES; ++c) scores[c] += @_base[c];")
+    if layout.products is not None:
+        lines.append(f"@_{layout.products.function}(x, all, scores);")
     if layout.others:
         lines.append("for (c = 0; c < $_N_CLASSES; ++c) more[c] = 0;")
         lines += [f"@_{part.function}(x, all, more);" for part in layout.others]

@@ -7,10 +7,10 @@ import numpy as np
 from ...arrays import Array
 from ...model.learners import Constant
 from .model import CModel, ScorePart
+from .products import product_part
 from .scores import (
     count_merged_splits,
     make_thresholds,
-    pair_part,
     pool_part,
     table_part,
     threshold_part,
@@ -23,7 +23,7 @@ _DOUBLE_EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Scores = `base` + `stumps` + the sum of all `others`.
+    """Scores = `base` + `stumps` + `products` + the sum of all `others`.
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class Layout:
     stumps : ScorePart or None
     base_first : bool
         Whether sums start with `base`; otherwise it is added after the stumps, as in Python.
+    products : ScorePart or None
+        Products of two stumps.
     others : list of ScorePart
     base, used : CArray
     score_error : (k,) array
@@ -45,6 +47,7 @@ class Layout:
     step: float
     stumps: ScorePart | None
     base_first: bool
+    products: ScorePart | None
     others: list[ScorePart]
     base: CArray
     used: CArray
@@ -54,7 +57,8 @@ class Layout:
     @property
     def parts(self) -> list[ScorePart]:
         """All parts."""
-        return [*([self.stumps] if self.stumps else []), *self.others]
+        summed = [part for part in (self.stumps, self.products) if part is not None]
+        return [*summed, *self.others]
 
     @property
     def arrays(self) -> list[CArray]:
@@ -79,8 +83,8 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     varying = [not isinstance(learner, Constant) for learner in model.ensemble.learners]
     coef = model.ensemble.coef[np.array(varying, dtype=bool)]
     max_scores = np.abs(model.base) + np.abs(coef).sum(axis=0)
-    tables = [thresholds.jump, *(table for _, table in model.ensemble.forest)]
-    tables += [pair.values for pair in model.ensemble.pair_tables]
+    tables = [thresholds.jump, model.ensemble.product_coef]
+    tables += [table for _, table in model.ensemble.forest]
     max_entry = max(np.abs(table).max(initial=0.0) for table in tables)
     step = step_size(precision, max_entry, float(max_scores.max()))
     if exact:
@@ -88,15 +92,12 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     else:
         stumps = threshold_part(thresholds, model.used.size, precision, step)
         base = thresholds.base
-    maybe = (
-        pair_part(model, precision, step),
-        tree_part(model, precision, step),
-        pool_part(model, precision),
-    )
+    products = product_part(model, precision, step)
+    maybe = (tree_part(model, precision, step), pool_part(model, precision))
     others = [part for part in maybe if part is not None]
     entries = quantized(base, step, precision.score)
     error = np.abs(entries.astype(np.float64) * step - base)
-    error += sum((part.error for part in (stumps, *others) if part), np.zeros(base.size))
+    error += sum((part.error for part in (stumps, products, *others) if part), np.zeros(base.size))
     # Sums are rounded in C and in Python; a weak classifier is added at most twice, a level on
     # its left and on its right.
     additions = 2 * len(model.ensemble.learners) + 2
@@ -106,6 +107,7 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
         step=step,
         stumps=stumps,
         base_first=not exact,
+        products=products,
         others=others,
         base=CArray("base", entries),
         used=CArray("used", smallest_unsigned(model.used)),

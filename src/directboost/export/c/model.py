@@ -12,8 +12,8 @@ from ..other_learners import OtherLearners, split_others
 from .syntax import CArray
 
 #: Names of operations, in the order in which the header lists them.
-COMPARISONS, BITS, PRODUCTS, ADDITIONS = (
-    "feature comparisons", "bit tests", "multiplications", "additions"
+COMPARISONS, MATCHES, BITS, PRODUCTS, ADDITIONS = (
+    "feature comparisons", "products of two tests", "bit tests", "multiplications", "additions"
 )  # fmt: skip
 
 

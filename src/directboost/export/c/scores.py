@@ -90,29 +90,6 @@ static inline void @_add_trees(const @_value *x, int all, @_score *scores)
 }
 """
 
-_PAIRS_CODE = """\
-/* Adds one table row per pair of features. The row depends on how many thresholds each of the two
- * values exceeds; a missing value has the place pair_missing. */
-static inline void @_add_pairs(const @_value *x, int all, @_score *scores)
-{
-    size_t cut = 0, first = 0, side, u, c;
-    for (u = 0; u < sizeof @_pair_starts / sizeof @_pair_starts[0]; ++u) {
-        size_t row = 0;
-        for (side = 2 * u; side < 2 * u + 2; ++side) {
-            const @_value value = @_read(x, all, @_pair_slots[side]);
-            size_t place = 0;
-            for (; cut < @_pair_cut_ends[side]; ++cut)
-                place += value > @_pair_cuts[cut];
-            if (value != value) place = @_pair_missing[side];
-            row = row * @_pair_sizes[side] + place;
-        }
-        first = @_pair_starts[u];
-        for (c = 0; c < $_N_CLASSES; ++c)
-            scores[c] += @_pair_rows[(size_t)@_pair_places[first + row] * $_N_CLASSES + c];
-    }
-}
-"""
-
 _POOL_CODE = """\
 /* Adds the columns of a pool, numbers in [-1, 1], times their weights. */
 static inline void @_add_pool(const @_value *x, int all, @_score *scores)
@@ -348,87 +325,19 @@ def _split_arrays(
 
 
 def count_merged_splits(model: CModel, kind: type[Any]) -> int:
-    """Return how many thresholds of trees and pairs coincide with others after rounding."""
-    none = np.empty(0, dtype=np.int64)
+    """Return how many thresholds of trees and products coincide with others after rounding."""
     trees = [tree for tree, _ in model.ensemble.forest]
-    axes = [
-        (np.full(own.size, feature), own)
-        for pair in model.ensemble.pair_tables
-        for feature, own in zip(pair.features, pair.thresholds, strict=True)
+    stumps = [
+        stump
+        for product in model.ensemble.products
+        for stump in (product.first, product.second)
+        if isinstance(stump, Stump)
     ]
-    feature = np.concatenate(
-        [none, *(tree.feature[~tree.is_level] for tree in trees), *(own for own, _ in axes)]
-    )
-    value = np.concatenate(
-        [np.empty(0), *(tree.value[~tree.is_level] for tree in trees), *(own for _, own in axes)]
-    )
+    own = np.array([stump.feature for stump in stumps], dtype=np.int64)
+    feature = np.concatenate([own, *(tree.feature[~tree.is_level] for tree in trees)])
+    thresholds = np.array([stump.threshold for stump in stumps])
+    value = np.concatenate([thresholds, *(tree.value[~tree.is_level] for tree in trees)])
     return count_merged(feature, value, kind)
-
-
-# --- Products of two stumps ------------------------------------------------------------------
-
-
-def pair_part(model: CModel, precision: Precision, step: float) -> ScorePart | None:
-    """Return the tables of pairs of features as C code, or None if the model has none.
-
-    Equal rows are stored once, and so are the cells of missing values that equal others.
-    """
-    pairs, k = model.ensemble.pair_tables, model.ensemble.k
-    if not pairs:
-        return None
-    error = np.zeros(k)
-    tables, cuts, missing = [], [], []
-    for pair in pairs:
-        values = pair.values
-        for axis in range(2):
-            own, values, place = _device_axis(values, axis, pair.thresholds[axis], precision.value)
-            cuts.append(own)
-            missing.append(place)
-        entries = quantized(values, step, precision.entry)
-        error += np.abs(entries.astype(np.float64) * step - values).max(axis=(0, 1))
-        tables.append(entries)
-    rows, places = np.unique(
-        np.concatenate([table.reshape(-1, k) for table in tables]), axis=0, return_inverse=True
-    )
-    counts = [own.size for own in cuts]
-    sizes = [table.shape[axis] for table in tables for axis in range(2)]
-    starts = np.cumsum([0, *(table.shape[0] * table.shape[1] for table in tables)])[:-1]
-    arrays = [
-        CArray("pair_slots", smallest_unsigned(model.slots([pair.features for pair in pairs]))),
-        CArray("pair_cut_ends", smallest_unsigned(np.cumsum(counts))),
-        CArray("pair_cuts", np.concatenate(cuts)),
-        CArray("pair_missing", smallest_unsigned(np.array(missing))),
-        CArray("pair_sizes", smallest_unsigned(np.array(sizes))),
-        CArray("pair_starts", smallest_unsigned(starts)),
-        CArray("pair_places", smallest_unsigned(places.reshape(-1))),
-        CArray("pair_rows", rows),
-    ]
-    operations = {COMPARISONS: sum(counts), ADDITIONS: len(pairs) * k}
-    return ScorePart("add_pairs", arrays, _PAIRS_CODE, operations, error)
-
-
-def _device_axis(
-    values: Array, axis: int, thresholds: Array, kind: type[Any]
-) -> tuple[Scores, Array, int]:
-    """Return the thresholds of one axis in a type, the table for them, and the missing place.
-
-    A threshold that rounding makes equal to the next one loses its cell, and one that every
-    number of the type exceeds loses the cell below it.
-    """
-    cuts = round_down(thresholds, kind)
-    kept = np.ones(cuts.size, dtype=bool)
-    kept[:-1] = cuts[1:] != cuts[:-1]
-    # Cell i lies below threshold i; the last cell of present values lies above all of them.
-    cells = np.append(0, np.flatnonzero(kept) + 1)
-    own = cuts[kept]
-    never_below = int(own.size > 0 and np.isneginf(own[0]))
-    own, cells = own[never_below:], cells[never_below:]
-    table = np.take(values, cells, axis=axis)
-    gone = np.take(values, thresholds.size + 1, axis=axis)
-    for place in range(cells.size):
-        if np.array_equal(np.take(table, place, axis=axis), gone):
-            return own, table, place
-    return own, np.concatenate([table, np.expand_dims(gone, axis)], axis=axis), cells.size
 
 
 # --- Columns of a pool -----------------------------------------------------------------------

@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-#define DB_ABI_VERSION 3
+#define DB_ABI_VERSION 4
 
 #define DB_OK 0
 #define DB_OUT_OF_MEMORY 1
@@ -95,6 +95,21 @@ struct DbTables {
   const double* intercept;      // (k,)
   int32_t n_used;
   int32_t k;
+};
+
+// Products of two stumps of a fitted model: +1 where both stumps hold or neither does, else -1. A
+// stump holds for codes first .. last of a feature, where the code is the number of its thresholds
+// below x, or n_thresholds + 1 for missing.
+struct DbProducts {
+  const int32_t* features;      // (n_used,)
+  const int32_t* n_thresholds;  // (n_used,)
+  const double* thresholds;     // (all thresholds,), feature after feature
+  const int32_t* factors;       // (n, 2, 3) place in `features`, first and last code of both stumps
+  const int64_t* starts;        // (n + 1,) start of the weights of every product
+  const int32_t* classes;       // (all weights,)
+  const double* weights;        // (all weights,)
+  int32_t n_used;
+  int32_t n;
 };
 
 // Sparse storage of features most of whose rows have the same code: the rows with another code, in
@@ -249,11 +264,12 @@ DB_EXPORT int32_t DB_NAME(model_newton)(DbTeam* team, const DbQuadraticModel* mo
                                         double tolerance, int32_t repeats, double enough,
                                         double* decrease);
 
-// F (m, k) += tables of the used features, and then the intercept; X (m, d) has strides in
-// elements. `infinite` tells whether X holds an infinite number, in a used feature or not.
+// F (m, k) += tables of the used features, then the intercept, then every weight times its product,
+// product after product; X (m, d) has strides in elements. `infinite` tells whether X holds an infinite number, in a used feature or not.
 DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
                                    int32_t d, int64_t row_stride, int64_t column_stride,
-                                   const DbTables* tables, double* F, int32_t* infinite);
+                                   const DbTables* tables, const DbProducts* products, double* F,
+                                   int32_t* infinite);
 
 // Whether the processor can run the functions of this suffix.
 DB_EXPORT int32_t DB_NAME(usable)();

@@ -2,6 +2,7 @@
 #include "dispatch.h"
 #include "encode.h"
 #include "matrix.h"
+#include "products.h"
 #include "simd.h"
 
 namespace DB_SPACE {
@@ -108,7 +109,8 @@ inline bool any_infinite(const Matrix<Real>& X, int64_t begin, int64_t end) {
 
 DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_bytes, int64_t m,
                                    int32_t d, int64_t row_stride, int64_t column_stride,
-                                   const DbTables* tables, double* F, int32_t* infinite) {
+                                   const DbTables* tables, const DbProducts* products, double* F,
+                                   int32_t* infinite) {
   using namespace DB_SPACE;
   return status_of([&] {
     constexpr int64_t piece_rows = 1024;
@@ -124,6 +126,7 @@ DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_byt
       const Matrix<Real> matrix{static_cast<const Real*>(X), m, d, row_stride, column_stride};
       const ThresholdSearches<Real> searches(team, tables->thresholds, tables->n_thresholds,
                                              tables->n_used, m);
+      const ProductSum<Real> product_sum(team, *products, tables->k, m);
       with_width(tables->k, [&](auto width) {
         share(team, pieces, [&](int32_t piece) {
           const int64_t begin = piece * piece_rows;
@@ -136,6 +139,7 @@ DB_EXPORT int32_t DB_NAME(predict)(DbTeam* team, const void* X, int32_t real_byt
           double* out = F + static_cast<size_t>(begin) * tables->k;
           for (int64_t i = begin; i < end; ++i, out += tables->k)
             for (int32_t r = 0; r < tables->k; ++r) out[r] += tables->intercept[r];
+          product_sum.add(matrix, begin, end, F);
         });
       });
     });

@@ -13,7 +13,6 @@ from .binning import (
     histograms,
     list_codes,
     penalty,
-    predict,
     price,
     ranges,
 )
@@ -21,3 +20,4 @@ from .block_descent import model_epoch, solve_block
 from .losses import dual_parts, loss_pass
 from .newton import model_newton
 from .pairs import price_pairs
+from .prediction import predict

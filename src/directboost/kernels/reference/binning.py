@@ -4,7 +4,7 @@ import numpy as np
 
 from ...arrays import Array, Bools, Ints, Scores
 from ..step_functions import edges_of, jump_penalty
-from ..structs import SPARSE_BLOCK_ROWS, Cuts, SparseCodes, Tables, codes_of, tie_width
+from ..structs import SPARSE_BLOCK_ROWS, Cuts, SparseCodes, codes_of, tie_width
 from ..threads import Team
 
 
@@ -179,10 +179,11 @@ def encode(
     NaN gets the code `missing` of its feature.
     """
     for f, cuts in enumerate(thresholds):
-        codes[f] = _code(X[:, f], cuts, int(missing[f]))
+        codes[f] = code_column(X[:, f], cuts, int(missing[f]))
 
 
-def _code(x: Scores, thresholds: Array, missing: int) -> Ints:
+def code_column(x: Scores, thresholds: Array, missing: int) -> Ints:
+    """Return the number of thresholds below every x (m,), or `missing` for NaN."""
     below = np.searchsorted(thresholds, x.astype(np.float64), side="left")
     return np.where(np.isnan(x), missing, below)
 
@@ -196,19 +197,3 @@ def penalty(start: Array, end: Array, step: float, first: Ints, nu: Array, p: fl
     jumps = end if step == 1.0 else start + step * (end - start)
     bounds = zip(nu, first[:-1], first[1:], strict=True)
     return float(sum(n * jump_penalty(jumps[a:b], p) for n, a, b in bounds))
-
-
-def predict(X: Scores, tables: Tables, team: Team | None = None) -> tuple[Array, bool]:
-    """Return the scores (m, k), and whether X has an infinite value in any feature.
-
-    The scores are the sum of one look-up per used feature, in order, plus the intercept.
-    """
-    F = np.zeros((X.shape[0], tables.intercept.size))
-    ends = np.cumsum(tables.n_thresholds)
-    for u, (feature, n, end) in enumerate(
-        zip(tables.features, tables.n_thresholds, ends, strict=True)
-    ):
-        start = end - n
-        codes = _code(X[:, feature], tables.thresholds[start:end], int(n) + 1)
-        F += tables.values[start + 2 * u + codes]
-    return F + tables.intercept, bool(np.isinf(X).any())
