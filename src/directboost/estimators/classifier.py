@@ -34,7 +34,7 @@ from ..data.validation import (
     read_training,
     with_levels,
 )
-from ..kernels.threads import one_blas_thread
+from ..kernels.threads import Team, one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
 from ..model.names import feature_names
@@ -44,6 +44,7 @@ from ..problem.objective import Objective
 from ..solvers import SOLVERS
 from ..training.context import FitContext, make_context
 from ..training.interactions import warn_without_pairs, with_columns_of_pairs
+from ..training.learner_choice import LearnerChoice, choose_learner, with_learner
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
 from ..training.settings import (
@@ -74,6 +75,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     class_weight: Any
     warm_start: bool
     validation_path_: list[tuple[float, float]]
+    #: A path of nu and its folds keep the choice that is stored here before.
+    learner_choice_: LearnerChoice | None = None
 
     def _make_settings(self, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
         """Return the checked parameters of a fit."""
@@ -144,6 +147,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 began = time.perf_counter()
+                if settings.choose_learner:
+                    settings = self._with_chosen_learner(settings, rows, costs, team)
                 settings = with_columns_of_pairs(settings, rows, costs, team, names)
                 seconds = time.perf_counter() - began
                 if alone is not None:
@@ -156,6 +161,18 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
             for callback in settings.callbacks:
                 if isinstance(callback, Progress):
                     callback.finish()
+
+    def _with_chosen_learner(
+        self, settings: FitSettings, rows: TrainingSet, costs: Array, team: Team
+    ) -> FitSettings:
+        """Return the settings with the learner that is known, or with one that is chosen now."""
+        if self.learner_choice_ is None:
+            names = feature_names(self)
+            self.learner_choice_ = choose_learner(settings, rows, costs, team, names)
+            for callback in settings.callbacks:
+                if isinstance(callback, Progress):
+                    callback.tell(f"learner: {self.learner_choice_}")
+        return with_learner(settings, self.learner_choice_)
 
     def _train(
         self,
@@ -208,6 +225,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                 if alone is not None:
                     count = alone.n_features_used_
                     named = _over_features_alone(result, count, context.oracle)
+                model.learner_choice_ = self.learner_choice_
                 model._store(named, rows, costs, encoder)
                 yield model
 
@@ -543,6 +561,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
             The fitted estimator.
         """
         settings = self._make_settings()
+        if not (settings.choose_learner and self.warm_start):
+            self.learner_choice_ = None
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
         validation = None

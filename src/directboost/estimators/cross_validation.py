@@ -350,6 +350,7 @@ class_weight, random_state
         folds = []
         for train, test in splits:
             estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
+            estimator.learner_choice_ = self.path_[0].learner_choice_
             folds.append(delayed(scoring.scores)(estimator, train, test))
         scores, failures = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
         warn_of_failed_scores(scoring.y, splits, list(failures), self.scoring)
