@@ -48,6 +48,7 @@ from ..training.learner_choice import LearnerChoice, choose_learner, with_learne
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
 from ..training.settings import (
+    DEFAULT_LEARNER,
     FitSettings,
     check_signs_supported,
     check_sparse_supported,
@@ -263,11 +264,12 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
 
 
 def with_registered_names(estimator: type[_Estimator]) -> type[_Estimator]:
-    """Fill the registered names of losses, penalties and solvers into the docstring of a class."""
+    """Fill registered names and the default learner into the docstring of a class."""
     registries: dict[str, Iterable[str]] = {
         "LOSSES": LOSSES,
         "PENALTIES": PENALTIES,
         "SOLVERS": SOLVERS,
+        "DEFAULT_LEARNER": [DEFAULT_LEARNER],
     }
     for name, registry in registries.items():
         names = ", ".join(f'"{key}"' for key in registry)
@@ -334,26 +336,28 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         Scale of `nu`. "relative": a fraction of nu_max; 1 gives the empty model, and 0.03 to
         0.001 is the useful range on most data. "absolute": nu itself. "paper": as printed in the
         paper (for the pairwise hinge, nu is divided by the sum of the sample weights).
-    learner : {"stump", "pair", "tree"}, classifier or Oracle, default="stump"
+    learner : {"auto", "stump", "pair", "tree"}, classifier or Oracle, default={DEFAULT_LEARNER}
         The weak classifiers. "stump": all decision stumps. "pair": all stumps, and products of two
-        stumps on different features, of all pairs of features or those of `interactions`. "tree":
+        stumps on different features, of all pairs of features or those of `interactions`. "auto":
+        pairs if they have a clearly lower loss than stumps on held-out rows, otherwise stumps; see
+        `learner_choice_`. If all pairs would take long, those of the strongest features. "tree":
         leaves of trees grown on the binned data; `oracles.TreeOracle` has more options. A
         scikit-learn classifier that supports sample weights, such as
         `DecisionTreeClassifier(max_depth=2)`. An oracle, such as `oracles.PoolOracle()`. The
         certificate names the dictionary that it holds for.
     interactions : int or list of groups of features, optional
-        With learner="pair": which features form pairs. None: all pairs. An integer q: all pairs of
-        the q features with the largest `feature_importances_` in a fit of stumps to the same data,
-        with the same loss, margin, penalty, nu, tol, feature costs and constraints. Features that
-        this fit does not use follow in the order of their highest price at its solution. Features
-        with a monotonic constraint do not count. A path of nu has one choice, made at its smallest
-        nu. 0: the model is that of stumps. A list of groups, of names or column numbers: a group
-        of two features is a pair, and a larger group stands for all pairs within it, as in
-        ``[("age", "income"), (0, 3, 7)]``.
+        With learner="pair" or "auto": which features form pairs. None: all pairs. An integer q:
+        all pairs of the q features with the largest `feature_importances_` in a fit of stumps to
+        the same data, with the same loss, margin, penalty, nu, tol, feature costs and constraints.
+        Features that this fit does not use follow in the order of their highest price at its
+        solution. Features with a monotonic constraint do not count. A path of nu has one choice,
+        made at its smallest nu. 0: the model is that of stumps. A list of groups, of names or
+        column numbers: a group of two features is a pair, and a larger group stands for all pairs
+        within it, as in ``[("age", "income"), (0, 3, 7)]``.
     pair_bins : int, default=32
-        With learner="pair": largest number of bins of a feature in a pair, 2 to 255.
+        With learner="pair" or "auto": largest number of bins of a feature in a pair, 2 to 255.
     interaction_cost : float, default=1.0
-        With learner="pair": factor on the cost of a product of two stumps.
+        With learner="pair" or "auto": factor on the cost of a product of two stumps.
     solver : str or Solver, default="auto"
         Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
         one that supports the problem. "admm" and "consensus" are those of the paper;
@@ -384,8 +388,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     monotonic_cst : dict or array-like, optional
         Monotonic constraints. With two classes: +1 or -1 by feature, for the second class. With
         more classes: the class and the direction, as in ``{"age": ("ill", 1)}``. The scores of
-        all other classes are constrained in the opposite direction. Requires the learner "stump"
-        or "pair" and the solver "blocks". Constrained features enter no pair.
+        all other classes are constrained in the opposite direction. Requires the learner "stump",
+        "pair" or "auto" and the solver "blocks". Constrained features enter no pair.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     n_iter_no_change : int, optional
@@ -395,12 +399,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the classifiers or trees of `learner`. With None, classifiers keep their own seed
-        and trees use 0.
+        Seed of the classifiers or trees of `learner`, and of the rows that learner="auto" holds
+        out. With None, classifiers keep their own seed, and the others use 0.
     verbose : int, default=0
         1 prints the rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
-        Start from the model of the last fit, for another nu or more rounds.
+        Start from the model of the last fit, for another nu or more rounds. The learner that
+        learner="auto" has chosen in the first fit is kept.
     callbacks : callable or list of callables, optional
         Called with the `Record` of every round. A true return value stops the fit.
 
@@ -415,6 +420,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         x1 and so on.
     categories_ : list of d arrays or None
         The levels of every categorical feature in ascending order; None for a numeric feature.
+    learner_ : str, classifier or Oracle
+        The weak learner of the model: `learner`, or "stump" or "pair" if it is "auto".
+    learner_choice_ : LearnerChoice or None
+        With ``learner="auto"``: the chosen learner, the reason, and the losses on held-out rows.
     learners_ : list
         The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`,
         `Product`, or those of `learner`.
@@ -481,7 +490,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: Any = "stump",
+        learner: Any = DEFAULT_LEARNER,
         interactions: Any = None,
         pair_bins: int = 32,
         interaction_cost: float = 1.0,

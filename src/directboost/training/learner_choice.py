@@ -1,6 +1,7 @@
 """The weak learner of a fit with learner="auto": pairs if they help on held-out rows, or stumps."""
 
 import time
+from copy import copy
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
@@ -17,7 +18,7 @@ from ..history import Status
 from ..kernels.threads import Team
 from ..losses import SampleWeights
 from ..model.ensemble import Ensemble
-from ..oracles import StumpOracle
+from ..oracles import PairOracle, StumpOracle
 from ..oracles.pair import SCAN_ROWS
 from ..problem.objective import Objective
 from .context import fit_size, make_context, make_objective
@@ -38,7 +39,7 @@ _LEAST_HELD_OUT = 20  # held-out rows below which there is no comparison
 _GROUPS = 50  # groups of held-out rows for losses that are not known by row
 _STANDARD_ERRORS = 1.5  # by which the loss of pairs has to be lower
 _GAIN = 0.01  # share of the loss of stumps by which it has to be lower, too
-_TOL = 0.05  # tolerance of the two fits, if that of the estimator is tighter
+_TOL = 0.1  # tolerance of the two fits, if that of the estimator is tighter
 _LEAST_NU = 0.003  # smallest nu of the two fits, relative to nu_max
 _TIME_SHARE = 0.3  # of a time limit: the rest is for the fit itself
 
@@ -92,7 +93,7 @@ def choose_learner(
 ) -> LearnerChoice:
     """Return "pair" if pairs have a lower loss than stumps on held-out rows, or else "stump".
 
-    Both are fitted to the other rows with the same parameters, but not to a smaller gap than 5 %,
+    Both are fitted to the other rows with the same parameters, but not to a smaller gap than 10 %,
     and not at a smaller nu than 0.003 nu_max. Of many rows, a sample is used.
     """
     began = time.perf_counter()
@@ -164,9 +165,12 @@ def _affordable(
         pair_features = (1 + isqrt(1 + 8 * most)) // 2
         if isinstance(asked, tuple) or pair_features < 2:
             return settings, None, f"since {pairs} pairs of features take too long"
-        settings = replace(settings, interactions=pair_features)
+        asked, settings = pair_features, replace(settings, interactions=pair_features)
+    oracle = copy(settings.oracle)
+    assert isinstance(oracle, PairOracle)
+    oracle.interactions = asked
     try:
-        check_memory(fit_size(settings, rows, team))
+        check_memory(fit_size(replace(settings, oracle=oracle), rows, team))
     except MemoryError:
         return settings, None, f"since {pairs} pairs of features need too much memory"
     return settings, pair_features, None
