@@ -128,11 +128,12 @@ def test_without_a_pair_there_are_stumps_and_no_warning(no_fits):
 
 def test_large_data_take_the_strongest_features(monkeypatch):
     monkeypatch.setattr(module, "_MOST_WORK", 3 * (240 + module.SCAN_ROWS))
-    y = X[:, 0] + X[:, 1] + 1.5 * np.sign(X[:, 0] * X[:, 1]) > 0
-    model = fit(y)
+    monkeypatch.setattr(module, "_GAIN", -10.0)  # so that pairs are taken
+    monkeypatch.setattr(module, "_STANDARD_ERRORS", -100.0)
+    model = fit()
     assert model.learner_choice_.pair_features == 3
     assert "all pairs of 3 features" in model.certificate_.dictionary
-    assert_same_model(model, fit(y, learner="pair", interactions=3))
+    assert_same_model(model, fit(learner="pair", interactions=3))
     named = fit(interactions=[(0, 1), (1, 2, 3)])
     assert "4 pairs of features take too long" in named.learner_choice_.reason
 
@@ -290,14 +291,14 @@ def test_summary_file_and_progress_say_which(tmp_path):
     model = fit(callbacks=Progress(stream=log))
     line = f"learner:     {model.learner_choice_}"
     assert line in model.summary().splitlines()
-    assert line.startswith("learner:     pair, since the loss on held-out rows is")
+    assert line.startswith("learner:     pair, since the log loss on held-out rows is")
     assert log.getvalue().startswith("learner: pair, since")
     again = directboost.load(model.save(tmp_path / "model.json"))
     assert again.learner == "auto"
     assert again.learner_choice_ == model.learner_choice_
     assert again.summary() == model.summary()
     page = model.report(tmp_path / "page.html", X, CROSSED).read_text(encoding="utf-8")
-    assert "learner: pair, since the loss" in page
+    assert "learner: pair, since the log loss" in page
     few = fit(CROSSED[:60], X[:60])
     assert directboost.load(few.save(tmp_path / "few.json")).learner_choice_ == few.learner_choice_
     assert "stump, since 60 rows" in few.summary()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
+from sklearn.utils import check_random_state
 
 from ..arrays import Array, Ints
 from ..callbacks import Callback, TimeLimit
@@ -28,11 +29,11 @@ from .strategy import solve
 
 #: Largest work of pricing the pairs once: rows times pairs times vectors of eight classes. A fit at
 #: nu = 0.003 then takes up to about ten seconds on one core.
-_MOST_WORK = 900_000_000
+_MOST_WORK = 600_000_000
 _LANES = 8
 #: Rows times vectors of eight classes above which the restricted master problems take too long.
 _LARGE = 100_000
-_MOST_ROWS = 8000  # rows of the comparison: more hardly change its result
+_MOST_ROWS = 6000  # rows of the comparison: more hardly change its result
 _FOLDS = 4  # parts of these rows, of which one is held out
 _FEW_ROWS = 500  # rows up to which each part is held out in turn
 _LEAST_HELD_OUT = 20  # held-out rows below which there is no comparison
@@ -100,7 +101,7 @@ def choose_learner(
     settings, pair_features, objection = _affordable(settings, rows, team, names)
     if objection is not None:
         return LearnerChoice("stump", objection)
-    splits = _splits(rows, _seed(settings.random_state))
+    splits = _splits(rows, settings.random_state)
     if splits[0][1].size < _LEAST_HELD_OUT:
         return LearnerChoice("stump", f"since {rows.weight.size} rows are too few to hold some out")
     limits: list[Callback] = [
@@ -136,7 +137,8 @@ def choose_learner(
             F = Ensemble(columns.named(weights), coef).scores(others.X)
             losses[learner].append(_losses(make_objective(settings, others), others, F))
     stump_losses, pair_losses = map(np.concatenate, losses.values())
-    return _compare(stump_losses, pair_losses, pair_features)
+    name = "loss" if settings.loss.probability_scale is None else "log loss"
+    return _compare(stump_losses, pair_losses, name, pair_features)
 
 
 def _affordable(
@@ -176,26 +178,20 @@ def _affordable(
     return settings, pair_features, None
 
 
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    return 0 if random_state is None else int(random_state)
-
-
-def _splits(rows: TrainingSet, seed: int) -> list[tuple[Ints, Ints]]:
+def _splits(rows: TrainingSet, random_state: Any) -> list[tuple[Ints, Ints]]:
     """Return rows to train on and rows to hold out, with the same share of each class.
 
     A quarter of the rows is held out, or of few rows each quarter in turn, except those of classes
     with fewer than four rows. The held-out rows are in random order within their class.
     """
-    codes = rows.codes
-    order = np.random.default_rng(seed).permutation(codes.size)
+    rng = check_random_state(0 if random_state is None else random_state)
+    codes, order = rows.codes, rng.permutation(rows.codes.size)
     order = order[np.argsort(codes[order], kind="stable")]
     sizes = np.bincount(codes, minlength=rows.classes.size)
     place = np.arange(codes.size) - (np.cumsum(sizes) - sizes)[codes[order]]
-    taken = place < np.ceil(sizes * min(_MOST_ROWS / codes.size, 1.0))[codes[order]]
-    order, place = order[taken], place[taken]
-    fold = np.where(sizes[codes[order]] < _FOLDS, -1, place % _FOLDS)
+    few = np.ceil(sizes * min(_MOST_ROWS / codes.size, 1.0))[codes[order]]
+    fold = np.where(few < _FOLDS, -1, place % _FOLDS)[place < few]
+    order = order[place < few]
     return [
         (np.sort(order[fold != number]), order[fold == number])
         for number in range(_FOLDS if codes.size <= _FEW_ROWS else 1)
@@ -236,7 +232,7 @@ def _mean_loss(objective: Objective, weight: Array, F: Array, group: Ints) -> fl
     return part.loss_value(F[group]) - part.constant
 
 
-def _compare(stumps: Array, pairs: Array, pair_features: int | None) -> LearnerChoice:
+def _compare(stumps: Array, pairs: Array, name: str, pair_features: int | None) -> LearnerChoice:
     """Choose pairs if their loss is clearly lower than that of stumps; losses are (n, 2)."""
     share, gains = stumps[:, 0] / stumps[:, 0].sum(), stumps[:, 1] - pairs[:, 1]
     gain, stump_loss, pair_loss = (float(share @ x) for x in (gains, stumps[:, 1], pairs[:, 1]))
@@ -245,7 +241,7 @@ def _compare(stumps: Array, pairs: Array, pair_features: int | None) -> LearnerC
     return LearnerChoice(
         learner="pair" if better else "stump",
         reason=(
-            f"since the loss on held-out rows is {pair_loss:.4g} with pairs and {stump_loss:.4g} "
+            f"since the {name} on held-out rows is {pair_loss:.4g} with pairs and {stump_loss:.4g} "
             f"with stumps (standard error of the difference {error:.2g})"
         ),
         pair_features=pair_features if better else None,
