@@ -18,6 +18,7 @@ from directboost import (
     directboost_path,
 )
 from directboost.callbacks import Progress, TimeLimit
+from directboost.data.validation import make_training_set
 from directboost.training import learner_choice as module
 from directboost.training.learner_choice import LearnerChoice, choose_learner
 from directboost.training.settings import make_settings
@@ -111,6 +112,26 @@ def test_rare_classes_stay_in_training():
     model = fit(y)
     assert model.classes_.size == 4
     assert model.learner_ == "pair"
+
+
+@pytest.mark.parametrize(("m", "most"), [(400, 6000), (900, 6000), (900, 100)])
+def test_held_out_rows_are_a_quarter_of_each_class(monkeypatch, m, most):
+    monkeypatch.setattr(module, "_MOST_ROWS", most)
+    y = np.where(np.arange(m) % 9, 0, 1)
+    y[:30], y[30] = 2, 3
+    splits = module._splits(make_training_set(np.zeros((m, 1)), y, None, None), None)
+    held = np.concatenate([rows for _, rows in splits])
+    assert len(splits) == (4 if m == 400 else 1)
+    assert np.unique(held).size == held.size
+    for train, others in splits:
+        assert np.intersect1d(train, others).size == 0
+        assert set(y[train]) == {0, 1, 2, 3}
+        assert 3 not in y[others]
+        taken = np.concatenate([train, others])
+        assert abs(taken.size - min(m, most)) <= 4
+        for label in (0, 1):
+            assert abs(np.mean(y[others] == label) - np.mean(y == label)) < 0.1
+            assert abs(np.sum(y[others] == label) - 0.25 * np.sum(y[taken] == label)) <= 1
 
 
 def test_few_rows_are_not_held_out(no_fits):
