@@ -75,6 +75,10 @@ class Progress:
         self._last = record.seconds
         self._show(record)
 
+    def tell(self, message: str) -> None:
+        """Print a message."""
+        self._print(message)
+
     def finish(self) -> None:
         """Print the last record, if it has not been printed yet."""
         if self._pending is not None:

@@ -25,6 +25,7 @@ from .export.model_file import (
 from .history import Record, RoundRecord, Status
 from .model.names import feature_names
 from .oracles import PairOracle, PoolOracle, TreeOracle
+from .training.learner_choice import LearnerChoice
 
 
 def load(path: Any, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -173,6 +174,8 @@ def _set_direct_attributes(model: Any, document: JSONObject) -> None:
     model.mean_contributions_ = rows_from_json(document["mean_contributions"], (d, k))
     model.certificate_ = Certificate(**document["certificate"])
     model.history_ = _records(Record, document["history"])
+    choice = document["learner_choice"]
+    model.learner_choice_ = None if choice is None else LearnerChoice(**choice)
     model._set_derived()
     model.nu_, model.nu_max_ = document["nu"], document["nu_max"]
     model.cost_ = document["cost"]

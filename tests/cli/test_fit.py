@@ -105,6 +105,13 @@ def test_options_of_pairs(capsys, table, tmp_path, options, parameters):
     assert {name: loaded.get_params()[name] for name in parameters} == parameters
 
 
+def test_the_choice_of_the_learner_is_printed(capsys):
+    options = ("fit", "iris", "--learner", "auto", "--nu", 0.05)
+    choice = run_json(capsys, *options)["learner_choice"]
+    assert choice["learner"] in ("stump", "pair")
+    assert f"learner:     {choice['learner']}, {choice['reason']}" in run(capsys, *options)[1]
+
+
 @pytest.mark.parametrize("text", ["town", "", '"town,noise', "2.5"])
 def test_interactions_are_a_number_or_several_names(capsys, csv, text):
     options = ("--target", "Art", "--learner", "pair", "--interactions", text)

@@ -23,6 +23,7 @@ ESTIMATORS = [
     DirectBoostClassifier(learner=DecisionTreeClassifier(max_depth=2), nu=0.2),
     DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2),
     DirectBoostMultiLabelClassifier(),
+    DirectBoostClassifier(learner="auto", nu=0.03),
 ]
 
 

@@ -60,6 +60,8 @@ def model_facts(model: Any) -> dict[str, Any]:
             facts[name.rstrip("_")] = getattr(model, name)
     if hasattr(model, "certificate_"):
         facts["certificate"] = asdict(model.certificate_)
+    if getattr(model, "learner_choice_", None) is not None:
+        facts["learner_choice"] = asdict(model.learner_choice_)
     return facts
 
 

@@ -149,20 +149,26 @@ _PARAMETERS: dict[str, Any] = {
     "nu_scale": _typed(
         str, "NAME", MODEL, "Scale of nu: relative (to nu_max), absolute, or paper."
     ),
-    "learner": _typed(str, "NAME", MODEL, f"Weak classifiers: {', '.join(LEARNERS)}."),
+    "learner": _typed(str, "NAME", MODEL, f"Weak classifiers: auto, {', '.join(LEARNERS)}."),
     "interactions": _typed(
         list[str] | None,
         "INTEGER|NAME,NAME",
         MODEL,
-        "With --learner pair: number of features that form pairs, the strongest ones; or the names "
-        "of the features of a pair or of a larger group, which may be repeated. All pairs by "
-        "default.",
+        "With --learner pair or auto: number of features that form pairs, the strongest ones; or "
+        "the names of the features of a pair or of a larger group, which may be repeated. All "
+        "pairs by default.",
     ),
     "pair_bins": _typed(
-        int, "INTEGER", MODEL, "With --learner pair: maximum number of bins per feature in a pair."
+        int,
+        "INTEGER",
+        MODEL,
+        "With --learner pair or auto: maximum number of bins per feature in a pair.",
     ),
     "interaction_cost": _typed(
-        float, "NUMBER", MODEL, "With --learner pair: factor on the cost of a product of stumps."
+        float,
+        "NUMBER",
+        MODEL,
+        "With --learner pair or auto: factor on the cost of a product of stumps.",
     ),
     "max_learners": _typed(int | None, "INTEGER", MODEL, "Maximum number of weak classifiers."),
     "max_bins": _typed(

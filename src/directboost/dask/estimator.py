@@ -96,7 +96,8 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     nu : float, default=0.003
     nu_scale : {"relative", "absolute", "paper"}, default="relative"
     learner : "stump"
-        Only stumps are supported. For pairs, fit a `DirectBoostClassifier` on one machine.
+        Only stumps are supported. For pairs and "auto", fit a `DirectBoostClassifier` on one
+        machine.
     interactions : None
     pair_bins : int, default=32
     interaction_cost : float, default=1.0

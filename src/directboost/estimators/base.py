@@ -298,6 +298,8 @@ class ExplainedModelMixin(FittedModelMixin):
 
     loss: Any
     penalty: Any
+    learner: Any
+    learner_choice_: Any
     intercept_: Array
     interactions_: Ints
     categories_: list[Any]
@@ -314,6 +316,12 @@ class ExplainedModelMixin(FittedModelMixin):
         self.interactions_ = np.array(sorted(products), dtype=np.intp).reshape(-1, 2)
         self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.n_iter_ = max(len(self.history_), 1)
+
+    @property
+    def learner_(self) -> Any:
+        """The weak learner of the model: `learner`, or the one that "auto" has chosen."""
+        check_is_fitted(self)
+        return self.learner if self.learner_choice_ is None else self.learner_choice_.learner
 
     def explain(self, X: Any) -> Array:
         """Return what every feature and every pair of features adds to every score, (m, d + p, k).

@@ -34,7 +34,7 @@ from ..data.validation import (
     read_training,
     with_levels,
 )
-from ..kernels.threads import one_blas_thread
+from ..kernels.threads import Team, one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
 from ..model.names import feature_names
@@ -44,9 +44,11 @@ from ..problem.objective import Objective
 from ..solvers import SOLVERS
 from ..training.context import FitContext, make_context
 from ..training.interactions import warn_without_pairs, with_columns_of_pairs
+from ..training.learner_choice import LearnerChoice, choose_learner, with_learner
 from ..training.regularization_path import NuPath, fit_until_no_better, fit_within
 from ..training.result import FitResult
 from ..training.settings import (
+    DEFAULT_LEARNER,
     FitSettings,
     check_signs_supported,
     check_sparse_supported,
@@ -74,6 +76,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     class_weight: Any
     warm_start: bool
     validation_path_: list[tuple[float, float]]
+    #: A path of nu and its folds keep the choice that is stored here before.
+    learner_choice_: LearnerChoice | None = None
 
     def _make_settings(self, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
         """Return the checked parameters of a fit."""
@@ -144,6 +148,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         try:
             with self._team(rows.X.size * rows.classes.size) as team:
                 began = time.perf_counter()
+                if settings.choose_learner:
+                    settings = self._with_chosen_learner(settings, rows, costs, team)
                 settings = with_columns_of_pairs(settings, rows, costs, team, names)
                 seconds = time.perf_counter() - began
                 if alone is not None:
@@ -156,6 +162,18 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
             for callback in settings.callbacks:
                 if isinstance(callback, Progress):
                     callback.finish()
+
+    def _with_chosen_learner(
+        self, settings: FitSettings, rows: TrainingSet, costs: Array, team: Team
+    ) -> FitSettings:
+        """Return the settings with the learner that is known, or with one that is chosen now."""
+        if self.learner_choice_ is None:
+            names = feature_names(self)
+            self.learner_choice_ = choose_learner(settings, rows, costs, team, names)
+            for callback in settings.callbacks:
+                if isinstance(callback, Progress):
+                    callback.tell(f"learner: {self.learner_choice_}")
+        return with_learner(settings, self.learner_choice_)
 
     def _train(
         self,
@@ -208,6 +226,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                 if alone is not None:
                     count = alone.n_features_used_
                     named = _over_features_alone(result, count, context.oracle)
+                model.learner_choice_ = self.learner_choice_
                 model._store(named, rows, costs, encoder)
                 yield model
 
@@ -245,11 +264,12 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
 
 
 def with_registered_names(estimator: type[_Estimator]) -> type[_Estimator]:
-    """Fill the registered names of losses, penalties and solvers into the docstring of a class."""
+    """Fill registered names and the default learner into the docstring of a class."""
     registries: dict[str, Iterable[str]] = {
         "LOSSES": LOSSES,
         "PENALTIES": PENALTIES,
         "SOLVERS": SOLVERS,
+        "DEFAULT_LEARNER": [DEFAULT_LEARNER],
     }
     for name, registry in registries.items():
         names = ", ".join(f'"{key}"' for key in registry)
@@ -316,26 +336,28 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         Scale of `nu`. "relative": a fraction of nu_max; 1 gives the empty model, and 0.03 to
         0.001 is the useful range on most data. "absolute": nu itself. "paper": as printed in the
         paper (for the pairwise hinge, nu is divided by the sum of the sample weights).
-    learner : {"stump", "pair", "tree"}, classifier or Oracle, default="stump"
+    learner : {"auto", "stump", "pair", "tree"}, classifier or Oracle, default={DEFAULT_LEARNER}
         The weak classifiers. "stump": all decision stumps. "pair": all stumps, and products of two
-        stumps on different features, of all pairs of features or those of `interactions`. "tree":
+        stumps on different features, of all pairs of features or those of `interactions`. "auto":
+        pairs if they have a clearly lower loss than stumps on held-out rows, otherwise stumps; see
+        `learner_choice_`. If all pairs would take long, those of the strongest features. "tree":
         leaves of trees grown on the binned data; `oracles.TreeOracle` has more options. A
         scikit-learn classifier that supports sample weights, such as
         `DecisionTreeClassifier(max_depth=2)`. An oracle, such as `oracles.PoolOracle()`. The
         certificate names the dictionary that it holds for.
     interactions : int or list of groups of features, optional
-        With learner="pair": which features form pairs. None: all pairs. An integer q: all pairs of
-        the q features with the largest `feature_importances_` in a fit of stumps to the same data,
-        with the same loss, margin, penalty, nu, tol, feature costs and constraints. Features that
-        this fit does not use follow in the order of their highest price at its solution. Features
-        with a monotonic constraint do not count. A path of nu has one choice, made at its smallest
-        nu. 0: the model is that of stumps. A list of groups, of names or column numbers: a group
-        of two features is a pair, and a larger group stands for all pairs within it, as in
-        ``[("age", "income"), (0, 3, 7)]``.
+        With learner="pair" or "auto": which features form pairs. None: all pairs. An integer q:
+        all pairs of the q features with the largest `feature_importances_` in a fit of stumps to
+        the same data, with the same loss, margin, penalty, nu, tol, feature costs and constraints.
+        Features that this fit does not use follow in the order of their highest price at its
+        solution. Features with a monotonic constraint do not count. A path of nu has one choice,
+        made at its smallest nu. 0: the model is that of stumps. A list of groups, of names or
+        column numbers: a group of two features is a pair, and a larger group stands for all pairs
+        within it, as in ``[("age", "income"), (0, 3, 7)]``.
     pair_bins : int, default=32
-        With learner="pair": largest number of bins of a feature in a pair, 2 to 255.
+        With learner="pair" or "auto": largest number of bins of a feature in a pair, 2 to 255.
     interaction_cost : float, default=1.0
-        With learner="pair": factor on the cost of a product of two stumps.
+        With learner="pair" or "auto": factor on the cost of a product of two stumps.
     solver : str or Solver, default="auto"
         Solver of the restricted master problem: one of {SOLVERS}. "auto" selects the fastest
         one that supports the problem. "admm" and "consensus" are those of the paper;
@@ -366,8 +388,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     monotonic_cst : dict or array-like, optional
         Monotonic constraints. With two classes: +1 or -1 by feature, for the second class. With
         more classes: the class and the direction, as in ``{"age": ("ill", 1)}``. The scores of
-        all other classes are constrained in the opposite direction. Requires the learner "stump"
-        or "pair" and the solver "blocks". Constrained features enter no pair.
+        all other classes are constrained in the opposite direction. Requires the learner "stump",
+        "pair" or "auto" and the solver "blocks". Constrained features enter no pair.
     class_weight : dict or "balanced", optional
         Weights of the classes.
     n_iter_no_change : int, optional
@@ -377,12 +399,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     n_jobs : int, optional
         Number of threads. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the classifiers or trees of `learner`. With None, classifiers keep their own seed
-        and trees use 0.
+        Seed of the classifiers or trees of `learner`, and of the rows that learner="auto" holds
+        out. With None, classifiers keep their own seed, and the others use 0.
     verbose : int, default=0
         1 prints the rounds to standard error, at most two lines per second, and the last one.
     warm_start : bool, default=False
-        Start from the model of the last fit, for another nu or more rounds.
+        Start from the model of the last fit, for another nu or more rounds. The learner that
+        learner="auto" has chosen in the first fit is kept.
     callbacks : callable or list of callables, optional
         Called with the `Record` of every round. A true return value stops the fit.
 
@@ -397,6 +420,10 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         x1 and so on.
     categories_ : list of d arrays or None
         The levels of every categorical feature in ascending order; None for a numeric feature.
+    learner_ : str, classifier or Oracle
+        The weak learner of the model: `learner`, or "stump" or "pair" if it is "auto".
+    learner_choice_ : LearnerChoice or None
+        With ``learner="auto"``: the chosen learner, the reason, and the losses on held-out rows.
     learners_ : list
         The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`,
         `Product`, or those of `learner`.
@@ -463,7 +490,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: Any = "stump",
+        learner: Any = DEFAULT_LEARNER,
         interactions: Any = None,
         pair_bins: int = 32,
         interaction_cost: float = 1.0,
@@ -543,6 +570,8 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
             The fitted estimator.
         """
         settings = self._make_settings()
+        if not (settings.choose_learner and self.warm_start):
+            self.learner_choice_ = None
         rows, encoder = self._read_training_set(X, y, sample_weight)
         costs = feature_costs(self.feature_costs, feature_names(self))
         validation = None

@@ -28,6 +28,7 @@ from ..data.validation import feature_costs
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
 from ..training.result import caller_level
+from ..training.settings import DEFAULT_LEARNER
 from .budgets import get_budgets, models_within, path_within, selectable
 from .classifier import DirectBoostClassifier
 from .path import nu_grid
@@ -170,7 +171,8 @@ class DirectBoostClassifierCV(DirectBoostClassifier):
     of `path_`, including the selected one, has its own certificate. Where a budget is exceeded
     between two points, more points are added between them; after that, the path continues with
     only the features of the model within the budget that uses most, and the certificates say so.
-    Then every fold fits the same path, with its own choice of features. The selected nu is the
+    Then every fold fits the same path, with its own choice of features. With learner="auto", the
+    learner is chosen once, on all rows before the path. The selected nu is the
     largest one whose mean score is within one standard error of the best.
 
     Parameters
@@ -247,7 +249,7 @@ class_weight, random_state
         loss: Any = "logistic",
         margin: str = "pairwise",
         penalty: Any = "l1,2",
-        learner: Any = "stump",
+        learner: Any = DEFAULT_LEARNER,
         interactions: Any = None,
         pair_bins: int = 32,
         interaction_cost: float = 1.0,
@@ -350,6 +352,7 @@ class_weight, random_state
         folds = []
         for train, test in splits:
             estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
+            estimator.learner_choice_ = self.path_[0].learner_choice_
             folds.append(delayed(scoring.scores)(estimator, train, test))
         scores, failures = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
         warn_of_failed_scores(scoring.y, splits, list(failures), self.scoring)

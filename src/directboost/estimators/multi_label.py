@@ -17,7 +17,7 @@ from ..data.validation import TrainingSet, label_rows, label_values, with_levels
 from ..losses import LOSSES
 from ..margins import OneVsAll
 from ..training.result import FitResult
-from ..training.settings import FitSettings, resolve_objective
+from ..training.settings import DEFAULT_LEARNER, FitSettings, resolve_objective
 from .classifier import DirectBoostClassifier, with_registered_names
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)  # types of a list of labels per row
@@ -106,7 +106,7 @@ random_state, verbose, warm_start, callbacks
         penalty: Any = "l1,2",
         nu: float = 0.003,
         nu_scale: str = "relative",
-        learner: Any = "stump",
+        learner: Any = DEFAULT_LEARNER,
         interactions: Any = None,
         pair_bins: int = 32,
         interaction_cost: float = 1.0,

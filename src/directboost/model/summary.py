@@ -20,6 +20,7 @@ def describe(model: Any, loss: str, penalty: str, max_rules: int) -> str:
     """Return the summary of a fitted estimator: settings, certificate, size, strongest rules."""
     lines = [
         *_setting(model, loss, penalty),
+        *_choice(model),
         *_proof(model),
         *_size(model),
         *_rules(model, max_rules),
@@ -48,6 +49,11 @@ def _setting(model: Any, loss: str, penalty: str) -> list[str]:
     return [f"{type(model).__name__}: {loss} loss, {model.margin} margin, {penalty} penalty, {nu}"]
 
 
+def _choice(model: Any) -> list[str]:
+    """Return the weak learner that learner="auto" stands for, and the reason."""
+    return [] if model.learner_choice_ is None else [f"learner:     {model.learner_choice_}"]
+
+
 def _proof(model: Any) -> list[str]:
     c = model.certificate_
     return [
@@ -72,7 +78,7 @@ def _size(model: Any) -> list[str]:
 
 def _noun(model: Any) -> str:
     """Return the noun for the weak classifiers of a model."""
-    stumps = isinstance(model.learner, str) and model.learner == "stump"
+    stumps = isinstance(model.learner_, str) and model.learner_ == "stump"
     return "stump" if stumps else "weak classifier"
 
 

@@ -27,7 +27,7 @@ from .stump import NATIVE_NORMS, BinnedOracle, StumpOracle
 MOST_PAIR_BINS = 255  # a code has eight bits, and one code is kept for missing values
 _PROPOSED = 512  # products that one pricing proposes at most
 _PER_PAIR = 4  # products of one pair that it proposes at most
-_SCAN_ROWS = 6000  # rows whose sums take as long as the scan of a pair
+SCAN_ROWS = 6000  # rows whose sums take as long as the scan of a pair
 _LARGE = 300_000_000  # pairs times rows from which a call prices a part of the pairs
 _PARTIAL_CALLS = 3  # calls in a row that do so
 _PARTS, _LEAST_PAIRS = 16, 2000  # share of the pairs that they price, and the least number
@@ -321,7 +321,7 @@ class PairOracle(BinnedOracle):
         bins = bin_for_pairs(binned, data.weight, features, self.pair_bins)
         self._pairs = np.ascontiguousarray(places.reshape(-1, 2), dtype=np.int32)
         self._pair_costs = self.interaction_cost * data.costs[pairs].mean(axis=1)
-        work = self._pairs.shape[0] * (binned.n_rows + _SCAN_ROWS)
+        work = self._pairs.shape[0] * (binned.n_rows + SCAN_ROWS)
         self.prices_in_parts = work >= _LARGE
         self._partial_calls_left, self._digest = 0, None
         self._highest_pairs = np.arange(self._pairs.shape[0])

@@ -179,24 +179,7 @@ def make_context(
         The unit of a relative nu, if it is not that of this problem.
     """
     kernels.announce()
-    k, pair_features, pairs = rows.classes.size, 0, 0
-    if isinstance(settings.oracle, PairOracle):
-        usable = rows.X.shape[1]
-        if rows.signs is not None:
-            usable -= int(rows.signs[:-1].any(axis=1).sum())
-        pair_features, pairs = count_pairs(settings.oracle.interactions, usable)
-    size = FitSize(
-        rows=rows.X.shape[0],
-        features=rows.X.shape[1],
-        k=k,
-        code_bytes=1 if settings.max_bins is not None and settings.max_bins <= 255 else 4,
-        dense=settings.solver is not BlockDescent,
-        stored=int(rows.X.nnz) if is_sparse(rows.X) else None,
-        pair_features=pair_features,
-        pairs=pairs,
-        threads=1 if team is None else team.threads,
-    )
-    check_memory(size)
+    check_memory(fit_size(settings, rows, team))
     oracle = settings.oracle.on(
         OracleData(
             X=rows.X,
@@ -210,12 +193,7 @@ def make_context(
             signs=rows.signs,
         )
     )
-    if rows.targets is None:
-        margin = settings.margin.from_codes(rows.codes, k)
-    else:
-        margin = OneVsAll(rows.targets)
-    weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
-    objective = Objective(margin, settings.loss, settings.penalty, 1.0, weights)
+    objective = make_objective(settings, rows)
     if nu_max is None:
         A = objective.coefficients(objective.start(np.dtype(np.float64)))
         nu_max = oracle.price(A, settings.penalty).max_price
@@ -231,3 +209,35 @@ def make_context(
         total_weight=rows.total_weight,
     )
     return context.at(context.absolute_nu(settings.nu))
+
+
+def fit_size(settings: FitSettings, rows: TrainingSet, team: Team | None) -> FitSize:
+    """Return what the memory of a fit depends on."""
+    pair_features, pairs = 0, 0
+    if isinstance(settings.oracle, PairOracle):
+        usable = rows.X.shape[1]
+        if rows.signs is not None:
+            usable -= int(rows.signs[:-1].any(axis=1).sum())
+        pair_features, pairs = count_pairs(settings.oracle.interactions, usable)
+    return FitSize(
+        rows=rows.X.shape[0],
+        features=rows.X.shape[1],
+        k=rows.classes.size,
+        code_bytes=1 if settings.max_bins is not None and settings.max_bins <= 255 else 4,
+        dense=settings.solver is not BlockDescent,
+        stored=int(rows.X.nnz) if is_sparse(rows.X) else None,
+        pair_features=pair_features,
+        pairs=pairs,
+        threads=1 if team is None else team.threads,
+    )
+
+
+def make_objective(settings: FitSettings, rows: TrainingSet) -> Objective:
+    """Return the objective on the given rows, with nu = 1."""
+    k = rows.classes.size
+    if rows.targets is None:
+        margin = settings.margin.from_codes(rows.codes, k)
+    else:
+        margin = OneVsAll(rows.targets)
+    weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
+    return Objective(margin, settings.loss, settings.penalty, 1.0, weights)

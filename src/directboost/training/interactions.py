@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, Bools, Ints
 from ..callbacks import TimeLimit
-from ..data.interactions import by_column
+from ..data.interactions import Groups, NamedGroups, by_column
 from ..data.validation import TrainingSet
 from ..history import Status
 from ..kernels.threads import Team
@@ -30,19 +30,9 @@ def with_columns_of_pairs(
     asked, oracle = settings.interactions, settings.oracle
     if not isinstance(oracle, PairOracle) or asked is None:
         return settings
-    free: Bools = np.ones(len(names), dtype=bool)
-    if rows.signs is not None:
-        free = np.asarray(~rows.signs[:-1].any(axis=1))
-    oracle = copy(oracle)
+    free, oracle = free_features(rows), copy(oracle)
     if isinstance(asked, tuple):
-        oracle.interactions = by_column(asked, names)
-        constrained = [f for group in oracle.interactions for f in group if not free[f]]
-        if constrained:
-            raise ValueError(
-                f"interactions contains the feature {names[constrained[0]]!r}, which has a "
-                "direction in monotonic_cst: such features enter no pair, since the constraint "
-                "would not hold for a product; remove the feature from one of the two parameters"
-            )
+        oracle.interactions = groups_of_columns(asked, rows, names)
     elif asked < 2:
         oracle.interactions = 0
     elif asked < free.sum():
@@ -51,15 +41,33 @@ def with_columns_of_pairs(
     return replace(settings, oracle=oracle)
 
 
-def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None) -> Ints:
-    """Return all features in the order of their importance in a fit of stumps, (d,).
+def free_features(rows: TrainingSet) -> Bools:
+    """Return which features have no monotonic constraint, so that they may enter a pair, (d,)."""
+    if rows.signs is None:
+        return np.ones(rows.X.shape[1], dtype=bool)
+    return np.asarray(~rows.signs[:-1].any(axis=1))
 
-    The loss, the margin, the penalty, nu and tol are those of the settings. Features that the fit
-    does not use follow in the order of their highest price at its solution. Of the callbacks, only
-    time limits are called.
+
+def groups_of_columns(asked: NamedGroups, rows: TrainingSet, names: list[str]) -> Groups:
+    """Return the groups of `interactions` by column; reject features with a constraint."""
+    groups, free = by_column(asked, names), free_features(rows)
+    constrained = [f for group in groups for f in group if not free[f]]
+    if constrained:
+        raise ValueError(
+            f"interactions contains the feature {names[constrained[0]]!r}, which has a "
+            "direction in monotonic_cst: such features enter no pair, since the constraint "
+            "would not hold for a product; remove the feature from one of the two parameters"
+        )
+    return groups
+
+
+def with_stumps(settings: FitSettings) -> FitSettings:
+    """Return settings of a fit of stumps to the same objective, without a limit on the columns.
+
+    Of the callbacks, only time limits remain.
     """
     parts = LossMarginPenalty(settings.loss, settings.margin, settings.penalty)
-    stumps = replace(
+    return replace(
         settings,
         oracle=StumpOracle(),
         interactions=None,
@@ -71,7 +79,16 @@ def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: T
         stumps_only=True,
         callbacks=[limit for limit in settings.callbacks if isinstance(limit, TimeLimit)],
     )
-    context = make_context(stumps, rows, costs, team)
+
+
+def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None) -> Ints:
+    """Return all features in the order of their importance in a fit of stumps, (d,).
+
+    The loss, the margin, the penalty, nu and tol are those of the settings. Features that the fit
+    does not use follow in the order of their highest price at its solution. Of the callbacks, only
+    time limits are called.
+    """
+    context = make_context(with_stumps(settings), rows, costs, team)
     solution = compact(context, solve(context))
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt

@@ -16,6 +16,10 @@ from ..oracles import LEARNERS, ClassifierOracle, Oracle, PairOracle
 from ..penalties import Penalty, penalty_name, resolve_penalty
 from ..solvers import SOLVERS, BlockDescent, ColumnBlockDescent, Smoothing, Solver
 
+#: Default of the parameter `learner`; `DaskDirectBoostClassifier` supports "stump" only.
+DEFAULT_LEARNER = "stump"
+#: Names of `learner` whose weak classifiers are stumps and products of stumps.
+_WITH_PAIRS = ("pair", "auto")
 #: The parameters of pairs, with their defaults.
 _OF_PAIRS = {"interactions": None, "pair_bins": 32, "interaction_cost": 1.0}
 
@@ -52,6 +56,9 @@ class FitSettings:
         Whether the weak classifiers are the decision stumps.
     takes_signs : bool
         Whether the weak learner supports monotonic constraints.
+    choose_learner : bool
+        Whether pairs are compared with stumps first, for learner="auto". The oracle is then that
+        of pairs.
     """
 
     loss: Loss
@@ -72,6 +79,7 @@ class FitSettings:
     random_state: Any
     stumps_only: bool
     takes_signs: bool
+    choose_learner: bool
     callbacks: Sequence[Callback]
 
 
@@ -125,7 +133,8 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         max_bins=_optional_count("max_bins", estimator.max_bins, 2),
         random_state=estimator.random_state,
         stumps_only=estimator.learner == "stump",
-        takes_signs=isinstance(estimator.learner, str) and estimator.learner in ("stump", "pair"),
+        takes_signs=_is_one_of(estimator.learner, ("stump", *_WITH_PAIRS)),
+        choose_learner=_is_one_of(estimator.learner, ("auto",)),
         callbacks=[*([Progress()] if estimator.verbose else []), *callbacks, *more_callbacks],
     )
 
@@ -136,13 +145,13 @@ def _resolve_learner(estimator: Any) -> tuple[Oracle, int | NamedGroups | None]:
     Rejects options of pairs for a learner without pairs, or with options of its own.
     """
     learner = estimator.learner
-    if isinstance(learner, str) and learner == "pair":
+    if _is_one_of(learner, _WITH_PAIRS):
         bins, cost = estimator.pair_bins, estimator.interaction_cost
         pairs = PairOracle(pair_bins=bins, interaction_cost=cost)
         return pairs, check_interactions(estimator.interactions)
     oracle: Oracle
     if isinstance(learner, str):
-        oracle = LEARNERS[check_choice("learner", learner, tuple(LEARNERS))]()
+        oracle = LEARNERS[check_choice("learner", learner, ("auto", *LEARNERS))]()
     else:
         oracle = learner if isinstance(learner, Oracle) else ClassifierOracle(learner)
     for name, default in _OF_PAIRS.items():
@@ -156,11 +165,16 @@ def _resolve_learner(estimator: Any) -> tuple[Oracle, int | NamedGroups | None]:
             )
         raise ValueError(
             f"{name}={value!r} is invalid with learner={learner!r}, which has no pairs: use "
-            f"learner='pair', or leave {name} out"
+            f"learner='pair' or 'auto', or leave {name} out"
         )
     if isinstance(oracle, PairOracle):
         return oracle, check_interactions(oracle.interactions)
     return oracle, None
+
+
+def _is_one_of(learner: Any, names: tuple[str, ...]) -> bool:
+    """Return whether a learner is given by one of the names."""
+    return isinstance(learner, str) and learner in names
 
 
 def _optional_count(name: str, value: Any, least: int) -> int | None:
@@ -204,7 +218,7 @@ def check_signs_supported(settings: FitSettings) -> None:
     """Reject monotonic constraints if the solver works on single columns."""
     if settings.solver is not BlockDescent or not settings.takes_signs:
         raise ValueError(
-            "monotonic_cst requires learner='stump' or 'pair', solver='auto' or 'blocks', "
+            "monotonic_cst requires learner='stump', 'pair' or 'auto', solver='auto' or 'blocks', "
             "columns_per_round='auto' and pricing='exact': other solvers do not support it"
         )
 

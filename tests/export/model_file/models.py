@@ -36,6 +36,7 @@ CASES = {
     "trees on categories": (DirectBoostClassifier(nu=0.05, learner="tree"), FRAME, LABELS),
     "pairs": (DirectBoostClassifier(nu=0.03, learner=PAIRS), GAPS, WORDS),
     "pairs on categories": (DirectBoostClassifier(nu=0.05, learner="pair"), FRAME, LABELS),
+    "automatic": (DirectBoostClassifier(nu=0.1, learner="auto"), X, Y),
     "pool": (DirectBoostClassifier(nu=0.05, learner=PoolOracle()), POOL, Y.astype(np.int8)),
     "empty": (DirectBoostClassifier(nu=1.0, columns_per_round=1), X, Y.astype(float)),
     "choice": (DirectBoostClassifierCV(nus=6, cv=2, nu_min=0.02), X, Y),

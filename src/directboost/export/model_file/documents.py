@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from dataclasses import asdict
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
@@ -222,8 +223,16 @@ def _direct_parts(model: Any) -> JSONObject:
         "certificate": {
             name: _cell(getattr(model.certificate_, name)) for name in CERTIFICATE.keys
         },
+        **_choice_parts(model.learner_choice_),
         "history": _columns(model.history_, HISTORY),
     }
+
+
+def _choice_parts(choice: Any) -> JSONObject:
+    """Return the part of a choice between stumps and pairs; nothing if there was none."""
+    if choice is None:
+        return {}
+    return {"learner_choice": {name: _cell(value) for name, value in asdict(choice).items()}}
 
 
 def _label_parts(model: Any) -> JSONObject:

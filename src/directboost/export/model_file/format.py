@@ -106,6 +106,15 @@ ROUNDS = Object({
     "round": _COUNTS, "learners": _COUNTS,
     **dict.fromkeys(("vote", "error", "objective", "seconds"), _ANY_NUMBERS),
 })  # fmt: skip
+_LEARNER_CHOICE = Named(
+    "learner_choice",
+    Object({
+        "learner": Choice(("stump", "pair")), "reason": String(),
+        "pair_features": Nullable(Integer(2, MAX_FEATURES)),
+        "stump_loss": Nullable(_ANY_NUMBER), "pair_loss": Nullable(_ANY_NUMBER),
+    }),
+    "The weak learner that the parameter value auto stands for in this model, and the reason.",
+)  # fmt: skip
 _CERTIFICATE = Named("certificate", CERTIFICATE, "The optimality certificate of the model.")
 _HISTORY = Named("history", HISTORY, "One value per round of the fit.")
 _OF_DIRECT: dict[str, SchemaType] = {
@@ -117,6 +126,8 @@ _OF_DIRECT: dict[str, SchemaType] = {
     "certificate": _CERTIFICATE,
     "history": _HISTORY,
 }
+#: Parts of certified estimators that a file need not have.
+_OPTIONAL: dict[str, SchemaType] = {"learner_choice": _LEARNER_CHOICE}
 _OF_MULTI_LABEL: dict[str, SchemaType] = {
     "labels": Object({
         "several": Boolean(), "single": Boolean(), "names": Nullable(ListOf(String())),
@@ -139,7 +150,12 @@ _OF_BASELINE: dict[str, SchemaType] = {
 # --- Documents -------------------------------------------------------------------------------
 
 
-def _document(kinds: tuple[str, ...], weight: SchemaType, more: dict[str, SchemaType]) -> Object:
+def _document(
+    kinds: tuple[str, ...],
+    weight: SchemaType,
+    more: dict[str, SchemaType],
+    optional: dict[str, SchemaType],
+) -> Object:
     return Object({
         "format": Choice((FORMAT,)),
         "format_version": Choice((FORMAT_VERSION,)),
@@ -157,13 +173,13 @@ def _document(kinds: tuple[str, ...], weight: SchemaType, more: dict[str, Schema
         "probabilities": Object({"prior": ListOf(Number(0.0)), "factor": _POSITIVE}),
         **more,
         "checksum": String(71),
-    })  # fmt: skip
+    }, optional)  # fmt: skip
 
 
 _FORMS: dict[str, tuple[tuple[str, ...], Object]] = {
-    "classifier": (DIRECT, _document(DIRECT, _POSITIVE, _OF_DIRECT)),
-    "multi_label": (MULTI_LABEL, _document(MULTI_LABEL, _POSITIVE, _OF_MULTI_LABEL)),
-    "baseline": (BASELINES, _document(BASELINES, Number(), _OF_BASELINE)),
+    "classifier": (DIRECT, _document(DIRECT, _POSITIVE, _OF_DIRECT, _OPTIONAL)),
+    "multi_label": (MULTI_LABEL, _document(MULTI_LABEL, _POSITIVE, _OF_MULTI_LABEL, _OPTIONAL)),
+    "baseline": (BASELINES, _document(BASELINES, Number(), _OF_BASELINE, {})),
 }
 
 
@@ -182,7 +198,14 @@ def schema() -> Schema:
             **{form: document.schema() for form, (_, document) in _FORMS.items()},
             **{
                 named.name: named.definition()
-                for named in (_LABELS, _LEARNERS, _FEATURES, _CERTIFICATE, _HISTORY)
+                for named in (
+                    _LABELS,
+                    _LEARNERS,
+                    _FEATURES,
+                    _CERTIFICATE,
+                    _HISTORY,
+                    _LEARNER_CHOICE,
+                )
             },
             "value": Parameter().definition(),
         },

@@ -156,7 +156,9 @@ def learner_noun(model: Any) -> tuple[str, str]:
 def _setting(model: Any) -> str:
     """Return the settings of the fit in one line."""
     if hasattr(model, "summary"):
-        return str(model.summary(max_rules=0)).partition("\n")[0]
+        choice = getattr(model, "learner_choice_", None)
+        chosen = "" if choice is None else f"; learner: {choice}"
+        return str(model.summary(max_rules=0)).partition("\n")[0] + chosen
     return f"{type(model).__name__}: {_count(int(model.n_iter_), ('round', 'rounds'))}"
 
 
