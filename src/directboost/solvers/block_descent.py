@@ -36,9 +36,8 @@ _RESIDUAL = 0.1  # relative residual at which the conjugate gradients stop
 # Products of stumps: their Newton equations have a better preconditioner, and their rows are drawn
 # in proportion to their curvature in every call.
 _PRODUCT_CYCLES, _PRODUCT_ITERATIONS = 2, 10
-_PRODUCT_ROWS, _PRODUCT_GROWTH = 5_000, 1.6
-_MOST_PRODUCT_ROWS, _MOST_ROWS_OF_TIGHT = 8_000, 20_000  # the second for accuracies below _TIGHT
-_TIGHT = 0.0025
+_PRODUCT_ROWS, _PRODUCT_GROWTH = 2_000, 1.6
+_MOST_PRODUCT_ROWS, _TIGHT, _MOST_TIGHT_ROWS = 4_000, 0.0025, 20_000  # the last below _TIGHT
 _PRODUCT_LATE, _PRODUCT_SLOW = 0.03, 0.7  # as _LATE and _SLOW
 _SUFFICIENT = 1e-3  # share of the decrease of the model that the objective must decrease by
 
@@ -155,7 +154,7 @@ class BlockDescent(Solver):
         if columns.has_products:
             late = self._accuracy < _PRODUCT_LATE
             if late and accuracy > _PRODUCT_SLOW * self._accuracy:
-                most = _MOST_ROWS_OF_TIGHT if accuracy < _TIGHT else _MOST_PRODUCT_ROWS
+                most = _MOST_TIGHT_ROWS if accuracy < _TIGHT else _MOST_PRODUCT_ROWS
                 self._size = min(int(_PRODUCT_GROWTH * self._size), most)
             self._accuracy, self._draws = accuracy, self._draws + 1
             curvature = iterate.C.sum(axis=1, dtype=np.float64)
