@@ -118,7 +118,11 @@ class Run:
             self.curves[name] = found.curves
 
     def _pairs(self) -> None:
-        """Measure pairs on one data set after the other, then on two classes."""
+        """Measure pairs on two classes, then on one data set after the other."""
+        for problem in self.suite.chosen_problems():
+            parts = two_classes.make_problem(problem, split_parts(load(problem.source)))
+            found = two_classes.measure_two_classes(parts, self.suite.limit, self.terms)
+            self._put_pairs(two_classes.two_classes_table, [found])
         for name in self.suite.chosen_names(pairs.SETS):
             parts = pairs.limit_rows(split_parts(load(name)))
             models = pairs.measure_models(parts, self.terms)
@@ -130,10 +134,6 @@ class Run:
             self._put_pairs(pair_costs.times_table, [times])
             resources = pair_costs.measure_resources(parts, times, self.terms)
             self._put_pairs(pair_costs.resources_table, [resources])
-        for problem in self.suite.chosen_problems():
-            parts = two_classes.make_problem(problem, split_parts(load(problem.source)))
-            found = two_classes.measure_two_classes(parts, self.suite.limit, self.terms)
-            self._put_pairs(two_classes.two_classes_table, [found])
 
     def _put_pairs(self, form: Callable[[list[Row]], Table], rows: Sequence[Row]) -> None:
         """Add and show rows about pairs, and rewrite their table and that of the targets."""
