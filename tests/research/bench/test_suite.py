@@ -50,9 +50,9 @@ def test_pairs(tmp_path, terms, monkeypatch):
     Run(asked, results, terms, shown.append).all()
     kinds = ("errors", "log_losses", "sizes", "times", "resources")
     one = ["pairs", *(f"pair_{kind}" for kind in kinds)]
-    assert [table.name for table in shown] == [*one, *one, "two_classes"]
-    assert [row["dataset"] for row in shown[6].rows] == ["breast_cancer"] * 4
-    assert list(results.tables) == [*one, "two_classes", "pair_targets"]
+    assert [table.name for table in shown] == ["two_classes", *one, *one]
+    assert [row["dataset"] for row in shown[7].rows] == ["breast_cancer"] * 4
+    assert list(results.tables) == ["two_classes", *one, "pair_targets"]
     assert [row["dataset"] for row in results.tables["pair_times"].rows] == [
         "iris",
         "breast_cancer",
