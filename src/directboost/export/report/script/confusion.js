@@ -50,11 +50,9 @@ function confusionChart(width, state, output) {
     for (const cell of data.quality.confusion.cells) {
         drawCell(node, cell, { layout, state, output, most });
     }
-    const unit = state.shares ? ", in percent of the true class" : ", in rows";
     node.append(
         svg("text", { x: left - 7, y: 11, class: "tick end strong" }, "true"),
-        svg("text", { x: left + 8, y: 11, class: "tick strong" },
-            "predicted class", layout.compact ? "" : unit),
+        svg("text", { x: left + 8, y: 11, class: "tick strong" }, "predicted class"),
     );
     return node;
 }
