@@ -179,7 +179,9 @@ def test_given_axes_are_used(mixed):
 
 
 def test_pairs_that_the_model_does_not_use_are_rejected(wine_pairs, wine):
-    with pytest.raises(ValueError, match=r"features=\('ash', 'hue'\) is invalid.*[0-9]+ pairs: \('fl"):
+    with pytest.raises(
+        ValueError, match=r"features=\('ash', 'hue'\) is invalid.*[0-9]+ pairs: \('fl"
+    ):
         plot_pair(wine_pairs, ("ash", "hue"))
     with pytest.raises(ValueError, match="feature='colour' is invalid"):
         plot_pair(wine_pairs, ("ash", "colour"))

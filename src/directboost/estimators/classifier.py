@@ -150,12 +150,14 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                 began = time.perf_counter()
                 if settings.choose_learner:
                     settings = self._with_chosen_learner(settings, rows, costs, team)
-                settings = with_columns_of_pairs(settings, rows, costs, team, names)
+                with_pairs = isinstance(settings.oracle, PairOracle)
+                if with_pairs:
+                    settings = with_columns_of_pairs(settings, rows, costs, team, names)
                 seconds = time.perf_counter() - began
                 if alone is not None:
                     rows, nu_max = _with_features_alone(rows, alone.features_used_), alone.nu_max_
                 context = make_context(settings, rows, costs, team, nu_max)
-                if alone is None:
+                if alone is None and with_pairs:
                     warn_without_pairs(settings, context, names)
                 yield replace(context, seconds=seconds)
         finally:  # also where a path ends early

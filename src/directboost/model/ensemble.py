@@ -62,6 +62,8 @@ class Ensemble:
         Features that any weak classifier reads, ascending.
     intercept : (k,) array
         Sum of the constants.
+    purified_intercept : (k,) array
+        Intercept of the `effects`: the sum of the constants minus the means of the products.
     stumps : list of s Stump or CategoryStump
         Stumps, in the order of `learners`.
     stump_coef : (s, k) array
@@ -115,6 +117,8 @@ class Ensemble:
         self._other_votes = coef[~known_at]
         signs = np.reshape([h.polarity for h in constants], (-1, 1))
         self.intercept = (signs * coef[constant]).sum(axis=0)
+        means = np.array([h.means[0] * h.means[1] for h in self.products])
+        self.purified_intercept: Array = self.intercept - means @ self.product_coef
         self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
         read = [feature for learner in self.learners for feature in learner.features]
         self.features = np.unique(np.array(read, dtype=np.int32))
@@ -224,12 +228,6 @@ class Ensemble:
             table -= votes
             table[learner.number] += 2.0 * votes
         return list(found.values())
-
-    @property
-    def purified_intercept(self) -> Array:
-        """Intercept of the `effects`, (k,): that of the ensemble, minus the means of products."""
-        means = np.array([h.means[0] * h.means[1] for h in self.products])
-        return np.asarray(self.intercept - means @ self.product_coef)
 
     @cached_property
     def effects(self) -> Effects:

@@ -86,7 +86,7 @@ class BinnedOracle(Oracle):
                 data.codes, data.n_bins, data.kinds, A, q, costs, self._team, data.sparse
             )
             without_kernel = np.flatnonzero([] if self.signs is None else self.signs.any(axis=1))
-        for f, E in self._edges(without_kernel, A):
+        for f, E in self._edges(without_kernel, A) if without_kernel.size else ():
             signs = None if self.signs is None else self.signs[f]
             largest, threshold[f], polarity[f] = best_by_edges(E, signs, penalty, tie_width(A))
             best[f] = largest / self.costs[f]

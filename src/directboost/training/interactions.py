@@ -23,13 +23,14 @@ from .strategy import solve
 def with_columns_of_pairs(
     settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None, names: list[str]
 ) -> FitSettings:
-    """Return the settings with an oracle whose `interactions` are columns, or None for all pairs.
+    """Return settings of pairs with an oracle whose `interactions` are columns, or None for all.
 
     Features with a monotonic constraint enter no pair, and `interactions` must not name them.
     """
     asked, oracle = settings.interactions, settings.oracle
-    if not isinstance(oracle, PairOracle) or asked is None:
+    if asked is None:
         return settings
+    assert isinstance(oracle, PairOracle)
     free, oracle = free_features(rows), copy(oracle)
     if isinstance(asked, tuple):
         oracle.interactions = groups_of_columns(asked, rows, names)
@@ -103,9 +104,9 @@ def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: T
 
 
 def warn_without_pairs(settings: FitSettings, context: FitContext, names: list[str]) -> None:
-    """Warn, with the reason, if the learner is "pair" but no two features can form a pair."""
+    """Warn, with the reason, if a fit with pairs has no two features that can form one."""
     oracle = context.oracle
-    if not isinstance(settings.oracle, PairOracle) or not isinstance(oracle, StumpOracle):
+    if not isinstance(oracle, StumpOracle):
         return
     asked, varied = settings.interactions, oracle.binned.n_bins[:-1] > 1
     free = varied if oracle.signs is None else varied & ~oracle.signs[:-1].any(axis=1)

@@ -67,7 +67,8 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     if settings.columns_per_round is not None:
         generated = columns.learners(state.W)
         stages = [(generated[: W.shape[0]], W) for W in state.stages]
-    _warn_if_not_converged(solution, settings.tol)
+    if not solution.certificate.converged or state.stopping.request:
+        _warn_about_the_end(solution, settings.tol)
     return FitResult(
         learners=learners,
         coef=stumps.rows.reshape(-1, k),
@@ -107,7 +108,7 @@ def _mean_contributions(
     return means
 
 
-def _warn_if_not_converged(solution: Solution, tol: float) -> None:
+def _warn_about_the_end(solution: Solution, tol: float) -> None:
     """Warn about a fit that ends above its tolerance, or a path that ends early."""
     status, certificate = solution.status, solution.certificate
     if status is Status.BUDGET:

@@ -86,6 +86,7 @@ class FitSettings:
 def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> FitSettings:
     """Check the parameters of an estimator and resolve names to objects."""
     oracle, interactions = _resolve_learner(estimator)
+    name = estimator.learner if isinstance(estimator.learner, str) else None
     if estimator.n_jobs is not None and estimator.n_jobs == 0:
         raise ValueError(
             f"n_jobs={estimator.n_jobs!r} is invalid: expected None, a number of threads, or -1 "
@@ -132,9 +133,9 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
         tol=check_number("tol", estimator.tol, 0.0, strict=True, what="a positive number"),
         max_bins=_optional_count("max_bins", estimator.max_bins, 2),
         random_state=estimator.random_state,
-        stumps_only=estimator.learner == "stump",
-        takes_signs=_is_one_of(estimator.learner, ("stump", *_WITH_PAIRS)),
-        choose_learner=_is_one_of(estimator.learner, ("auto",)),
+        stumps_only=name == "stump",
+        takes_signs=name in ("stump", *_WITH_PAIRS),
+        choose_learner=name == "auto",
         callbacks=[*([Progress()] if estimator.verbose else []), *callbacks, *more_callbacks],
     )
 
@@ -145,7 +146,7 @@ def _resolve_learner(estimator: Any) -> tuple[Oracle, int | NamedGroups | None]:
     Rejects options of pairs for a learner without pairs, or with options of its own.
     """
     learner = estimator.learner
-    if _is_one_of(learner, _WITH_PAIRS):
+    if isinstance(learner, str) and learner in _WITH_PAIRS:
         bins, cost = estimator.pair_bins, estimator.interaction_cost
         pairs = PairOracle(pair_bins=bins, interaction_cost=cost)
         return pairs, check_interactions(estimator.interactions)
@@ -170,11 +171,6 @@ def _resolve_learner(estimator: Any) -> tuple[Oracle, int | NamedGroups | None]:
     if isinstance(oracle, PairOracle):
         return oracle, check_interactions(oracle.interactions)
     return oracle, None
-
-
-def _is_one_of(learner: Any, names: tuple[str, ...]) -> bool:
-    """Return whether a learner is given by one of the names."""
-    return isinstance(learner, str) and learner in names
 
 
 def _optional_count(name: str, value: Any, least: int) -> int | None:
