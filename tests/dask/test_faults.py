@@ -29,7 +29,7 @@ RNG = np.random.default_rng(5)
 M, D, K, CHUNK = 27_000, 3, 3, 9_000  # partitions of more than half a shard: one shard each
 LABELS = RNG.integers(0, K, M)
 NUMBERS = (RNG.normal(size=(K, D))[LABELS] + 1.5 * RNG.normal(size=(M, D))).round(1)
-CHOICES = {"nu": 0.003, "tol": 5e-3, "cluster_timeout": 30.0}
+CHOICES = {"nu": 0.01, "tol": 5e-3, "cluster_timeout": 30.0}
 
 
 def rows(change=None):
@@ -292,13 +292,13 @@ def test_two_fits_at_once(client, expected):
     def work(nu):
         models[nu] = fitted(client, nu=nu)
 
-    threads = [threading.Thread(target=work, args=(nu,)) for nu in (CHOICES["nu"], 0.01)]
+    threads = [threading.Thread(target=work, args=(nu,)) for nu in (CHOICES["nu"], 0.03)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(200)
     assert_same(models[CHOICES["nu"]], expected)
-    assert_same(models[0.01], fitted(None, nu=0.01))
+    assert_same(models[0.03], fitted(None, nu=0.03))
 
 
 def stop():
