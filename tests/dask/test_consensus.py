@@ -50,7 +50,7 @@ def test_the_gap_is_reached_and_intervals_overlap(choices):
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_workers_give_the_same_bits_as_this_process(client):
-    choices = {"solver": "consensus", "nu": 0.2, "margin": "one-vs-all"}
+    choices = {"solver": "consensus", "nu": 0.3, "margin": "one-vs-all"}
     assert_same_bits(fit_dask(X, LABELS, client=client, **choices), fit_dask(X, LABELS, **choices))
 
 
