@@ -83,21 +83,36 @@ def test_a_closed_pipe_is_silent(model_file, table, tmp_path):
         assert process.wait(timeout=60) == 1
 
 
-def test_colours_on_terminals_unless_no_color_is_set(model_file, csv):
-    command = [*_PROGRAM, "evaluate", str(model_file), str(csv), "--target", "Art"]
-    wanted, unwanted = (_on_a_terminal(command, colour) for colour in ({}, {"NO_COLOR": "1"}))
-    assert b"\x1b[1m" in wanted
-    assert b"error " in unwanted
+#: Runs a command twice in one process, the second time without colours.
+_TWICE = """
+import os, sys
+from directboost.cli.app import app
+for colours in (True, False):
+    if not colours:
+        os.environ["NO_COLOR"] = "1"
+    app(sys.argv[1:], standalone_mode=False)
+    print("-- end --", flush=True)
+"""
+
+
+def test_colours_on_terminals_unless_no_color_is_set(csv, tmp_path):
+    command = ["fit", str(csv), "--target", "Art", "-o", str(tmp_path / "m.json")]
+    wanted, unwanted, _ = _on_a_terminal("-c", _TWICE, *command).split(b"-- end --")
+    assert b"\x1b[3" in wanted
+    assert b"status optimal" in wanted
+    assert b"status optimal" in unwanted
     assert b"\x1b[3" not in unwanted
 
 
-def _on_a_terminal(command, more):
+def _on_a_terminal(*arguments):
     main, terminal = pty.openpty()
     keep = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment = {**keep, "TERM": "xterm-256color", **more}
-    with subprocess.Popen(command, stdout=terminal, env=environment) as process:
+    environment = {**keep, "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdout=terminal, stderr=terminal, env=environment
+    ) as process:
         os.close(terminal)
         seen = _read_until(main, None)
-        process.wait(timeout=60)
+        assert process.wait(timeout=60) == 0
     os.close(main)
     return seen

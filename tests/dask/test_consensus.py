@@ -50,7 +50,7 @@ def test_the_gap_is_reached_and_intervals_overlap(choices):
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_workers_give_the_same_bits_as_this_process(client):
-    choices = {"solver": "consensus", "nu": 0.2, "margin": "one-vs-all"}
+    choices = {"solver": "consensus", "nu": 0.3, "margin": "one-vs-all"}
     assert_same_bits(fit_dask(X, LABELS, client=client, **choices), fit_dask(X, LABELS, **choices))
 
 
@@ -99,7 +99,7 @@ def test_a_partition_whose_class_has_no_weight(margin):
     order = np.argsort(LABELS, kind="stable")
     first = int((LABELS == 0).sum())
     weight = {0: 0.0, 1: 1.0, 2: 2.0, 3: 1.0}
-    choices = {"solver": "consensus", "nu": 0.1, "class_weight": weight, "margin": margin}
+    choices = {"solver": "consensus", "nu": 0.3, "class_weight": weight, "margin": margin}
     far = fit_dask(X[order], LABELS[order], ends=(0, first, 200, M), **choices)
     assert far.certificate_.converged
     assert_overlap(far, fit_local(X, LABELS, **{**choices, "solver": "auto"}))
@@ -110,9 +110,9 @@ def test_a_partition_without_a_relative_weight(monkeypatch):
     monkeypatch.setattr(loading, "_SHARD_ROWS", 1)
     weight = np.ones(M)
     weight[:80], weight[80:] = 1e-300, 1e300
-    far = fit_dask(X, LABELS, weight, solver="consensus", nu=0.1)
+    far = fit_dask(X, LABELS, weight, solver="consensus", nu=0.3)
     assert far.certificate_.converged
-    assert_overlap(far, fit_local(X[80:], LABELS[80:], nu=0.1))
+    assert_overlap(far, fit_local(X[80:], LABELS[80:], nu=0.3))
 
 
 def one_update(margin="one-vs-all"):

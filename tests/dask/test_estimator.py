@@ -74,7 +74,7 @@ def test_the_optimum_is_that_of_the_local_fit(loss, margin, penalty):
         {"feature_costs": [1.0, 3.0, 0.5, 2.0]},
         {"monotonic_cst": {"x0": (0, -1), "x2": (2, 1)}},
         {"monotonic_cst": {"x0": (0, -1), "x2": (2, 1)}, "margin": "one-vs-all", "nu": 0.3},
-        {"nu": 0.02, "nu_scale": "absolute"},
+        {"nu": 0.05, "nu_scale": "absolute"},
     ],
     ids=str,
 )

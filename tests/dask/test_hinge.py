@@ -219,7 +219,7 @@ def test_the_model_of_two_processes(margin, exactly, client, monkeypatch):
     if not exactly:
         monkeypatch.setattr(strategy, "_SMALL", 0)
     rows = GAPS[:FEW], LABELS[:FEW], WEIGHTS[:FEW]
-    choices = {"margin": margin, "penalty": "l1", "ends": FEW_ENDS}
+    choices = {"margin": margin, "penalty": "l1", "ends": FEW_ENDS, "nu": 0.2}
     far = hinge(fit_dask, *rows, client=client, **choices)
     assert_same_bits(far, hinge(fit_dask, *rows, **choices))
     assert far.certificate_.converged

@@ -24,7 +24,7 @@ PROBLEMS = [
     {"loss": "exponential", "margin": "one-vs-all"},
     {"loss": "multinomial"},
     {"loss": "squared_hinge"},
-    {"loss": "hinge", "nu": 0.1},
+    {"loss": "hinge", "penalty": "l1", "nu": 0.1},
 ]
 
 

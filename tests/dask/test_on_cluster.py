@@ -28,6 +28,7 @@ from tests.dask.dask_data import (
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.usefixtures("small_shards")]
 
+NU = 0.1  # on a cluster a round takes long
 SMOOTH = SmoothLoss(lambda z: np.logaddexp(0.0, -z), lambda z: -1.0 / (1.0 + np.exp(z)))
 CHOICES = [
     pytest.param({"loss": SMOOTH, "penalty": 1.5, "max_bins": 16}, id="smooth"),
@@ -45,7 +46,7 @@ def there(client):
     before = tasks_of(client)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "_SHARD_ROWS", 1)
-        model = fit_dask(GAPS, WORDS, WEIGHTS, client=client)
+        model = fit_dask(GAPS, WORDS, WEIGHTS, client=client, nu=NU)
     until = time.monotonic() + 60.0
     while tasks_of(client) - before and time.monotonic() < until:
         time.sleep(0.1)
@@ -59,7 +60,7 @@ def tasks_of(client):
 
 
 def test_the_model_of_this_process(there):
-    assert_same_bits(there, fit_dask(GAPS, WORDS, WEIGHTS))
+    assert_same_bits(there, fit_dask(GAPS, WORDS, WEIGHTS, nu=NU))
     assert all(record.bytes_moved > 0 for record in there.history_)
 
 
@@ -70,7 +71,7 @@ def test_the_local_model_has_no_client(there):
 
 def test_the_current_client_is_the_default(there, client):
     with client.as_current():
-        current = fit_dask(GAPS, WORDS, WEIGHTS)
+        current = fit_dask(GAPS, WORDS, WEIGHTS, nu=NU)
         predicted = current.predict(in_parts(GAPS)).compute()
     assert current.client is None
     assert_same_bits(current, there)
@@ -79,7 +80,7 @@ def test_the_current_client_is_the_default(there, client):
 
 def test_rows_that_are_on_the_workers(there, client):
     X, y, weight = client.persist([in_parts(GAPS), in_parts(WORDS), in_parts(WEIGHTS)])
-    model = DaskDirectBoostClassifier(client=client, nu=0.03).fit(X, y, weight)
+    model = DaskDirectBoostClassifier(client=client, nu=NU).fit(X, y, weight)
     assert_same_bits(model, there)
     local = model.to_local()
     np.testing.assert_array_equal(client.compute(model.predict(X)).result(), local.predict(GAPS))

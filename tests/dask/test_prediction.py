@@ -170,21 +170,24 @@ class Refuse:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Refuse())
-model, X = pickle.load(sys.stdin.buffer)
-found = model.predict(X), model.predict_proba(X), model.certificate_
+models, X = pickle.load(sys.stdin.buffer)
+found = [(model.predict(X), model.predict_proba(X), model.certificate_) for model in models]
 assert "dask" not in sys.modules
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
-def test_the_local_model_works_without_dask(of_arrays):
-    local = of_arrays.to_local()
+def test_the_local_model_works_without_dask():
+    """A model of two classes and one of four, in one process: it takes a second to start."""
+    models = [fit_dask(GAPS, y) for y in (LABELS > 1, WORDS)]
+    local = [model.to_local() for model in models]
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_DASK],
         input=pickle.dumps((local, GAPS)), capture_output=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
-    predicted, probabilities, certificate = pickle.loads(done.stdout)
-    np.testing.assert_array_equal(predicted, local.predict(GAPS))
-    np.testing.assert_array_equal(probabilities, local.predict_proba(GAPS))
-    assert certificate == of_arrays.certificate_
+    for model, one, found in zip(models, local, pickle.loads(done.stdout), strict=True):
+        predicted, probabilities, certificate = found
+        np.testing.assert_array_equal(predicted, one.predict(GAPS))
+        np.testing.assert_array_equal(probabilities, one.predict_proba(GAPS))
+        assert certificate == model.certificate_

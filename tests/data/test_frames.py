@@ -1,8 +1,6 @@
 """Column-wise access to frames of pandas, polars and pyarrow, and to arrays."""
 
 import datetime
-import subprocess
-import sys
 from decimal import Decimal
 
 import numpy as np
@@ -191,17 +189,3 @@ def test_missing_values_are_counted(values):
 def test_none_has_no_missing_values():
     """scikit-learn reports labels that are missing altogether."""
     assert count_missing(None) == 0
-
-
-def test_no_frame_library_is_imported():
-    """The package imports no data-frame library beyond those that scikit-learn imports."""
-    loads = "import sys, sklearn.ensemble; before = set(sys.modules); "
-    code = (
-        "import numpy as np; from directboost import DirectBoostClassifier; "
-        "from directboost.data.frames import is_frame; X = np.arange(8.0).reshape(4, 2); "
-        "DirectBoostClassifier(categorical_features=[0]).fit(X, [0, 1, 0, 1]); is_frame(object()); "
-        "print(*(set(sys.modules) - before) & {'pandas', 'polars', 'pyarrow'})"
-    )
-    command = [sys.executable, "-c", loads + code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""

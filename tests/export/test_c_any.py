@@ -57,7 +57,8 @@ def models(draw):
     return Fitted(some, np.array(coef).reshape(-1, k), 3)
 
 
-@settings(phases=[Phase.generate])  # shrinking would compile hundreds of programs
+#: Shrinking would compile hundreds of programs.
+@settings(phases=[Phase.generate], max_examples=settings.default.max_examples // 2)
 @given(models(), st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=20), st.data())
 def test_random_stumps_on_arbitrary_numbers(tmp_path_factory, model, pairs, data):
     """Scores agree up to the bound, and exactly in double, also for rows at thresholds."""

@@ -87,6 +87,7 @@ def test_two_classes(loss, margin):
     check(fit(loss, margin, "l1", data), data, data.s)
 
 
+@pytest.mark.covering(rest=None)
 @pytest.mark.parametrize(("loss", "margin"), PAIRS)
 @pytest.mark.parametrize("penalty", ["l1", "l1,2"])
 def test_feature_costs_scale_the_penalty(loss, margin, penalty):

@@ -78,6 +78,7 @@ def test_every_format_gives_the_model_of_the_array(name):
     same(*fit_both(make=FORMATS[name]))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("numbers", [X, GAPS], ids=["whole", "missing"])
 @pytest.mark.parametrize(

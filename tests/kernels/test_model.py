@@ -115,6 +115,7 @@ def test_epochs_of_the_twins_agree(k, shapes, coupling, rng):
                 assert_near(getattr(one, name), getattr(two, name), np.float64)
 
 
+@pytest.mark.covering(rest=None)
 @native_test
 @every_coupling
 @pytest.mark.parametrize("real", REALS)

@@ -162,7 +162,7 @@ def tie_some(work):
             row[part[: 1 + part.size // 2]] = sign * np.abs(row[part]).max(initial=0.0)
 
 
-@pytest.mark.covering(least=40, rest=None)
+@pytest.mark.covering(least=24, rest=None)
 @both
 @every_coupling
 @with_missing
@@ -210,6 +210,7 @@ def test_twins_agree_and_threads_change_no_bit(p, shapes, coupling, rng):
                 )
 
 
+@pytest.mark.covering(rest=None)
 @native_test
 @every_coupling
 @pytest.mark.parametrize("real", REALS)

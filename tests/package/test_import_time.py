@@ -30,16 +30,19 @@ import numpy as np
 from sklearn.datasets import load_iris
 X, y = load_iris(return_X_y=True)
 timed("DirectBoostClassifier().fit(X, y)")
+from directboost.data.frames import is_frame
+timed("DirectBoostClassifier(categorical_features=[0]).fit(X, y); is_frame(object())")
 X = np.random.default_rng(0).normal(size=(4000, 20))
 y = (X[:, 0] > 0) + 0
 timed("DirectBoostClassifier(n_jobs=2, nu=0.1).fit(X, y).predict(X)")
 print(json.dumps({"loaded": loaded, "seconds": seconds, "threads": threads}))
 """
-SKLEARN, IMPORT, STAR, FIT, THREADED_FIT = (
+SKLEARN, IMPORT, STAR, FIT, CATEGORIES, THREADED_FIT = (
     "import sklearn.ensemble",
     "import directboost",
     "from directboost import *",
     "DirectBoostClassifier().fit(X, y)",
+    "DirectBoostClassifier(categorical_features=[0]).fit(X, y); is_frame(object())",
     "DirectBoostClassifier(n_jobs=2, nu=0.1).fit(X, y).predict(X)",
 )
 
@@ -78,6 +81,12 @@ def test_import_leaves_slow_packages_alone(statement):
 def test_a_default_fit_leaves_the_solvers_alone():
     """The default solver needs neither highspy nor clarabel."""
     assert not {"highspy", "clarabel"} & set(process()["loaded"][FIT])
+
+
+def test_no_frame_library_is_imported():
+    """The package imports no data-frame library beyond those that scikit-learn imports."""
+    loaded = process()["loaded"]
+    assert not (set(loaded[CATEGORIES]) - set(loaded[SKLEARN])) & {"pandas", "polars", "pyarrow"}
 
 
 def test_import_costs_little_more_than_scikit_learn():

@@ -1,6 +1,7 @@
 """The order of the packages: which one may import which, read from the import lines."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def package_of(name):
     return name.split(".")[0] or "directboost"
 
 
+@cache
 def imports_of(name, text=None):
     """Return the modules of the package that the import lines of a module name."""
     tree = ast.parse(FILES[name].read_text(encoding="utf-8") if text is None else text)
@@ -63,7 +65,7 @@ def imports_of(name, text=None):
             base = _base(node, package)
             if base is not None:
                 found |= _named(base, node.names)
-    return found
+    return frozenset(found)
 
 
 def _base(node, package):

@@ -1,6 +1,6 @@
 """Common behaviour of all plots: multi-label models, given axes, rejected models."""
 
-import subprocess
+import importlib
 import sys
 
 import matplotlib.pyplot as plt
@@ -10,6 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+import directboost
 from directboost import DirectBoostClassifier, DirectBoostClassifierCV
 from directboost.plotting import (
     plot_convergence,
@@ -59,13 +60,15 @@ def test_other_models_are_rejected(draw):
         draw(make_pipeline(DirectBoostClassifier(nu=0.1)).fit(*ROWS), None)
 
 
-def test_without_matplotlib_the_error_names_the_extra():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        "from directboost import DirectBoostClassifier, plotting\n"
-        "model = DirectBoostClassifier(nu=0.1).fit([[0.0], [1.0]] * 9, [0, 1] * 9)\n"
-        "try: plotting.plot_sharing(model)\n"
-        "except ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "directboost[plot]"' in done.stdout
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    """The package is imported again, without matplotlib."""
+    model = DirectBoostClassifier(nu=0.1).fit([[0.0], [1.0]] * 9, [0, 1] * 9)
+    monkeypatch.setattr(directboost, "plotting", directboost.plotting)
+    for name in [name for name in sys.modules if name.startswith("directboost.plotting")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    plotting = importlib.import_module("directboost.plotting")
+    with pytest.raises(ImportError, match=r'pip install "directboost\[plot\]"'):
+        plotting.plot_sharing(model)

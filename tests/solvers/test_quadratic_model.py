@@ -73,6 +73,7 @@ def test_gradient_and_curvature_are_those_of_the_loss(loss, margin, rng):
             assert bound == pytest.approx(second, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.covering(rest=None)
 @pytest.mark.parametrize(("loss", "margin"), SMOOTH)
 @pytest.mark.parametrize("p", NORMS)
 @pytest.mark.parametrize("rows", [None, 20])

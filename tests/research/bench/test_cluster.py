@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from directboost import cli
-from directboost.research.bench import Results, Run, Suite, check, cluster, suite
+from directboost.research.bench import Results, Run, Suite, check, cluster, forecast, suite
 from directboost.research.bench.cluster import ClusterFits, Fit
 from directboost.research.bench.forecast import measure_rates
 
@@ -65,9 +65,17 @@ def test_questions_are_counted_by_name():
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("workers", [(2,), pytest.param((1, 2), marks=pytest.mark.slow)])
-def test_the_whole_part(workers, tmp_path, terms, told, monkeypatch):
-    """On tiny data; data sets are not loaded."""
+@pytest.mark.parametrize(
+    ("workers", "processes"), [((2,), False), pytest.param((1, 2), True, marks=pytest.mark.slow)]
+)
+def test_the_whole_part(workers, processes, tmp_path, terms, told, monkeypatch):
+    """On tiny data; data sets are not loaded. Workers that are threads start faster."""
+    if not processes:
+        local = cluster.LocalCluster
+        monkeypatch.setattr(
+            cluster, "LocalCluster", lambda **choices: local(**choices | {"processes": False})
+        )
+    monkeypatch.setattr(forecast, "QUICK_ROWS", 2000)
     monkeypatch.setattr(cluster, "QUICK", TINY)
     monkeypatch.setattr(cluster, "WORKERS", workers)
     monkeypatch.setattr(suite, "load", lambda name: pytest.fail("loads a data set"))

@@ -36,15 +36,16 @@ def test_both_limits_must_be_passed(compare, base, head, slower):
     assert compare.Verdict("case", base, head).slower is slower
 
 
-@pytest.mark.parametrize("columns", [0, 3])
-def test_turns(compare, tmp_path, monkeypatch, capsys, columns):
-    """The package against itself, on a tiny case."""
+def test_turns(compare, tmp_path, monkeypatch, capsys):
+    """The package against itself, on tiny cases; one adds a column per round."""
     source = Path(directboost.__file__).parents[1]
-    monkeypatch.setattr(compare, "CASES", {"tiny": compare.Case((40, 2, 2), 0.9, columns)})
-    (verdict,) = compare.compare(source, source, tmp_path, repeats=2)
-    assert verdict.base > 0
-    assert verdict.head > 0
-    assert capsys.readouterr().out.startswith("tiny ")
+    cases = {name: compare.Case((40, 2, 2), 0.9, n) for name, n in (("tiny", 0), ("one", 3))}
+    monkeypatch.setattr(compare, "CASES", cases)
+    verdicts = compare.compare(source, source, tmp_path, repeats=2)
+    assert all(verdict.base > 0 and verdict.head > 0 for verdict in verdicts)
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in told] == [verdict.name for verdict in verdicts]
+    assert [verdict.name for verdict in verdicts] == ["tiny", "one"]
 
 
 def test_the_first_fit_is_not_counted(compare):

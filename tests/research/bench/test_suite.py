@@ -43,7 +43,7 @@ def test_one_part(tmp_path, terms):
 @pytest.mark.usefixtures("tiny", "no_subprocesses")
 def test_pairs(tmp_path, terms, monkeypatch):
     """Partial tables are shown as they are measured; the targets stand at the end."""
-    monkeypatch.setattr(pairs, "NUS", (0.1, 0.03))
+    monkeypatch.setattr(pairs, "NUS", (0.3, 0.1))
     monkeypatch.setattr(suite.two_classes, "_explainable", lambda parts, limit, terms: None)
     results, shown = Results(tmp_path), []
     asked = Suite(names=["iris", "breast_cancer"], parts=["pairs"], threads=1, repeats=1)
