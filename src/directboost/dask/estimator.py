@@ -262,7 +262,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
             what = "None or a whole number of bytes"
             check_count("max_round_bytes", self.max_round_bytes, 1, what)
         partitions = read_partitions(X, y, sample_weight)
-        self.n_features_in_ = partitions.n_features
+        self.n_features_in_, self.learner_choice_ = partitions.n_features, None
         if partitions.names is not None:
             self.feature_names_in_ = np.array(partitions.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
