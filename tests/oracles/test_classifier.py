@@ -417,9 +417,12 @@ class TestInvalid:
     @pytest.mark.parametrize(
         ("learner", "message"),
         [
-            ("forest", r"learner='forest' is invalid: expected one of 'auto', 'stump', 'pair', 'tree'"),
+            (
+                "forest",
+                r"learner='forest' is invalid: expected one of 'auto', 'stump', 'pair', 'tree'",
+            ),
             (None, "learner=None is invalid.*'auto', 'stump', 'pair', 'tree'.*PoolOracle"),
-            (DecisionTreeClassifier, "is invalid: expected 'stump'"),
+            (DecisionTreeClassifier, "is invalid: expected 'auto', 'stump'"),
             (LinearRegression(), r"learner=LinearRegression\(\) is invalid"),
             (KNeighborsClassifier(), "fit of KNeighborsClassifier does not accept sample_weight"),
         ],

@@ -176,9 +176,9 @@ def _check_classifier(classifier: Any) -> None:
     is_estimator = hasattr(classifier, "__sklearn_tags__") and not isinstance(classifier, type)
     if not is_estimator or not is_classifier(classifier):
         raise ValueError(
-            f"learner={classifier!r} is invalid: expected {', '.join(map(repr, LEARNERS))}, a "
-            "scikit-learn classifier such as DecisionTreeClassifier(max_depth=2), or an Oracle "
-            "such as PoolOracle()"
+            f"learner={classifier!r} is invalid: expected 'auto', "
+            f"{', '.join(map(repr, LEARNERS))}, a scikit-learn classifier such as "
+            "DecisionTreeClassifier(max_depth=2), or an Oracle such as PoolOracle()"
         )
     if not has_fit_parameter(classifier, "sample_weight"):
         raise ValueError(
