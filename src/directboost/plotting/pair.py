@@ -127,7 +127,7 @@ def plot_pair(
     table = pair.values.transpose(*order, 2)[codes[0][:, None], codes[1]]
     cells = sides[1].spread(sides[0].spread(table).swapaxes(0, 1))
     main = [_main_effect(model, f, side) for f, side in zip(shown, sides, strict=True)]
-    marks = [_positions(side, x) for side, x in zip(sides, rows.T, strict=True)]
+    marks = [_positions(sides[seed], rows[:, seed], seed) for seed in (0, 1)]
     axes = _panels(axes, [class_names(model)[r] for r in chosen])
     most = float(np.nanmax(np.abs(cells[..., chosen]), initial=0.0)) or 1.0
     for ax, r in zip(axes, chosen, strict=True):
@@ -203,9 +203,12 @@ def _main_effect(model: Any, feature: int, side: _Axis) -> Array:
     return side.spread(table[codes_of(side.values, cuts)])
 
 
-def _positions(side: _Axis, x: Array) -> Array:
-    """Return where values are on the axis; those of one level or strip are spread out."""
-    offsets = np.random.default_rng(0).uniform(-0.3, 0.3, x.size)
+def _positions(side: _Axis, x: Array, seed: int) -> Array:
+    """Return where values are on the axis; those of one level or strip are spread out.
+
+    Axes need different seeds: rows with the same offset on both would lie on a line.
+    """
+    offsets = np.random.default_rng(seed).uniform(-0.3, 0.3, x.size)
     found = x.copy()
     if side.ticks[1]:
         known = side.values[: side.present]

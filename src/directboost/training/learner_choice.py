@@ -35,13 +35,13 @@ _LANES = 8
 _LARGE = 100_000
 _MOST_ROWS = 6000  # rows of the comparison: more hardly change its result
 _FOLDS = 4  # parts of these rows, of which one is held out
-_FEW_ROWS = 500  # rows up to which each part is held out in turn
+_FEW_ROWS = 1000  # rows up to which each part is held out in turn
 _LEAST_HELD_OUT = 20  # held-out rows below which there is no comparison
 _GROUPS = 50  # groups of held-out rows for losses that are not known by row
 _STANDARD_ERRORS = 1.5  # by which the loss of pairs has to be lower
 _GAIN = 0.01  # share of the loss of stumps by which it has to be lower, too
 _TOL = 0.1  # tolerance of the two fits, if that of the estimator is tighter
-_LEAST_NU = 0.003  # smallest nu of the two fits, relative to nu_max
+_LEAST_NU = 0.01  # smallest nu of the two fits, relative to nu_max: smaller ones may over-fit
 _TIME_SHARE = 0.3  # of a time limit: the rest is for the fit itself
 
 
@@ -95,7 +95,7 @@ def choose_learner(
     """Return "pair" if pairs have a lower loss than stumps on held-out rows, or else "stump".
 
     Both are fitted to the other rows with the same parameters, but not to a smaller gap than 10 %,
-    and not at a smaller nu than 0.003 nu_max. Of many rows, a sample is used.
+    and not at a smaller nu than 0.01 nu_max. Of many rows, a sample is used.
     """
     began = time.perf_counter()
     settings, pair_features, objection = _affordable(settings, rows, team, names)
@@ -156,6 +156,9 @@ def _affordable(
     elif asked == 1:
         asked = 0
     pairs = count_pairs(asked, usable)[1]
+    if not pairs and asked == 0:
+        value = settings.interactions
+        return settings, None, f"since interactions={value!r} allows no pair"
     if not pairs:
         return settings, None, "since no two features can form a pair"
     if m * vectors > _LARGE:
@@ -238,12 +241,17 @@ def _compare(stumps: Array, pairs: Array, name: str, pair_features: int | None) 
     gain, stump_loss, pair_loss = (float(share @ x) for x in (gains, stumps[:, 1], pairs[:, 1]))
     error = float(np.sqrt(share**2 @ (gains - gain) ** 2))
     better = gain > max(_STANDARD_ERRORS * error, _GAIN * stump_loss)
+    judged, rule = f"the {name} on held-out rows is lower", ""
+    if not better and gain > 0.0:
+        judged = f"pairs do not clearly lower the {name} on held-out rows"
+        size = gain / max(error, 1e-300)
+        rule = (
+            f"; the difference is {size:.1f} standard errors and {gain / stump_loss:.1%}, but pairs "
+            f"need {_STANDARD_ERRORS:g} and {_GAIN:.0%}"
+        )
     return LearnerChoice(
         learner="pair" if better else "stump",
-        reason=(
-            f"since the {name} on held-out rows is {pair_loss:.4g} with pairs and {stump_loss:.4g} "
-            f"with stumps (standard error of the difference {error:.2g})"
-        ),
+        reason=f"since {judged}: {pair_loss:.4g} with pairs, {stump_loss:.4g} with stumps{rule}",
         pair_features=pair_features if better else None,
         stump_loss=stump_loss,
         pair_loss=pair_loss,

@@ -89,7 +89,7 @@ function tint(share) {
 
 /** A dot for every row of the page; those with the same value are spread over its cell. */
 function drawRows(frame, pair, across, up) {
-    const sides = [[across, 0.618], [up, 0.382]]; // with factors that spread the dots
+    const sides = [[across, 0.755], [up, 0.57]]; // with factors that spread the dots over the plane
     for (const row of range(rows.count)) {
         const values = valuesOf(row);
         const cell = cellOf(pair, values);
