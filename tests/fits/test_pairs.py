@@ -15,6 +15,7 @@ from directboost import (
 )
 from directboost.model.learners import Constant, Product, Stump
 from directboost.oracles import PairOracle
+from directboost.solvers.quadratic_model import QuadraticModel, RowSample
 from tests.conftest import make_blobs
 from tests.fits.test_optimum import EXPONENTS, PAIRS, quick_or_slow
 from tests.reference import formulas
@@ -371,3 +372,27 @@ def test_a_warm_start_with_other_pairs(first, second):
     assert warm.certificate_.dictionary == cold.certificate_.dictionary
     assert warm.certificate_.dual <= cold.certificate_.primal
     assert cold.certificate_.dual <= warm.certificate_.primal
+
+
+def test_rounded_probabilities_above_one_do_not_stop_newton_steps(monkeypatch):
+    """In single precision, the probability of a class may be 1 + 1e-7."""
+    curvature, newton = RowSample.curvature, QuadraticModel.newton
+    decreases = []
+
+    def rounded(self, objective, iterate):
+        coupling, labels, P, weight = curvature(self, objective, iterate)
+        P[::2] = np.eye(P.shape[1])[labels[::2]] * (1.0 + 1e-7)
+        return coupling, labels, P, weight
+
+    def noted(self, *choices):
+        decreases.append(newton(self, *choices))
+        return decreases[-1]
+
+    monkeypatch.setattr(RowSample, "curvature", rounded)
+    monkeypatch.setattr(QuadraticModel, "newton", noted)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] * X[:, 1] > 0.0).astype(int) + (X[:, 2] > 0.5)
+    model = DirectBoostClassifier(learner="pair", loss="multinomial", nu=0.03, tol=0.05)
+    assert model.fit(X, y).certificate_.converged
+    assert np.mean(np.array(decreases) > 0.0) > 0.5

@@ -173,8 +173,8 @@ def test_an_interrupt_during_the_choice_of_features_ends_the_fit(monkeypatch):
     """There is no model of pairs yet that could be kept."""
     solution = interactions_module.solve
 
-    def interrupted(context):
-        return replace(solution(context), status=Status.INTERRUPTED)
+    def interrupted(context, *more):
+        return replace(solution(context, *more), status=Status.INTERRUPTED)
 
     monkeypatch.setattr(interactions_module, "solve", interrupted)
     with pytest.raises(KeyboardInterrupt):

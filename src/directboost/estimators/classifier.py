@@ -152,7 +152,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                     settings = self._with_chosen_learner(settings, rows, costs, team)
                 with_pairs = isinstance(settings.oracle, PairOracle)
                 if with_pairs:
-                    settings = with_columns_of_pairs(settings, rows, costs, team, names)
+                    passed = time.perf_counter() - began
+                    settings = with_columns_of_pairs(settings, rows, costs, team, names, passed)
                 seconds = time.perf_counter() - began
                 if alone is not None:
                     rows, nu_max = _with_features_alone(rows, alone.features_used_), alone.nu_max_

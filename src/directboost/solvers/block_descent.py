@@ -157,6 +157,7 @@ class BlockDescent(Solver):
                 most = _MOST_TIGHT_ROWS if accuracy < _TIGHT else _MOST_PRODUCT_ROWS
                 self._size = min(int(_PRODUCT_GROWTH * self._size), most)
             self._accuracy, self._draws = accuracy, self._draws + 1
+            self._slow, self._sample = False, None
             curvature = iterate.C.sum(axis=1, dtype=np.float64)
             return CurvatureSample(columns.binned, curvature, self._size, self._draws)
         size = first_size(m) if self._sample is None else self._sample.n

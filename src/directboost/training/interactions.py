@@ -21,11 +21,17 @@ from .strategy import solve
 
 
 def with_columns_of_pairs(
-    settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None, names: list[str]
+    settings: FitSettings,
+    rows: TrainingSet,
+    costs: Array,
+    team: Team | None,
+    names: list[str],
+    seconds: float = 0.0,
 ) -> FitSettings:
     """Return settings of pairs with an oracle whose `interactions` are columns, or None for all.
 
     Features with a monotonic constraint enter no pair, and `interactions` must not name them.
+    `seconds` have passed since the start of the fit, for time limits.
     """
     asked, oracle = settings.interactions, settings.oracle
     if asked is None:
@@ -37,7 +43,7 @@ def with_columns_of_pairs(
     elif asked < 2:
         oracle.interactions = 0
     elif asked < free.sum():
-        order = _by_strength(settings, rows, costs, team)
+        order = _by_strength(settings, rows, costs, team, seconds)
         oracle.interactions = (tuple(order[free[order]][:asked].tolist()),)
     return replace(settings, oracle=oracle)
 
@@ -82,7 +88,9 @@ def with_stumps(settings: FitSettings) -> FitSettings:
     )
 
 
-def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None) -> Ints:
+def _by_strength(
+    settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None, seconds: float
+) -> Ints:
     """Return all features in the order of their importance in a fit of stumps, (d,).
 
     The loss, the margin, the penalty, nu and tol are those of the settings. Features that the fit
@@ -90,7 +98,7 @@ def _by_strength(settings: FitSettings, rows: TrainingSet, costs: Array, team: T
     time limits are called.
     """
     context = make_context(with_stumps(settings), rows, costs, team)
-    solution = compact(context, solve(context))
+    solution = compact(context, solve(context, None, seconds))
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     columns, W, d = solution.state.columns, solution.state.W, costs.size - 1

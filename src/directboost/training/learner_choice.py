@@ -119,9 +119,10 @@ def choose_learner(
     losses: dict[str, list[Array]] = {"stump": [], "pair": []}
     for train, held in splits:
         few, others = _take(rows, train), _take(rows, held)
+        seconds = time.perf_counter() - began
         trials = {
             "stump": with_stumps(pairs),
-            "pair": with_columns_of_pairs(pairs, few, costs, team, names),
+            "pair": with_columns_of_pairs(pairs, few, costs, team, names, seconds),
         }
         for learner, trial in trials.items():
             context = make_context(trial, few, costs, team)

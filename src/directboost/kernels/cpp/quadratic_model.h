@@ -36,7 +36,10 @@ class RowCurvature {
   // Entry r of the diagonal of H_i.
   double diagonal(int64_t i, int32_t r) const {
     const Real* h = h_ + i * width_;
-    if (coupling_ == kSimplex) return static_cast<double>(weight_[i]) * h[r] * (1 - h[r]);
+    if (coupling_ == kSimplex) {  // a rounded share may exceed 1
+      const double rest = 1.0 - h[r];
+      return rest > 0.0 ? weight_[i] * (h[r] * rest) : 0.0;
+    }
     if (coupling_ == kDiagonal || labels_[i] != r) return h[r];
     double sum = 0.0;
     for (int32_t v = 0; v < width_; ++v) sum += h[v];

@@ -60,7 +60,8 @@ def price_pairs(
     feature wins, then of the second feature, then polarity +1. The others are, by descending price,
     the best products of further thresholds of the first feature: those that are no worse than the
     best of the two neighbouring thresholds, and have at least 0.8 of the best price. They have the
-    same rule for ties, also between neighbours.
+    same rule for ties, also between neighbours; in a chain of near ties, the kernel may choose a
+    later threshold.
 
     Parameters
     ----------
