@@ -71,7 +71,7 @@ class PairFeatures:
         self.stumps, self.bins = binned, bins
         self.costs: list[float] = feature_costs.tolist()
         self._products: list[_Key] = []
-        self._numbers: dict[_Key, int] = {}
+        self._numbers: dict[int, int] = {}  # of the products, by their keys as one number
         self._slots: dict[int, int] = {}  # of the products whose codes are stored
         self._free: list[int] = []  # slots without a product
         self._packed = np.zeros((0, binned.n_rows), dtype=np.uint8)  # eight slots in a row
@@ -108,14 +108,16 @@ class PairFeatures:
         products = np.full(len(self._products), PRODUCT, dtype=np.uint8)
         return np.concatenate([self.stumps.kinds, products])
 
-    def add(self, keys: Sequence[_Key], costs: Sequence[float]) -> list[int]:
+    def add(self, keys: Ints, costs: Array) -> list[int]:
         """Add the products that are new; return the number of each."""
-        for key, cost in zip(keys, costs, strict=True):
-            if key not in self._numbers:
-                self._numbers[key] = self.stumps.n_bins.size + len(self._products)
-                self._products.append(key)
-                self.costs.append(cost)
-        return [self._numbers[key] for key in keys]
+        n, most = self.bins.codes.shape[1], int(self.bins.n_thresholds.max())
+        names = np.ravel_multi_index(tuple(keys.T), (n, most, n, most)).tolist()
+        for place, name in enumerate(names):
+            if name not in self._numbers:
+                self._numbers[name] = self.stumps.n_bins.size + len(self._products)
+                self._products.append(_Key(*keys[place].tolist()))
+                self.costs.append(float(costs[place]))
+        return [self._numbers[name] for name in names]
 
     def sums(self, features: Ints, A: Scores, team: Team | None = None) -> Array:
         """Return the sums of the rows of A (m, k) over the bins of the features, (all bins, k)."""
@@ -366,16 +368,14 @@ class PairOracle(BinnedOracle):
             self._highest_pairs = np.sort(np.argsort(-price[:, 0], kind="stable")[:count])
         if rule == "paper":
             price, thresholds, polarity = self._best_products(A, L1(), pairs, costs)
-        order = ranking(price.ravel(), tie_width(A))[:_PROPOSED]
-        order = order[price.ravel()[order] > 0.0]
-        pair, price, polarity = order // _PER_PAIR, price.ravel()[order], polarity.ravel()[order]
-        keys = [
-            _Key(one, threshold, other, other_threshold)
-            for (one, other), (threshold, other_threshold) in zip(
-                pairs[pair].tolist(), thresholds.reshape(-1, 2)[order].tolist(), strict=True
-            )
-        ]
-        numbers = self.binned.add(keys, costs[pair].tolist())
+        price, tie = price.ravel(), tie_width(A)
+        least = np.partition(price, -_PROPOSED)[-_PROPOSED] if price.size > _PROPOSED else 0.0
+        order = np.flatnonzero((price > 0.0) & (price >= (1.0 - tie) * least))
+        order = order[ranking(price[order], tie)[:_PROPOSED]]
+        pair, price, polarity = order // _PER_PAIR, price[order], polarity.ravel()[order]
+        places = thresholds.reshape(-1, 2)[order]
+        keys = np.stack([pairs[pair, 0], places[:, 0], pairs[pair, 1], places[:, 1]], axis=1)
+        numbers = self.binned.add(keys, costs[pair])
         own = stumps.proposals
         joined = Proposals(
             feature=np.concatenate([own.feature, np.array(numbers, dtype=np.int64)]),
@@ -383,7 +383,7 @@ class PairOracle(BinnedOracle):
             polarity=np.concatenate([own.polarity, polarity]),
             price=np.concatenate([own.price, price]),
         )
-        proposals = joined.take(ranking(joined.price, tie_width(A)))
+        proposals = joined.take(ranking(joined.price, tie))
         if which is not None:
             return Pricing(np.inf, 0.0, proposals, complete=False)
         terms = _TERMS * (self.binned.n_rows + 4 * (self.pair_bins + 1)) + 8
@@ -446,11 +446,10 @@ class PairOracle(BinnedOracle):
                 return None
             places += [int(own[0]), nearest]
             polarity *= name[2]
-        key = _Key(*places)
-        pair = np.flatnonzero((self._pairs == (key.one, key.other)).all(axis=1))
+        pair = np.flatnonzero((self._pairs == (places[0], places[2])).all(axis=1))
         if not pair.size:
             return None
-        return self.binned.add([key], [float(self._pair_costs[pair[0]])])[0], 0, polarity
+        return self.binned.add(np.array([places]), self._pair_costs[pair])[0], 0, polarity
 
 
 def _usable_pairs(interactions: Any, usable: Bools) -> Ints:
