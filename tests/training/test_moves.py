@@ -65,13 +65,13 @@ def test_the_cheapest_moves_keep_the_budget_and_share_no_jump():
     cost = np.array([3.0, 1.0, 2.0, 1.0, 9.0])
     source, target = np.array([0, 1, 2, 3, 4]), np.array([1, 0, -1, -1, -1])
     moves = Moves(source, target, np.zeros((5, 2)), cost, np.array([1, 1, 4, 1, 1]))
-    assert moves.cheapest(100.0).tolist() == [2, 1, 3, 4]
-    assert moves.cheapest(4.0).tolist() == [2, 1, 3]
-    assert moves.cheapest(3.5).tolist() == [2, 1]
-    assert moves.cheapest(1.0).tolist() == []
+    assert moves.cheapest(100.0).source.tolist() == [2, 1, 3, 4]
+    assert moves.cheapest(4.0).source.tolist() == [2, 1, 3]
+    assert moves.cheapest(3.5).source.tolist() == [2, 1]
+    assert moves.cheapest(1.0).source.tolist() == []
 
 
 def test_moves_that_differ_by_rounding_only_keep_their_order():
     cost = np.array([1.0 + 1e-12, 1.0])
     moves = Moves(np.array([0, 1]), np.array([-1, -1]), np.zeros((2, 2)), cost, np.ones(2, int))
-    assert moves.cheapest(10.0).tolist() == [0, 1]
+    assert moves.cheapest(10.0).source.tolist() == [0, 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, Ints, Scores
 from ..data.binning import ColumnWeights
-from ..kernels.step_functions import PRODUCT, apart, rows_with_any, tables_of
+from ..kernels.step_functions import apart, rows_with_any, tables_of
 from ..kernels.threads import Team
 from ..model.learners import WeakClassifier
 from ..penalties import Penalty
@@ -89,11 +89,6 @@ class FeatureColumns(Columns):
     def k(self) -> int:
         """Number of classes."""
         return self._k
-
-    @property
-    def has_products(self) -> bool:
-        """Whether a feature of the working set is a product of stumps."""
-        return bool((self.binned.kinds[self.features] == PRODUCT).any())
 
     def over(self, features: Iterable[int]) -> "FeatureColumns":
         """Return a working set of the given features, in ascending order."""

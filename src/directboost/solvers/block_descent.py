@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..kernels.step_functions import PRODUCT
 from ..losses import Hinge, Loss
 from ..margins import Margin
 from ..penalties import Penalty
@@ -151,7 +152,7 @@ class BlockDescent(Solver):
         Near the optimum, the error of the sampled second derivative slows the descent.
         """
         m = columns.binned.n_rows
-        if columns.has_products:
+        if PRODUCT in columns.binned.kinds[columns.features]:
             late = self._accuracy < _PRODUCT_LATE
             if late and accuracy > _PRODUCT_SLOW * self._accuracy:
                 most = _MOST_TIGHT_ROWS if accuracy < _TIGHT else _MOST_PRODUCT_ROWS
@@ -182,7 +183,7 @@ class BlockDescent(Solver):
         cycles = _CYCLES
         if accuracy > _LATE:
             cycles, iterations = 1, _FIRST_ITERATIONS
-        elif model.has_products:
+        elif PRODUCT in model.work.kinds:
             cycles, iterations = _PRODUCT_CYCLES, _PRODUCT_ITERATIONS
         elif accuracy <= _NEAR:
             iterations = _LAST_ITERATIONS

@@ -258,8 +258,6 @@ class QuadraticModel:
         The arrays that the kernels read and modify, with the current coefficients `jumps`.
     whole : bool
         Whether H is computed from all rows.
-    has_products : bool
-        Whether a feature is a product of stumps.
     """
 
     def __init__(
@@ -272,7 +270,6 @@ class QuadraticModel:
     ) -> None:
         self.team = columns.team
         self.iterate, self.whole = iterate, sample.whole
-        self.has_products = columns.has_products
         features, n_bins = np.array(columns.features, dtype=np.int32), columns.n_bins()
         codes, places = sample.codes(columns.features)
         G, D = iterate.sums(columns)

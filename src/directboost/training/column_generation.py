@@ -12,7 +12,7 @@ from ..certificate import Certificate, recertify
 from ..history import Record, RowsUnavailableError, Status
 from ..kernels.structs import Wanted
 from ..kernels.threads import Team
-from ..oracles.base import Oracle, Pricing
+from ..oracles.base import Oracle
 from ..problem.columns import Columns
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers.base import Solver
@@ -216,7 +216,16 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     if status is not None:
         return status
     clock = time.perf_counter()
-    added = _add_columns(settings, state, pricing)
+    proposals = pricing.proposals
+    if settings.pricing == "exact":
+        # While pricing is partial, prices just above nu wait; otherwise it would never complete.
+        slack = 0.0 if pricing.complete else _WORTH_ADDING * state.stopping.tol
+        proposals = proposals.take(proposals.price > (1.0 + slack) * objective.nu)
+    if settings.columns_per_round is not None:
+        left = (state.stopping.max_columns or np.inf) - len(state.columns)
+        most = settings.columns_per_round if len(state.columns) else settings.first_columns
+        proposals = proposals.take(slice(int(min(most or settings.columns_per_round, left))))
+    added = state.columns.extend(proposals, state.W)
     if added == 0 and settings.pricing == "paper":
         return Status.NO_BETTER_COLUMN
     if added or pricing.complete:
@@ -225,20 +234,6 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
-
-
-def _add_columns(settings: LoopSettings, state: LoopState, pricing: Pricing) -> int:
-    """Add the best proposals to the columns; return how many."""
-    proposals = pricing.proposals
-    if settings.pricing == "exact":
-        # While pricing is partial, prices just above nu wait; otherwise it would never complete.
-        slack = 0.0 if pricing.complete else _WORTH_ADDING * state.stopping.tol
-        proposals = proposals.take(proposals.price > (1.0 + slack) * settings.objective.nu)
-    if settings.columns_per_round is not None:
-        left = (state.stopping.max_columns or np.inf) - len(state.columns)
-        most = settings.columns_per_round if len(state.columns) else settings.first_columns
-        proposals = proposals.take(slice(int(min(most or settings.columns_per_round, left))))
-    return state.columns.extend(proposals, state.W)
 
 
 def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added: int) -> None:

@@ -81,8 +81,7 @@ def _smallest(
         if slack <= least:
             break
         model = QuadraticModel(objective, columns, iterate, sample, 0.0)
-        moves = all_moves(model.work)
-        moves = moves.take(moves.cheapest(share * slack))
+        moves = all_moves(model.work).cheapest(share * slack)
         if moves.saved.sum() <= _WORTH * stumps_per_row(model.work.jumps).sum():
             break
         smaller, shifted = model.work.jumps.copy(), moves.target >= 0
@@ -124,7 +123,7 @@ class Moves:
     cost: Array
     saved: Ints
 
-    def cheapest(self, budget: float) -> Ints:
+    def cheapest(self, budget: float) -> "Moves":
         """Return the moves that are cheapest per saved stump, within the budget together.
 
         No threshold takes part in two of them.
@@ -144,10 +143,7 @@ class Moves:
             if target >= 0:
                 touched.add(target)
             chosen.append(i)
-        return np.array(chosen, dtype=np.int64)
-
-    def take(self, which: Ints) -> "Moves":
-        """Return some of the moves."""
+        which = np.array(chosen, dtype=np.int64)
         return Moves(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
 
 
@@ -171,10 +167,13 @@ def all_moves(work: QuadraticModelArrays) -> Moves:
         kept = has_neighbour[rows]
         found.append(live.shift(rows[kept], leaving[kept], stays[kept], direction))
     found.append(live.drop(rows, leaving, stays))
-    joined = Moves(
-        *(np.concatenate([getattr(m, name) for m in found]) for name in Moves.__dataclass_fields__)
+    saves = np.flatnonzero(np.concatenate([moves.saved for moves in found]) > 0)
+    return Moves(
+        *(
+            np.concatenate([getattr(moves, name) for moves in found])[saves]
+            for name in Moves.__dataclass_fields__
+        )
     )
-    return joined.take(np.flatnonzero(joined.saved > 0))
 
 
 def stumps_per_row(V: Array) -> Ints:

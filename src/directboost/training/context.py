@@ -193,7 +193,13 @@ def make_context(
             signs=rows.signs,
         )
     )
-    objective = make_objective(settings, rows)
+    k = rows.classes.size
+    if rows.targets is None:
+        margin = settings.margin.from_codes(rows.codes, k)
+    else:
+        margin = OneVsAll(rows.targets)
+    weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
+    objective = Objective(margin, settings.loss, settings.penalty, 1.0, weights)
     if nu_max is None:
         A = objective.coefficients(objective.start(np.dtype(np.float64)))
         nu_max = oracle.price(A, settings.penalty).max_price
@@ -230,14 +236,3 @@ def fit_size(settings: FitSettings, rows: TrainingSet, team: Team | None) -> Fit
         pairs=pairs,
         threads=1 if team is None else team.threads,
     )
-
-
-def make_objective(settings: FitSettings, rows: TrainingSet) -> Objective:
-    """Return the objective on the given rows, with nu = 1."""
-    k = rows.classes.size
-    if rows.targets is None:
-        margin = settings.margin.from_codes(rows.codes, k)
-    else:
-        margin = OneVsAll(rows.targets)
-    weights = SampleWeights.weighted(rows.weight, k, margin.true_class)
-    return Objective(margin, settings.loss, settings.penalty, 1.0, weights)

@@ -18,11 +18,12 @@ from ..data.validation import TrainingSet
 from ..history import Status
 from ..kernels.threads import Team
 from ..losses import SampleWeights
+from ..margins import OneVsAll
 from ..model.ensemble import Ensemble
 from ..oracles import PairOracle, StumpOracle
 from ..oracles.pair import SCAN_ROWS
 from ..problem.objective import Objective
-from .context import fit_size, make_context, make_objective
+from .context import fit_size, make_context
 from .interactions import free_features, groups_of_columns, with_columns_of_pairs, with_stumps
 from .settings import FitSettings
 from .strategy import solve
@@ -136,7 +137,7 @@ def choose_learner(
             stumps = columns.stumps(solution.state.W)
             weights = stumps.rows.reshape(-1, rows.classes.size)
             F = Ensemble(columns.named(stumps), weights).scores(others.X)
-            losses[learner].append(_losses(make_objective(settings, others), others, F))
+            losses[learner].append(_losses(context.objective, others, F))
     stump_losses, pair_losses = map(np.concatenate, losses.values())
     name = "loss" if settings.loss.probability_scale is None else "log loss"
     return _compare(stump_losses, pair_losses, name, pair_features)
@@ -221,7 +222,7 @@ def _losses(objective: Objective, rows: TrainingSet, F: Array) -> Array:
     scale, weight = objective.loss.probability_scale, rows.weight
     if scale is None:
         groups = [np.arange(g, weight.size, _GROUPS) for g in range(min(_GROUPS, weight.size))]
-        return np.array([(weight[g].sum(), _mean_loss(objective, weight, F, g)) for g in groups])
+        return np.array([(weight[g].sum(), _mean_loss(objective, rows, F, g)) for g in groups])
     if rows.targets is not None:
         losses = np.logaddexp(0.0, -scale * rows.targets * F).mean(axis=1)
     else:
@@ -229,9 +230,13 @@ def _losses(objective: Objective, rows: TrainingSet, F: Array) -> Array:
     return np.column_stack([weight, losses])
 
 
-def _mean_loss(objective: Objective, weight: Array, F: Array, group: Ints) -> float:
-    margin = objective.margin.take(group)
-    shares = SampleWeights.weighted(weight[group], margin.k, margin.true_class)
+def _mean_loss(objective: Objective, rows: TrainingSet, F: Array, group: Ints) -> float:
+    k = objective.margin.k
+    if rows.targets is None:
+        margin = type(objective.margin).from_codes(rows.codes[group], k)
+    else:
+        margin = OneVsAll(rows.targets[group])
+    shares = SampleWeights.weighted(rows.weight[group], k, margin.true_class)
     part = replace(objective, margin=margin, rows=shares)
     return part.loss_value(F[group]) - part.constant
 

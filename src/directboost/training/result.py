@@ -10,13 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import Array, Bools
 from ..certificate import Certificate
-from ..data.binning import ColumnWeights
 from ..history import Record, Status
 from ..model.learners import Product, WeakClassifier
 from ..model.trees import pruned
 from ..oracles import StumpOracle
 from ..problem.feature_columns import FeatureColumns
-from .column_generation import LoopState, Solution
+from .column_generation import Solution
 from .context import FitContext
 from .stopping import ENDED_BY_USER
 
@@ -67,13 +66,28 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     if settings.columns_per_round is not None:
         generated = columns.learners(state.W)
         stages = [(generated[: W.shape[0]], W) for W in state.stages]
+    # Both features of a product have a main effect with the product of the means of its stumps as
+    # mean. Other weak classifiers that read several features belong to none of them.
+    if isinstance(oracle, StumpOracle):
+        features, W = columns, state.W
+        if not isinstance(features, FeatureColumns):
+            features = context.columns()
+            W = features.adopt(stumps)
+        means = features.means(W, context.weight)[:-1]
+    else:
+        means, share = np.zeros((oracle.missing.size, k)), context.weight / context.weight.sum()
+        for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
+            if isinstance(learner, Product):
+                means[list(learner.features)] += learner.means[0] * learner.means[1] * row
+            elif len(learner.features) == 1:
+                means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
     if not solution.certificate.converged or state.stopping.request:
         _warn_about_the_end(solution, settings.tol)
     return FitResult(
         learners=learners,
         weights=stumps.rows.reshape(-1, k),
         F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
-        means=_mean_contributions(context, state, stumps, learners),
+        means=means,
         certificate=solution.certificate,
         status=solution.status,
         history=state.history,
@@ -82,30 +96,6 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
         stages=stages,
         missing=oracle.missing,
     )
-
-
-def _mean_contributions(
-    context: FitContext, state: LoopState, stumps: ColumnWeights, learners: list[WeakClassifier]
-) -> Array:
-    """Return the weighted mean of the main effect of each feature on each score, (d, k).
-
-    Both features of a product have a main effect with the product of the means of its stumps as
-    mean. Other weak classifiers that read several features belong to none of them. `stumps` are
-    the columns with a non-zero weight, `learners` their weak classifiers.
-    """
-    oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
-    if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
-        return state.columns.means(state.W, context.weight)[:d]
-    if isinstance(oracle, StumpOracle):
-        features = context.columns()
-        return features.means(features.adopt(stumps), context.weight)[:d]
-    means, share = np.zeros((d, k)), context.weight / context.weight.sum()
-    for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
-        if isinstance(learner, Product):
-            means[list(learner.features)] += learner.means[0] * learner.means[1] * row
-        elif len(learner.features) == 1:
-            means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
-    return means
 
 
 def _warn_about_the_end(solution: Solution, tol: float) -> None:
