@@ -14,11 +14,14 @@ from . import (
 )
 from .certificate import Certificate
 from .estimators.classifier import DirectBoostClassifier
-from .estimators.cross_validation import DirectBoostClassifierCV
+from .estimators.cross_validation import (
+    DirectBoostClassifierCV,
+    DirectBoostMultiLabelClassifierCV,
+)
 from .estimators.multi_label import DirectBoostMultiLabelClassifier
 from .estimators.path import ModelPath, directboost_path
 from .export.model_file import ModelFileError
-from .history import Record, Status
+from .history import FoldRecord, Record, Status
 from .loading import load
 
 __version__ = "0.1.0"
@@ -28,6 +31,8 @@ __all__ = [
     "DirectBoostClassifier",
     "DirectBoostClassifierCV",
     "DirectBoostMultiLabelClassifier",
+    "DirectBoostMultiLabelClassifierCV",
+    "FoldRecord",
     "ModelFileError",
     "ModelPath",
     "Record",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, TypeVar
 
-from .history import Record, Status
+from .history import FoldRecord, Record, Status
 
 try:
     # The aliases re-export both names without making them public.
@@ -75,6 +75,15 @@ class Progress:
         self._last = record.seconds
         self._show(record)
 
+    def on_folds(self, record: FoldRecord) -> None:
+        """Print the scores of one point of a cross-validation."""
+        if record.point == 1:
+            self._print(" point  of        nu   mean score  std. error   best score")
+        self._print(
+            f"{record.point:6d}  {record.points:2d}  {record.nu:8.3g}  {record.mean_score:11.6g}  "
+            f"{record.standard_error:10.2g}  {record.best_score:11.6g}"
+        )
+
     def tell(self, message: str) -> None:
         """Print a message."""
         self._print(message)
@@ -126,6 +135,10 @@ class TimeLimit:
             self._started = time.perf_counter() - record.seconds
         over = time.perf_counter() - self._started >= self.seconds
         return Status.TIME_LIMIT if over else None
+
+    def on_folds(self, record: FoldRecord) -> bool:
+        """Return whether the folds of a cross-validation have to end."""
+        return time.perf_counter() - self._started >= self.seconds
 
 
 @contextmanager

@@ -143,6 +143,44 @@ class Record:
 
 
 @dataclass(frozen=True)
+class FoldRecord:
+    """The scores of one point of a cross-validation.
+
+    Attributes
+    ----------
+    nu : float
+        The point, a fraction of nu_max.
+    point, points : int
+        Number of the point, counted from 1, and of all points.
+    mean_score, standard_error : float
+        Mean and standard error of the scores over the folds.
+    best_score : float
+        The highest mean score so far.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from directboost import DirectBoostClassifierCV
+    >>> from directboost.callbacks import Progress
+    >>> class Collect(Progress):
+    ...     def on_folds(self, record):
+    ...         records.append(record)
+    >>> records = []
+    >>> clf = DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2, callbacks=Collect(every=1e9))
+    >>> clf = clf.fit(*load_iris(return_X_y=True))
+    >>> [record.point for record in records]
+    [1, 2, 3]
+    """
+
+    nu: float
+    point: int
+    points: int
+    mean_score: float
+    standard_error: float
+    best_score: float
+
+
+@dataclass(frozen=True)
 class RoundRecord:
     """One round of a baseline.
 

@@ -167,7 +167,7 @@ def test_the_smallest_of_all_that_were_found_is_named():
 
 def test_trees_name_a_budget_that_can_be_kept():
     X, y = WINE
-    settings = {"learner": "tree", "cv": 3, "nu_min": 0.3}
+    settings = {"learner": "tree", "cv": 3, "nus": 30, "nu_min": 0.3}
     with pytest.raises(ValueError, match="has 3 features"):
         DirectBoostClassifierCV(**settings, max_features_used=2).fit(X, y)
     assert DirectBoostClassifierCV(**settings, max_features_used=3).fit(X, y).n_features_used_ == 3
@@ -192,7 +192,8 @@ def test_one_feature_and_unbalanced_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     y = (3.0 * X[:, 0] + X[:, 1] + X[:, 2] + rng.normal(size=400) > 3.0).astype(int)
-    model = DirectBoostClassifierCV(nus=4, nu_min=0.01, cv=3, max_features_used=1).fit(X, y)
+    settings = {"nus": 4, "nu_min": 0.01, "cv": 3, "scoring": "accuracy"}
+    model = DirectBoostClassifierCV(**settings, max_features_used=1).fit(X, y)
     assert model.n_features_used_ == 1
     assert model.mean_scores_[-1] > 1.05 * (1.0 - y.mean())
 

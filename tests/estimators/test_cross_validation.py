@@ -3,14 +3,27 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_wine, make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from directboost import DirectBoostClassifier, DirectBoostClassifierCV
-from directboost.estimators.cross_validation import FoldModel
+from directboost import (
+    DirectBoostClassifier,
+    DirectBoostClassifierCV,
+    DirectBoostMultiLabelClassifier,
+    DirectBoostMultiLabelClassifierCV,
+)
+from directboost.callbacks import TimeLimit
+from directboost.estimators.cross_validation import (
+    FoldModel,
+    accuracy,
+    has_passed_best,
+    log_likelihood,
+)
 
 QUICK = {"nus": 8, "nu_min": 0.01}
 
@@ -27,16 +40,17 @@ def chosen(wine):
 
 def test_scores_are_those_of_fits_on_the_folds(chosen, wine):
     X, y = wine
-    folds = StratifiedKFold(3).split(X, y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
     for fold, (train, test) in enumerate(folds):
         for point in (0, 3, 7):
             model = DirectBoostClassifier(nu=chosen.nus_[point], tol=1e-2).fit(X[train], y[train])
-            # Both are within 1 % of one optimum, not the same model.
-            score = model.score(X[test], y[test])
-            assert chosen.scores_[point, fold] == pytest.approx(score, abs=0.06)
+            # Both are near one optimum, not the same model.
+            score = -log_loss(y[test], model.predict_proba(X[test]))
+            assert chosen.scores_[point, fold] == pytest.approx(score, abs=0.05)
 
 
-def test_the_choice_is_the_smallest_model_within_one_standard_error(chosen, wine):
+def test_the_choice_is_the_smallest_model_within_one_standard_error(wine):
+    chosen = DirectBoostClassifierCV(**QUICK, cv=3, one_standard_error=True).fit(*wine)
     mean, error = chosen.mean_scores_, chosen.standard_errors_
     np.testing.assert_allclose(mean, chosen.scores_.mean(axis=1))
     np.testing.assert_allclose(error, chosen.scores_.std(axis=1, ddof=1) / np.sqrt(3.0))
@@ -49,9 +63,191 @@ def test_the_choice_is_the_smallest_model_within_one_standard_error(chosen, wine
     np.testing.assert_array_equal(chosen.predict(wine[0]), model.predict(wine[0]))
 
 
-def test_without_the_rule_the_best_score_wins(wine):
-    model = DirectBoostClassifierCV(**QUICK, cv=3, one_standard_error=False).fit(*wine)
-    assert model.chosen_index_ == model.best_index_
+def test_the_best_score_wins_by_default(chosen):
+    assert chosen.chosen_index_ == chosen.best_index_ == int(np.argmax(chosen.mean_scores_))
+
+
+def test_folds_are_shuffled_with_a_fixed_seed(chosen, wine):
+    """Sorted labels and rows are no problem; the seed is that of `random_state`."""
+    again = DirectBoostClassifierCV(**QUICK, cv=3).fit(*wine)
+    np.testing.assert_array_equal(again.scores_, chosen.scores_)
+    other = DirectBoostClassifierCV(**QUICK, cv=3, random_state=1).fit(*wine)
+    assert (other.scores_ != chosen.scores_).any()
+    given = StratifiedKFold(3, shuffle=True, random_state=1)
+    same = DirectBoostClassifierCV(**QUICK, cv=given).fit(*wine)
+    np.testing.assert_array_equal(other.scores_, same.scores_)
+
+
+def test_default_scores(wine):
+    """The log-likelihood with sample weights; the accuracy for a loss without probabilities."""
+    X, y = wine
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, y.size)
+    model = DirectBoostClassifier(nu=0.05).fit(X, y)
+    expected = -log_loss(y, model.predict_proba(X), sample_weight=weight)
+    assert log_likelihood(model, X, y, weight) == pytest.approx(expected)
+    assert accuracy(model, X, y, weight) == pytest.approx(model.score(X, y, weight))
+    assert np.isnan(accuracy(model, X, y, np.zeros(y.size)))
+    hinge = DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2, loss="hinge").fit(X, y)
+    assert (hinge.scores_ >= 0.0).all()
+    assert (hinge.scores_ <= 1.0).all()
+
+
+def test_scores_of_an_unlikely_class_are_finite(wine):
+    X, y = wine
+    model = DirectBoostClassifier(nu=0.05).fit(X, y)
+    assert log_likelihood(FoldModel(model, np.arange(4)), X, y + 1) >= np.log(1e-15)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Labels that are mostly noise: small nus over-fit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    return X, (X[:, 0] + 2.0 * rng.normal(size=300) > 0.0).astype(int)
+
+
+def test_folds_end_where_scores_fall(noisy):
+    model = DirectBoostClassifierCV().fit(*noisy)
+    scored = np.isfinite(model.scores_).all(axis=1)
+    last = int(scored.sum())
+    assert scored[:last].all()
+    assert last < model.nus_.size == len(model.path_) == 20
+    assert np.isnan(model.scores_[last:]).all()
+    listed = DirectBoostClassifierCV(nus=model.nus_).fit(*noisy)  # every listed point is scored
+    assert np.isfinite(listed.scores_).all()
+    np.testing.assert_array_equal(listed.scores_[:last], model.scores_[:last])
+    assert listed.chosen_index_ == model.chosen_index_
+
+
+def test_unbalanced_classes_do_not_end_the_folds():
+    """The penalised constants of the first models are worse than the class frequencies."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] > 1.8).astype(int)
+    model = DirectBoostClassifierCV().fit(X, y)
+    scores = model.mean_scores_
+    assert scores[:8].min() < scores[0] < scores[model.best_index_]
+    assert model.score(X, y) > 0.99
+
+
+def test_passing_the_best_score():
+    nus = np.geomspace(1.0, 0.01, 7)
+    rising = np.linspace(0.0, 1.0, 7)[:, None] + np.array([0.0, 0.1])
+    assert not has_passed_best(nus, rising)
+    fallen = np.array([0.5, 0.6, 1.0, 0.9, 0.8, 0.7, 0.6])[:, None] + np.array([0.0, 0.1])
+    assert has_passed_best(nus, fallen)
+    assert not has_passed_best(nus[:5], fallen[:5])  # too near to the best point
+    noise = np.array([[1.0, -1.0]]) * np.arange(7)[:, None]
+    assert not has_passed_best(nus, fallen + noise)  # within the standard error
+    dip = np.array([0.5, 0.5, 0.4, 0.3, 0.2, 0.1, 0.2])[:, None] + np.array([0.0, 0.1])
+    assert not has_passed_best(nus, dip)  # the empty model is the best one so far
+    fallen[3, 1] = np.nan
+    assert has_passed_best(nus, fallen)
+    fallen[3, 0] = np.nan
+    assert not has_passed_best(nus, fallen)
+
+
+class StopsFolds:
+    """A callback that ends the folds at a point, in one of several ways."""
+
+    def __init__(self, point, how):
+        self.point, self.how, self.seen = point, how, []
+
+    def __call__(self, record):
+        return False
+
+    def on_folds(self, record):
+        self.seen.append(record)
+        if record.point == self.point and self.how is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return record.point >= self.point
+
+
+@pytest.mark.parametrize("how", [None, KeyboardInterrupt])
+def test_stopped_folds_leave_a_choice(how, wine):
+    callback = StopsFolds(4, how)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after \d of 8 points") as caught:
+        model = DirectBoostClassifierCV(**QUICK, cv=3, callbacks=callback).fit(*wine)
+    assert caught[0].filename == __file__
+    assert np.isfinite(model.scores_).all(axis=1).sum() == 4
+    assert model.chosen_index_ < 4
+    assert len(model.path_) == 8
+    seen = callback.seen[-1]
+    assert (seen.point, seen.points, seen.nu) == (4, 8, model.nus_[3])
+    assert seen.mean_score == model.mean_scores_[3]
+    assert seen.best_score == model.mean_scores_[:4].max()
+
+
+def test_a_time_limit_includes_the_folds(wine):
+    """The path on all rows is complete; the clock then advances past the limit."""
+    limit = TimeLimit(1e6)
+    original = limit.on_folds
+
+    def late(record):
+        limit._started -= 1e6
+        return original(record)
+
+    limit.on_folds = late
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 of 8 points"):
+        model = DirectBoostClassifierCV(**QUICK, cv=3, callbacks=[limit]).fit(*wine)
+    assert model.chosen_index_ == 0
+
+
+def test_progress_shows_the_folds(wine, capsys):
+    DirectBoostClassifierCV(nus=4, nu_min=0.1, cv=2, verbose=1).fit(*wine)
+    lines = capsys.readouterr().err.splitlines()
+    head = next(place for place, line in enumerate(lines) if "mean score" in line)
+    assert [line.split()[:2] for line in lines[head + 1 :]] == [[str(p), "4"] for p in range(1, 5)]
+
+
+class TestLabels:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def rows():
+        return make_multilabel_classification(240, 8, n_classes=4, random_state=0)
+
+    def test_selects_the_best_likelihood(self, rows):
+        X, Y = rows
+        model = DirectBoostMultiLabelClassifierCV(nus=6, nu_min=0.01, cv=3).fit(X, Y)
+        assert model.scores_.shape == (6, 3)
+        folds = list(KFold(3, shuffle=True, random_state=0).split(X))
+        place = model.chosen_index_
+        assert place == int(np.nanargmax(model.mean_scores_))
+        for fold, (train, test) in enumerate(folds):
+            one = DirectBoostMultiLabelClassifier(nu=model.nus_[place]).fit(X[train], Y[train])
+            P = one.predict_proba(X[test])
+            score = np.log(np.where(Y[test], P, 1.0 - P)).mean()
+            assert model.scores_[place, fold] == pytest.approx(score, abs=0.03)
+        whole = DirectBoostMultiLabelClassifier(nu=model.nus_[place]).fit(X, Y)
+        assert model.certificate_.converged
+        assert (model.predict(X) == whole.predict(X)).mean() > 0.95
+
+    def test_names_and_other_values(self, rows):
+        X, Y = rows
+        frame = pd.DataFrame(np.where(Y, "yes", "no"), columns=list("abcd"))
+        model = DirectBoostMultiLabelClassifierCV(nus=3, nu_min=0.1, cv=2).fit(X, frame)
+        plain = DirectBoostMultiLabelClassifierCV(nus=3, nu_min=0.1, cv=2).fit(X, Y)
+        np.testing.assert_array_equal(model.scores_, plain.scores_)
+        assert model.label_names_.tolist() == list("abcd")
+        np.testing.assert_array_equal(model.predict(X) == "yes", plain.predict(X) == 1)
+
+    def test_one_label_is_a_class(self, rows):
+        X, Y = rows
+        model = DirectBoostMultiLabelClassifierCV(nus=3, nu_min=0.1, cv=2).fit(X, Y[:, 0])
+        assert model.predict_proba(X).shape == (240, 2)
+        column = DirectBoostMultiLabelClassifierCV(nus=3, nu_min=0.1, cv=2).fit(X, Y[:, :1])
+        np.testing.assert_array_equal(model.scores_, column.scores_)
+        assert column.predict(X).shape == (240, 1)
+
+    def test_budgets_weights_and_losses_without_probabilities(self, rows):
+        X, Y = rows
+        weight = np.ones(240)
+        weight[::3] = 0.0
+        settings = {"nus": 5, "nu_min": 0.05, "cv": 2, "loss": "squared_hinge"}
+        model = DirectBoostMultiLabelClassifierCV(**settings, max_features_used=2)
+        model.fit(X, Y, sample_weight=weight)
+        assert 1 <= model.n_features_used_ <= 2
+        assert ((model.scores_ >= 0.0) & (model.scores_ <= 1.0)).all()
 
 
 @pytest.mark.parametrize(

@@ -371,7 +371,7 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
         correct, total = np.sum(found, axis=0)
         return float(correct / total)
 
-    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
+    def _probability_factor(self, F: Array | None, rows: TrainingSet) -> float:
         """Return the factor on the scores that gives probabilities."""
         loss = resolve_objective(self.loss, self.margin, self.penalty).loss
         if loss.probability_scale is not None:

@@ -307,20 +307,17 @@ def label_values(Y: Any) -> list[npt.NDArray[Any]]:
     return values
 
 
-def label_rows(
-    X: Numbers, Y: Any, values: list[npt.NDArray[Any]], sample_weight: Any
-) -> TrainingSet:
-    """Drop rows of weight zero and code the labels of Y (m, k) as +1 and -1."""
+def label_rows(X: Numbers, Y: Any, sample_weight: Any) -> TrainingSet:
+    """Drop rows of weight zero and code the labels Y (m, k), 0 or 1, as -1 and +1."""
     X, Y, weight, total_weight = _weighted_rows(X, Y, sample_weight)
-    columns = [Y[:, r] == pair[-1] for r, pair in enumerate(values)]
     return TrainingSet(
         X=X,
         codes=np.zeros(weight.size, dtype=np.int32),
         weight=weight,
         total_weight=total_weight,
-        classes=np.arange(len(values)),
+        classes=np.arange(Y.shape[1]),
         levels=np.zeros(X.shape[1], dtype=np.int32),
-        targets=np.where(np.column_stack(columns), 1, -1).astype(np.int8),
+        targets=np.where(Y, 1, -1).astype(np.int8),
     )
 
 

@@ -63,8 +63,15 @@ def models_within(
     the budget, its features are fixed. The number of weak classifiers is not considered here,
     since a choice of features does not limit it.
     """
-    inside, outside = _until_outside(fit_path(grid), _of_features(budgets))
-    yield from inside
+    inside: list[DirectBoostClassifier] = []
+    outside, of_features = None, limits_features(budgets)
+    with closing(fit_path(grid)) as models:
+        for model in models:
+            if not is_within(ModelPath([model]), of_features)[0]:
+                outside = model
+                break
+            inside.append(model)
+            yield model
     if outside is not None and not _ended(outside):
         fullest = _fullest(inside or [outside])
         alone = fullest if fullest.n_features_used_ else outside
@@ -98,7 +105,7 @@ def path_within(fit_path: FitPath, grid: Sequence[float], budgets: dict[str, flo
         return ModelPath([*inside, *sorted(filter(None, seen), key=lambda model: -model.nu)])
     if _ended(inside[-1], outside):
         return ModelPath([*inside, outside])
-    if not _of_features(budgets):
+    if not limits_features(budgets):
         return ModelPath(inside)
     rest = [nu for nu in grid if nu < inside[-1].nu]
     refitted, _ = _until_outside(fit_path(rest, alone=_fullest(inside)), budgets)
@@ -110,7 +117,7 @@ def _fullest(models: list[DirectBoostClassifier]) -> DirectBoostClassifier:
     return max(reversed(models), key=lambda model: model.n_features_used_)
 
 
-def _of_features(budgets: dict[str, float]) -> dict[str, float]:
+def limits_features(budgets: dict[str, float]) -> dict[str, float]:
     """Return the budgets that limit the choice of features."""
     return {name: most for name, most in budgets.items() if name != "max_learners"}
 

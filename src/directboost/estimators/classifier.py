@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -221,16 +222,33 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         with self._open_context(settings, rows, costs, alone) as context:
             results = NuPath(context).fit_path([context.absolute_nu(nu) for nu in nus])
             for nu, result in zip(nus, results, strict=False):  # the user may end them early
-                model = type(self)(**self.get_params(deep=False) | {"nu": nu})
-                for name in ("n_features_in_", "feature_names_in_"):
-                    if hasattr(self, name):
-                        setattr(model, name, getattr(self, name))
+                model = copy(self).set_params(nu=nu)
                 named = result
                 if alone is not None:
                     count = alone.n_features_used_
                     named = _over_features_alone(result, count, context.oracle)
-                model.learner_choice_ = self.learner_choice_
                 model._store(named, rows, costs, encoder)
+                yield model
+
+    def _fold_models(
+        self, X: Any, y: Any, sample_weight: Any, nus: Sequence[float], tol: float
+    ) -> Generator[Self, None, None]:
+        """Yield models at decreasing nus that predict, but have no certificate."""
+        settings = replace(self._make_settings(), tol=tol)
+        rows, encoder = self._read_training_set(X, y, sample_weight)
+        costs = feature_costs(self.feature_costs, feature_names(self))
+        self.classes_, self._prior, self._encoder = rows.classes, rows.prior, encoder
+        with self._open_context(settings, rows, costs) as context:
+            points = NuPath(context).scan([context.absolute_nu(nu) for nu in nus])
+            for nu, found in zip(nus, points, strict=False):
+                model = copy(self).set_params(nu=nu)
+                stumps = found.columns.stumps(found.W)
+                model.learners_ = found.columns.named(stumps)
+                model.weights_ = stumps.rows.reshape(-1, context.objective.margin.k)
+                model._set_ensemble(Ensemble(model.learners_, model.weights_))
+                smooth = settings.loss.probability_scale is not None
+                F = None if smooth else found.columns.scores(found.W)
+                model._factor = model._probability_factor(F, rows)
                 yield model
 
     def _store(
@@ -253,17 +271,19 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self._encoder = encoder
         self._stages = result.stages
         self._prior = rows.prior
-        self._factor = self._probability_factor(result, rows)
+        self._factor = self._probability_factor(result.F, rows)
 
-    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
-        """Return the factor on the scores from which probabilities are computed."""
+    def _probability_factor(self, F: Array | None, rows: TrainingSet) -> float:
+        """Return the factor on the scores from which probabilities are computed.
+
+        F (m, k) are the scores of the training rows; losses that model probabilities need none.
+        """
         loss = resolve_objective(self.loss, self.margin, self.penalty).loss
         if loss.probability_scale is not None:
             return loss.probability_scale
-        if not result.learners:
+        if F is None or not F.any():  # the empty model
             return 1.0
-        assert result.F is not None
-        return fit_temperature(result.F, rows.codes, rows.weight)
+        return fit_temperature(F, rows.codes, rows.weight)
 
 
 def with_registered_names(estimator: type[_Estimator]) -> type[_Estimator]:

@@ -1,15 +1,20 @@
-"""`DirectBoostClassifierCV`: nu by cross-validation along the path, within a budget."""
+"""Selection of nu by cross-validation along the path, within a budget: the estimators with "CV"."""
 
 import warnings
+from collections.abc import Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import check_scoring, get_scorer
-from sklearn.model_selection import check_cv
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -20,18 +25,24 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import _check_sample_weight
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..callbacks import sklearn_fit, with_callbacks
+from ..callbacks import Progress, sklearn_fit, with_callbacks
 from ..data.categories import CategoryEncoder
 from ..data.interactions import by_column, check_interactions
 from ..data.monotone import by_index, names_class
 from ..data.validation import feature_costs
+from ..history import FoldRecord
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
 from ..training.result import caller_level
-from ..training.settings import DEFAULT_LEARNER
-from .budgets import get_budgets, models_within, path_within, selectable
-from .classifier import DirectBoostClassifier
+from ..training.settings import DEFAULT_LEARNER, resolve_objective
+from .budgets import get_budgets, limits_features, models_within, path_within, selectable
+from .classifier import DirectBoostClassifier, with_registered_names
+from .multi_label import DirectBoostMultiLabelClassifier
 from .path import nu_grid
+
+_FOLD_TOL = 0.1  # tolerance of the folds: a tighter one does not change the choice
+_PAST, _LAST_POINTS = 4.0, 3  # how far below the best nu, and for how many points, scores are lower
+_LEAST_PROBABILITY = 1e-15  # of the true class in a log-likelihood
 
 
 class FoldModel(ClassifierMixin, BaseEstimator):
@@ -80,12 +91,14 @@ class FoldScoring:
     Attributes
     ----------
     X : (m, d) array or sparse matrix
-    y : (m,) array
+    y : (m,) or (m, labels) array
     weight : (m,) array or None
     nus : (n,) array
         The points of the path, decreasing.
     budgets : dict
         Budgets of the models of every fold, the same as for all rows.
+    tol : float
+        Tolerance of the solved points.
     scorer : callable
     metadata : dict
         Further arguments of the scorer by name: arrays with one entry per row, or None.
@@ -96,33 +109,37 @@ class FoldScoring:
     weight: Array | None
     nus: Array
     budgets: dict[str, float]
+    tol: float
     scorer: Any
     metadata: dict[str, Any]
 
     def scores(
         self, estimator: DirectBoostClassifier, train: Ints, test: Ints
-    ) -> tuple[Array, ValueError | None]:
-        """Return the scores on the rows `test` after training on the rows `train`, (n,).
+    ) -> Generator[float | ValueError, None, None]:
+        """Yield the score of every point on the rows `test`, after training on the rows `train`.
 
-        A score is NaN if the scorer raises ValueError, which is the second return value.
+        If the scorer raises ValueError, the error takes the place of the score. Budgets of features
+        or costs need the sizes of finished models; otherwise, models are taken as they are solved.
         """
         here = {
             name: value if value is None else _safe_indexing(value, test)
             for name, value in self.metadata.items()
         }
+        X, y = self.X[train], self.y[train]
         weight = None if self.weight is None else self.weight[train]
-        classes = np.unique(self.y)
         X_test, y_test = self.X[test], self.y[test]
-        scores = np.full(self.nus.size, np.nan)  # NaN remains if the user ends a fit
-        failure = None
-        fit_path = partial(estimator._models, self.X[train], self.y[train], weight)
-        for place, model in enumerate(models_within(fit_path, self.nus.tolist(), self.budgets)):
-            fold = FoldModel(model, classes)
+        classes, nus = np.unique(self.y), self.nus.tolist()
+        if limits_features(self.budgets):
+            fit_path = partial(estimator._models, X, y, weight)
+            models: Iterable[Any] = models_within(fit_path, nus, self.budgets)
+        else:
+            models = estimator._fold_models(X, y, weight, nus, self.tol)
+        for model in models:
+            fold = model if self.y.ndim > 1 else FoldModel(model, classes)
             try:
-                scores[place] = self.scorer(fold, X_test, y_test, **here)
+                yield self.scorer(fold, X_test, y_test, **here)
             except ValueError as error:
-                failure = error
-        return scores, failure
+                yield error
 
 
 def check_fold_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
@@ -154,6 +171,27 @@ def warn_of_failed_scores(
             )
 
 
+def log_likelihood(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Return the weighted mean log-likelihood of the classes (m,), or of the labels (m, k)."""
+    P = model.predict_proba(X)
+    if y.ndim == 1:
+        P = P[np.arange(y.size), np.searchsorted(model.classes_, y)]
+    else:
+        P = np.where(y, P, 1.0 - P)
+    return _mean(np.log(np.maximum(P, _LEAST_PROBABILITY)), sample_weight)
+
+
+def accuracy(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """Return the weighted share of the classes (m,), or of the labels (m, k), that are right."""
+    return _mean(model.predict(X) == y, sample_weight)
+
+
+def _mean(values: Any, sample_weight: Any) -> float:
+    rows = values if values.ndim == 1 else values.mean(axis=1)
+    weight = np.ones(rows.size) if sample_weight is None else np.asarray(sample_weight)
+    return float(weight @ rows / weight.sum()) if weight.any() else np.nan
+
+
 def mean_and_error(scores: Array) -> tuple[Array, Array]:
     """Return the mean and standard error of every row over the folds with a score, (n,)."""
     known = np.isfinite(scores)
@@ -164,30 +202,258 @@ def mean_and_error(scores: Array) -> tuple[Array, Array]:
     return np.where(known.any(axis=1), mean, np.nan), error
 
 
-class DirectBoostClassifierCV(DirectBoostClassifier):
+def has_passed_best(nus: Array, scores: Array) -> bool:
+    """Return whether all of the last scores (n, folds) are clearly lower than the best ones.
+
+    "Clearly" means by more than the standard error of the differences between the folds. The best
+    point must be at a nu that is several times larger than the last one, and better than the first:
+    with unbalanced classes, the first models that are not empty predict worse probabilities than
+    the class frequencies.
+    """
+    mean, _ = mean_and_error(scores)
+    if not np.isfinite(mean).all():
+        return False
+    best = int(np.argmax(mean))
+    lost, error = mean_and_error(scores[best] - scores[-_LAST_POINTS:])
+    return bool(mean[best] > mean[0] and nus[best] >= _PAST * nus[-1] and (lost > error).all())
+
+
+class NuSearchMixin:
+    """Fits a path of nu to all rows, and selects one of its models by cross-validation.
+
+    The part that `DirectBoostClassifierCV` and `DirectBoostMultiLabelClassifierCV` share.
+    """
+
+    #: The estimator of a single nu.
+    _single_nu: ClassVar[type[DirectBoostClassifier]]
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
+        """Select nu by cross-validation and fit the model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the estimator of a single nu. The sample weights are used in the fits and in the
+            scores.
+        **params
+            `groups` for the splitter; with metadata routing enabled, further arguments of the
+            splitter and the scorer.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        grid = nu_grid(self.nus, self.nu_min)
+        budgets = get_budgets(self)
+        checked, labels, encoder = self._read_X_y(X, y)
+        routed = self._routed(sample_weight, params)
+        if self.scoring is None:
+            loss = resolve_objective(self.loss, self.margin, self.penalty).loss
+            scorer: Any = accuracy if loss.probability_scale is None else log_likelihood
+        else:
+            scorer = check_scoring(self, self.scoring)
+        splitter = self._splitter(labels)
+        splits = list(splitter.split(checked, labels, **routed.splitter.split))
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
+        if labels.ndim == 1:
+            check_fold_classes(labels, weight, splits)
+        with sklearn_fit(self, X, y) as bridge:
+            with one_blas_thread():
+                whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+                fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
+                self.path_ = path_within(fit_path, grid, budgets)
+                allowed = selectable(self.path_, budgets)
+                scoring = FoldScoring(
+                    X=checked,
+                    y=labels,
+                    weight=weight,
+                    nus=self.path_.nus,
+                    budgets=budgets,
+                    tol=max(self.tol, _FOLD_TOL),
+                    scorer=scorer,
+                    metadata=routed.scorer.score,
+                )
+                self.scores_ = self._score_folds(scoring, splits, encoder)
+            self._choose(allowed)
+        return self
+
+    def _inner(
+        self: Any, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
+    ) -> DirectBoostClassifier:
+        """Return the estimator that fits a path."""
+        names = set(self._single_nu().get_params()) & set(self.get_params())
+        shared = {name: getattr(self, name) for name in names - {"max_learners"}}
+        shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
+        shared["nu"] = nu_grid(self.nus, self.nu_min)[-1]  # at which `interactions` are chosen
+        estimator: DirectBoostClassifier = self._single_nu(**shared)
+        return estimator
+
+    def _splitter(self: Any, labels: Any) -> Any:
+        """Return the folds: shuffled with a fixed seed, unless `cv` is a splitter or a list."""
+        folds = 5 if self.cv is None else self.cv
+        if not isinstance(folds, Integral):
+            return check_cv(folds, labels, classifier=True)
+        several = labels is not None and labels.ndim > 1
+        seed = 0 if self.random_state is None else self.random_state
+        return (KFold if several else StratifiedKFold)(folds, shuffle=True, random_state=seed)
+
+    def _score_folds(
+        self: Any, scoring: FoldScoring, splits: list[Any], encoder: CategoryEncoder
+    ) -> Array:
+        """Return the score of every point on every fold, (n, folds).
+
+        All folds move from point to point together. They end where the scores have become clearly
+        worse, unless the points are listed or there are budgets, or where a callback asks for it;
+        the scores of the points that remain are NaN.
+        """
+        count = len(splits)
+        scores = np.full((scoring.nus.size, count), np.nan)
+        failures: list[ValueError | None] = [None] * count
+        callbacks = [] if self.callbacks is None else self.callbacks
+        callbacks = [callbacks] if callable(callbacks) else [*callbacks]
+        callbacks = [Progress()] * bool(self.verbose) + callbacks
+        listeners = [callback for callback in callbacks if hasattr(callback, "on_folds")]
+        may_end = np.ndim(self.nus) == 0 and not scoring.budgets
+        point, stopped = 0, False
+        with ExitStack() as stack:
+            folds = []
+            for train, test in splits:
+                estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
+                estimator.learner_choice_ = self.path_[0].learner_choice_
+                folds.append(stack.enter_context(closing(scoring.scores(estimator, train, test))))
+            threads = max(min(effective_n_jobs(self.n_jobs), count), 1)
+            pool = stack.enter_context(ThreadPoolExecutor(threads))
+            try:
+                for point, nu in enumerate(scoring.nus.tolist(), start=1):
+                    found = list(pool.map(lambda fold: next(fold, np.nan), folds))
+                    for fold, score in enumerate(found):
+                        if isinstance(score, ValueError):
+                            failures[fold] = failures[fold] or score
+                        else:
+                            scores[point - 1, fold] = score
+                    mean, error = mean_and_error(scores[:point])
+                    record = FoldRecord(
+                        nu=nu,
+                        point=point,
+                        points=scoring.nus.size,
+                        mean_score=float(mean[-1]),
+                        standard_error=float(error[-1]),
+                        best_score=float(np.fmax.reduce(mean)),
+                    )
+                    # All of them are called.
+                    requests = [listener.on_folds(record) for listener in listeners]
+                    stopped = any(requests) and point < scoring.nus.size
+                    passed = may_end and has_passed_best(scoring.nus[:point], scores[:point])
+                    if stopped or passed:
+                        break
+            except KeyboardInterrupt:
+                if not np.isfinite(scores).any():
+                    raise
+                point, stopped = point - 1, True
+        if stopped:
+            warnings.warn(
+                f"the cross-validation was stopped after {point} of {scoring.nus.size} points: nu "
+                "is selected among these",
+                ConvergenceWarning,
+                stacklevel=caller_level(),
+            )
+        warn_of_failed_scores(scoring.y, splits, failures, self.scoring)
+        return scores
+
+    def _of_fold(self: Any, encoder: CategoryEncoder, classes: Any) -> DirectBoostClassifier:
+        """Return the estimator of a fold, whose rows are numbers without names.
+
+        A constraint on a class that the fold lacks is dropped. Random numbers are drawn here,
+        since the folds run in parallel.
+        """
+        estimator: DirectBoostClassifier = self._inner()
+        names = feature_names(self)
+        if isinstance(self.random_state, np.random.RandomState):
+            estimator.random_state = int(self.random_state.randint(2**31 - 1))
+        estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
+        groups = check_interactions(self.interactions)
+        estimator.interactions = by_column(groups, names) if isinstance(groups, tuple) else groups
+        if self.monotonic_cst is not None:
+            asked = by_index(self.monotonic_cst, names)
+            estimator.monotonic_cst = {f: v for f, v in asked.items() if names_class(v, classes)}
+        estimator.categorical_features = encoder.categorical
+        return estimator
+
+    def _routed(self: Any, sample_weight: Any, params: dict[str, Any]) -> Bunch:
+        """Return the arguments of the splitter and of the scorer."""
+        score = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+        if _routing_enabled():
+            routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
+            if self.scoring is None:
+                routed.scorer = Bunch(score=score)
+            return routed
+        unknown = sorted(set(params) - {"groups"})
+        if unknown:
+            raise TypeError(
+                f"fit() takes {unknown} only with metadata routing enabled "
+                "(sklearn.set_config(enable_metadata_routing=True))"
+            )
+        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=score))
+
+    def get_metadata_routing(self: Any) -> Any:
+        """Return the routing: weights to the fit and the scorer, groups to the splitter."""
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(splitter=self._splitter(None), method_mapping=mapping)
+        if self.scoring is not None:
+            mapping = MethodMapping().add(caller="fit", callee="score")
+            router.add(scorer=check_scoring(self, self.scoring), method_mapping=mapping)
+        return router
+
+    def _choose(self: Any, allowed: Bools) -> None:
+        """Select the model with the best score within the budgets, or by one standard error."""
+        self.nus_ = self.path_.nus
+        self.mean_scores_, self.standard_errors_ = mean_and_error(self.scores_)
+        scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
+        if not np.isfinite(scores).any():
+            raise ValueError(
+                f"scoring={self.scoring!r} gave no number for any model: no fold can be scored "
+                "(a single class?); use other folds (cv) or another scorer"
+            )
+        best = self.best_index_ = int(np.argmax(scores))
+        enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)
+        self.chosen_index_ = int(np.argmax(scores >= enough))
+        chosen = self.path_[self.chosen_index_]
+        for name in vars(chosen).keys() - chosen.get_params():
+            setattr(self, name, getattr(chosen, name))
+
+
+@with_registered_names
+class DirectBoostClassifierCV(NuSearchMixin, DirectBoostClassifier):
     """`DirectBoostClassifier` with nu selected by cross-validation, also within a budget.
 
     First, a path of models is fitted to all rows, from the empty model down, so that every model
     of `path_`, including the selected one, has its own certificate. Where a budget is exceeded
     between two points, more points are added between them; after that, the path continues with
     only the features of the model within the budget that uses most, and the certificates say so.
-    Then every fold fits the same path, with its own choice of features. With learner="auto", the
-    learner is chosen once, on all rows before the path. The selected nu is the
-    largest one whose mean score is within one standard error of the best.
+    Then the folds follow the same path together, with their own choice of features, until their
+    scores are clearly past the best. With learner="auto", the learner is chosen once, on all rows
+    before the path. The selected nu has the best mean score.
 
     Parameters
     ----------
-    nus : int or array-like, default=30
-        The number of points between nu_max and `nu_min` * nu_max, or fractions of nu_max.
+    nus : int or array-like, default=20
+        The number of points between nu_max and `nu_min` * nu_max, or fractions of nu_max. The folds
+        end early only for a number of points, without budgets.
     nu_min : float, default=1e-3
         The last point, if `nus` is an integer.
     cv : int, splitter or iterable, optional
-        The folds; five stratified folds by default.
+        The folds. An integer, 5 by default, is the number of stratified folds; their rows are
+        shuffled with the seed `random_state`, or 0.
     scoring : str or callable, optional
-        A scorer; accuracy by default. A fold that cannot be scored, because a class has no rows
-        in it, is ignored with a warning.
-    one_standard_error : bool, default=True
-        Select the smallest model within one standard error of the best score, or the best one.
+        A scorer. By default the mean log-likelihood of the classes, which is minus the log loss; or
+        the accuracy if the loss models no probabilities, as for the hinge. A fold that cannot be
+        scored, because a class has no rows in it, is ignored with a warning.
+    one_standard_error : bool, default=False
+        Select the largest nu whose mean score is within one standard error of the best score,
+        which gives a smaller model, instead of the best one.
     max_features_used, max_learners : int, optional
         Budgets: the largest number of features that the model may read, and of its weak
         classifiers.
@@ -200,14 +466,16 @@ class_weight, random_state
     n_jobs : int, optional
         Number of folds in parallel, and of threads of the path on all rows.
     verbose, callbacks
-        See `DirectBoostClassifier`; they apply to the path on all rows.
+        See `DirectBoostClassifier`. They get the records of the path on all rows. A callback with a
+        method `on_folds`, such as `callbacks.Progress` and `callbacks.TimeLimit`, also gets a
+        `FoldRecord` after every point of the folds; if it returns a true value, the folds end.
 
     Attributes
     ----------
     nus_ : (n,) array
         The points, fractions of nu_max, decreasing.
     scores_ : (n, folds) array
-        The score of every point on every fold.
+        The score of every point on every fold; NaN for the points after the end of the folds.
     mean_scores_, standard_errors_ : (n,) arrays
         Mean and standard error over the folds.
     best_index_ : int
@@ -235,14 +503,16 @@ class_weight, random_state
     True
     """
 
+    _single_nu = DirectBoostClassifier
+
     def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
         self,
         *,
-        nus: Any = 30,
+        nus: Any = 20,
         nu_min: float = 1e-3,
         cv: Any = None,
         scoring: Any = None,
-        one_standard_error: bool = True,
+        one_standard_error: bool = False,
         max_features_used: int | None = None,
         max_learners: int | None = None,
         max_cost: float | None = None,
@@ -296,130 +566,103 @@ class_weight, random_state
         self.verbose = verbose
         self.callbacks = callbacks
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Select nu by cross-validation and fit the model.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `DirectBoostClassifier.fit`. The sample weights are used in the fits and in the
-            scores.
-        **params
-            `groups` for the splitter; with metadata routing enabled, further arguments of the
-            splitter and the scorer.
+@with_registered_names
+class DirectBoostMultiLabelClassifierCV(NuSearchMixin, DirectBoostMultiLabelClassifier):
+    """`DirectBoostMultiLabelClassifier` with nu selected by cross-validation.
 
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        grid = nu_grid(self.nus, self.nu_min)
-        budgets = get_budgets(self)
-        checked, labels, encoder = self._read_X_y(X, y)
-        routed = self._routed(sample_weight, params)
-        splitter = check_cv(5 if self.cv is None else self.cv, labels, classifier=True)
-        splits = list(splitter.split(checked, labels, **routed.splitter.split))
-        scorer = self._scorer()
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
-        check_fold_classes(labels, weight, splits)
-        with sklearn_fit(self, X, y) as bridge:
-            with one_blas_thread():
-                whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
-                fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
-                self.path_ = path_within(fit_path, grid, budgets)
-                allowed = selectable(self.path_, budgets)
-                nus, taken = self.path_.nus, routed.scorer.score
-                scoring = FoldScoring(checked, labels, weight, nus, budgets, scorer, taken)
-                self.scores_ = self._fold_scores(scoring, splits, encoder)
-            self._choose(allowed)
-        return self
+    The search is that of `DirectBoostClassifierCV`.
 
-    def _inner(
-        self, n_jobs: int | None = 1, verbose: int = 0, callbacks: Any = None
-    ) -> DirectBoostClassifier:
-        """Return the estimator that fits a path."""
-        names = set(DirectBoostClassifier().get_params()) & set(self.get_params())
-        shared = {name: getattr(self, name) for name in names - {"max_learners"}}
-        shared |= {"n_jobs": n_jobs, "verbose": verbose, "callbacks": callbacks}
-        shared["nu"] = nu_grid(self.nus, self.nu_min)[-1]  # at which `interactions` are chosen
-        return DirectBoostClassifier(**shared)
+    Parameters
+    ----------
+    nus, nu_min, one_standard_error, max_features_used, max_learners, max_cost, verbose, callbacks
+        See `DirectBoostClassifierCV`.
+    cv : int, splitter or iterable, optional
+        The folds. An integer, 5 by default, is their number; the rows are shuffled with the seed
+        `random_state`, or 0. With several labels, the folds are not stratified.
+    scoring : str or callable, optional
+        A scorer. By default the mean log-likelihood of the labels, over rows and labels; or the
+        share of labels that are predicted correctly if the loss models no probabilities.
+    loss : str or Loss, default="logistic"
+        One of {LOSSES} except "multinomial", or a loss object.
+    penalty, learner, interactions, pair_bins, interaction_cost, solver, pricing, \
+columns_per_round, tol, max_bins, feature_costs, categorical_features, n_jobs, random_state
+        See `DirectBoostClassifier`.
 
-    def _fold_scores(
-        self, scoring: FoldScoring, splits: list[Any], encoder: CategoryEncoder
-    ) -> Array:
-        """Return the score of every point on every fold, (n, folds)."""
-        folds = []
-        for train, test in splits:
-            estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
-            estimator.learner_choice_ = self.path_[0].learner_choice_
-            folds.append(delayed(scoring.scores)(estimator, train, test))
-        scores, failures = zip(*Parallel(self.n_jobs, prefer="threads")(folds), strict=True)
-        warn_of_failed_scores(scoring.y, splits, list(failures), self.scoring)
-        return np.column_stack(scores)
+    Attributes
+    ----------
+    nus_, scores_, mean_scores_, standard_errors_, best_index_, chosen_index_, path_
+        See `DirectBoostClassifierCV`.
 
-    def _of_fold(self, encoder: CategoryEncoder, classes: Any) -> DirectBoostClassifier:
-        """Return the estimator of a fold, whose rows are numbers without names.
+    All other attributes are those of the selected `DirectBoostMultiLabelClassifier`.
 
-        A constraint on a class that the fold lacks is dropped. Random numbers are drawn here,
-        since the folds run in parallel.
-        """
-        estimator = self._inner()
-        names = feature_names(self)
-        if isinstance(self.random_state, np.random.RandomState):
-            estimator.random_state = int(self.random_state.randint(2**31 - 1))
-        estimator.feature_costs = feature_costs(self.feature_costs, names)[:-1]
-        groups = check_interactions(self.interactions)
-        estimator.interactions = by_column(groups, names) if isinstance(groups, tuple) else groups
-        asked = by_index(self.monotonic_cst, names)
-        estimator.monotonic_cst = {f: v for f, v in asked.items() if names_class(v, classes)}
-        estimator.categorical_features = encoder.categorical
-        return estimator
+    See Also
+    --------
+    DirectBoostMultiLabelClassifier : One model, at a given nu.
 
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> Bunch:
-        """Return the arguments of the splitter and of the scorer."""
-        if _routing_enabled():
-            return process_routing(self, "fit", sample_weight=sample_weight, **params)
-        unknown = sorted(set(params) - {"groups"})
-        if unknown:
-            raise TypeError(
-                f"fit() takes {unknown} only with metadata routing enabled "
-                "(sklearn.set_config(enable_metadata_routing=True))"
-            )
-        score = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        return Bunch(splitter=Bunch(split=params), scorer=Bunch(score=score))
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from directboost import DirectBoostMultiLabelClassifierCV
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_labels=2, random_state=0)
+    >>> clf = DirectBoostMultiLabelClassifierCV(nus=8, nu_min=0.02, cv=3).fit(X, Y)
+    >>> clf.predict(X).shape == Y.shape
+    True
+    """
 
-    def _scorer(self) -> Any:
-        """Return the scorer; the default one uses sample weights."""
-        if self.scoring is not None:
-            return check_scoring(self, self.scoring)
-        scorer = get_scorer("accuracy")
-        return scorer.set_score_request(sample_weight=True) if _routing_enabled() else scorer
+    _single_nu = DirectBoostMultiLabelClassifier
 
-    def get_metadata_routing(self) -> Any:
-        """Return the routing: weights to the fit and the scorer, groups to the splitter."""
-        mapping = MethodMapping().add(caller="fit", callee="split")
-        scoring = MethodMapping().add(caller="fit", callee="score")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(splitter=check_cv(5 if self.cv is None else self.cv), method_mapping=mapping)
-            .add(scorer=self._scorer(), method_mapping=scoring)
-        )
-
-    def _choose(self, allowed: Bools) -> None:
-        """Select the model with the best score within the budgets, or by one standard error."""
-        self.nus_ = self.path_.nus
-        self.mean_scores_, self.standard_errors_ = mean_and_error(self.scores_)
-        scores = np.where(allowed & np.isfinite(self.mean_scores_), self.mean_scores_, -np.inf)
-        if not np.isfinite(scores).any():
-            raise ValueError(
-                f"scoring={self.scoring!r} gave no number for any model: no fold can be scored "
-                "(a single class?); use other folds (cv) or another scorer"
-            )
-        best = self.best_index_ = int(np.argmax(scores))
-        enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)
-        self.chosen_index_ = int(np.argmax(scores >= enough))
-        chosen = self.path_[self.chosen_index_]
-        for name in vars(chosen).keys() - chosen.get_params():
-            setattr(self, name, getattr(chosen, name))
+    def __init__(  # noqa: PLR0913 - the flat list of choices a scikit-learn user expects
+        self,
+        *,
+        nus: Any = 20,
+        nu_min: float = 1e-3,
+        cv: Any = None,
+        scoring: Any = None,
+        one_standard_error: bool = False,
+        max_features_used: int | None = None,
+        max_learners: int | None = None,
+        max_cost: float | None = None,
+        loss: Any = "logistic",
+        penalty: Any = "l1,2",
+        learner: Any = DEFAULT_LEARNER,
+        interactions: Any = None,
+        pair_bins: int = 32,
+        interaction_cost: float = 1.0,
+        solver: Any = "auto",
+        pricing: str = "exact",
+        columns_per_round: Any = "auto",
+        tol: float = 1e-2,
+        max_bins: int | None = 255,
+        feature_costs: Any = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        self.nus = nus
+        self.nu_min = nu_min
+        self.cv = cv
+        self.scoring = scoring
+        self.one_standard_error = one_standard_error
+        self.max_features_used = max_features_used
+        self.max_learners = max_learners
+        self.max_cost = max_cost
+        self.loss = loss
+        self.penalty = penalty
+        self.learner = learner
+        self.interactions = interactions
+        self.pair_bins = pair_bins
+        self.interaction_cost = interaction_cost
+        self.solver = solver
+        self.pricing = pricing
+        self.columns_per_round = columns_per_round
+        self.tol = tol
+        self.max_bins = max_bins
+        self.feature_costs = feature_costs
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks

@@ -9,14 +9,19 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array
+from ..arrays import Array, Numbers
 from ..callbacks import Callback
 from ..data.categories import CategoryEncoder
 from ..data.frames import check_not_lazy, column_names, is_frame, one_array
-from ..data.validation import TrainingSet, label_rows, label_values, with_levels
+from ..data.validation import (
+    TrainingSet,
+    label_rows,
+    label_values,
+    make_training_set,
+    with_levels,
+)
 from ..losses import LOSSES
 from ..margins import OneVsAll
-from ..training.result import FitResult
 from ..training.settings import DEFAULT_LEARNER, FitSettings, resolve_objective
 from .classifier import DirectBoostClassifier, with_registered_names
 
@@ -162,9 +167,11 @@ random_state, verbose, warm_start, callbacks
             )
         return super()._make_settings(more_callbacks)
 
-    def _read_training_set(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[TrainingSet, CategoryEncoder]:
+    def _read_X_y(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, CategoryEncoder]:
+        """Return X as numbers (m, d), the labels, and the encoder that made numbers of X.
+
+        Several labels are an indicator matrix of 0 and 1.
+        """
         check_not_lazy("y", y)
         names = column_names(y) if is_frame(y) else None
         y = y.toarray() if hasattr(y, "toarray") else _without_lists(y)
@@ -172,10 +179,19 @@ random_state, verbose, warm_start, callbacks
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
         self._name_labels(names if self._several else None)
         if not self._several:
-            return super()._read_training_set(X, y[:, 0] if self._single else y, sample_weight)
-        X, Y, encoder = self._read_X_y(X, y, multi_output=True)
+            return super()._read_X_y(X, y[:, 0] if self._single else y, **checks)
+        X, Y, encoder = super()._read_X_y(X, y, multi_output=True, **checks)
         self._values = label_values(Y)
-        return with_levels(label_rows(X, Y, self._values, sample_weight), encoder)
+        has = [Y[:, label] == pair[-1] for label, pair in enumerate(self._values)]
+        return X, np.column_stack(has).astype(np.int8), encoder
+
+    def _read_training_set(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[TrainingSet, CategoryEncoder]:
+        X, y, encoder = self._read_X_y(X, y)
+        if self._several:
+            return with_levels(label_rows(X, y, sample_weight), encoder)
+        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
 
     def _name_labels(self, names: list[str] | None) -> None:
         """Store the names of the labels; remove those of an earlier fit."""
@@ -184,12 +200,13 @@ random_state, verbose, warm_start, callbacks
         elif hasattr(self, "label_names_"):
             del self.label_names_
 
-    def _probability_factor(self, result: FitResult, rows: TrainingSet) -> float:
+    def _probability_factor(self, F: Array | None, rows: TrainingSet) -> float:
         loss = resolve_objective(self.loss, self.margin, self.penalty).loss
-        if loss.probability_scale is not None or rows.targets is None or not result.learners:
-            return super()._probability_factor(result, rows)
-        assert result.F is not None
-        margins = rows.targets * result.F
+        empty = F is None or not F.any()
+        if loss.probability_scale is not None or rows.targets is None or empty:
+            return super()._probability_factor(F, rows)
+        assert F is not None
+        margins = rows.targets * F
 
         def negative_log_likelihood(log_factor: float) -> float:
             odds = np.logaddexp(0.0, -np.exp(log_factor) * margins)

@@ -80,6 +80,28 @@ class NuPath:
                         return
                 rest = rest[count:]
 
+    def scan(self, nus: Sequence[float]) -> Iterator[WarmStart]:
+        """Yield columns and their coefficients at decreasing nus, absolute, without certificates.
+
+        The solved points have the tolerance of the settings. Those between them are interpolated,
+        which costs no pass over the rows. A stop request of a callback ends the scan.
+        """
+        rest = list(nus)
+        while rest:
+            count = self._stride(rest)
+            nu, upper = rest[count - 1], self._last[-1:]
+            context, seconds = self.context.at(nu), time.perf_counter() - self._began
+            lower = solve(context, self._start(nu), seconds)
+            if lower.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+            self._last = [*upper, lower]
+            for between in rest[: count - 1]:
+                yield WarmStart(*_mixed(upper[0], lower, between))
+            yield lower.warm_start
+            if lower.status in ENDED_BY_USER:
+                return
+            rest = rest[count:]
+
     @contextmanager
     def _keeping_last(self) -> Iterator[None]:
         """Pass on the last solution if the rows become unavailable between two runs."""
