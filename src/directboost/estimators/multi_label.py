@@ -69,7 +69,10 @@ class DirectBoostMultiLabelClassifier(DirectBoostClassifier):
     ----------
     loss : str or Loss, default="logistic"
         One of {LOSSES} except "multinomial", or a loss object.
-    penalty, nu, nu_scale, learner, interactions, pair_bins, interaction_cost, solver, pricing, \
+    nu : float, default=0.03
+        Strength of the penalty, in the scale of `nu_scale`. Labels are harder to predict than
+        classes, so that the default is larger than that of `DirectBoostClassifier`.
+    penalty, nu_scale, learner, interactions, pair_bins, interaction_cost, solver, pricing, \
 columns_per_round, max_learners, tol, max_bins, feature_costs, categorical_features, n_jobs, \
 random_state, verbose, warm_start, callbacks
         See `DirectBoostClassifier`.
@@ -109,7 +112,7 @@ random_state, verbose, warm_start, callbacks
         *,
         loss: Any = "logistic",
         penalty: Any = "l1,2",
-        nu: float = 0.003,
+        nu: float = 0.03,
         nu_scale: str = "relative",
         learner: Any = DEFAULT_LEARNER,
         interactions: Any = None,
