@@ -25,30 +25,35 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Many tests start processes, which would all compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run environments test test-all test-slow test-browser test-bench test-fallback \
+.PHONY: help run environments test test-all test-slow test-browser test-bench test-fallback \
 	test-sanitize lint types check format docs \
 	bench bench-compare base-is-named reproduce dev clean
 
-run: $(VENV)/.plot
+run: $(VENV)/.plot ## train a model on the digits data and print what it learnt
 	$(BIN)/python examples/quickstart.py
 
-test: $(VENV)/.test
+# The text after ## on the line of a target is its help.
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS='|' read -r name text; do printf '%-15s %s\n' "$$name" "$$text"; done
+
+test: $(VENV)/.test ## run the tests, except the slow ones
 	$(PYTEST) tests $(SHARED) -m "not slow and not browser"
 
 # The longest parts first, for `make --jobs`.
-test-all: test-slow test-fallback test-sanitize docs test-browser
+test-all: test-slow test-fallback test-sanitize docs test-browser ## run everything that test leaves out, and build the docs
 
 # Exit status 5 of pytest means that no test carries the marker.
-test-slow: $(VENV)/.test
+test-slow: $(VENV)/.test ## run the slow tests
 	$(PYTEST) tests $(SHARED) -m "slow and not browser" || [ $$? -eq 5 ]
 
 # The report page in a real browser, which is installed where there is none.
-test-browser: $(VENV)/.test
+test-browser: $(VENV)/.test ## run the tests of the report page in Chromium
 	scripts/install-chromium
 	$(PYTEST) tests/export/report -n $(JOBS) --dist loadfile -m browser
 
 # The tests of the peers that `make test` skips, since their packages are large.
-test-bench: $(VENV)/.test $(VENV)/.bench
+test-bench: $(VENV)/.test $(VENV)/.bench ## run the tests of the benchmark with all peers
 	$(PYTEST) tests/research/bench -n $(JOBS)
 
 # What runs on the kernels, against an install without a compiler; that the package says so is no
@@ -57,14 +62,14 @@ FALLBACK_TESTS := $(addprefix tests/, kernels contracts/test_oracles.py solvers/
 	data/test_binning.py data/test_sparse_binning.py problem/test_columns.py test_certificate.py model/test_ensemble.py \
 	estimators/test_staged.py estimators/test_bad_input.py)
 
-test-fallback: $(FALLBACK)/.installed $(VENV)/.test
+test-fallback: $(FALLBACK)/.installed $(VENV)/.test ## run the tests without a compiler
 	$(PYTEST:$(BIN)%=$(FALLBACK)/bin%) $(FALLBACK_TESTS) $(SHARED) \
 		-m "not slow and not browser and not native" \
 		-W "ignore:directboost runs on its NumPy kernels"
 
 # The kernel tests against a library built with the sanitizers of GCC; -s lets their report through.
 # The NumPy twins have nothing to sanitize.
-test-sanitize: $(VENV)/.dev
+test-sanitize: $(VENV)/.dev ## run the tests of the kernels under sanitizers
 	@if ! command -v g++ >/dev/null; then echo "test-sanitize: skipped, there is no g++"; exit 0; fi; \
 	set -e; \
 	$(BIN)/cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
@@ -75,44 +80,44 @@ test-sanitize: $(VENV)/.dev
 	DIRECTBOOST_KERNEL_LIBRARY=$(CURDIR)/$(SANITIZE)/libdirectboost_kernels.so \
 	$(PYTEST) tests/kernels -s -m "not slow" -k "not numpy"
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev ## check the style with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
+types: $(VENV)/.dev ## check the types with mypy
 	$(BIN)/mypy
 
-check: lint types
+check: lint types ## lint and types
 
-format: $(VENV)/.dev
+format: $(VENV)/.dev ## format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.dev
+docs: $(VENV)/.dev ## build the documentation; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs: docs/_build/html/index.html"
 
 # Variable: BENCH, arguments of the command, for example BENCH="digits letter --threads 1".
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench ## compare time and quality with other libraries; BENCH="--quick" passes options
 	$(BIN)/directboost bench $(BENCH)
 
 # Variable: REPRODUCE, arguments of the command, for example REPRODUCE="rings --quick".
-reproduce: $(VENV)/.experiments
+reproduce: $(VENV)/.experiments ## repeat the tables and figures of the paper; REPRODUCE="rings --quick" passes options
 	$(BIN)/directboost reproduce $(REPRODUCE)
 
 # Times the working tree against a commit: make bench-compare BASE=main
-bench-compare: base-is-named $(VENV)/.dev
+bench-compare: base-is-named $(VENV)/.dev ## time the working tree against a commit: make bench-compare BASE=main
 	$(BIN)/python benchmarks/compare.py $(BASE)
 
 base-is-named:
 	@if [ -z "$(BASE)" ]; then echo "error: name a commit: make bench-compare BASE=main" >&2; exit 2; fi
 
-dev: $(VENV)/.dev
+dev: $(VENV)/.dev ## create a virtual environment in .venv with all tools
 
 # What test, test-all, lint and types run in.
-environments: $(VENV)/.dev $(FALLBACK)/.installed
+environments: $(VENV)/.dev $(FALLBACK)/.installed ## create the environments for test, test-all, lint and types
 
-clean:
+clean: ## remove environments and build products
 	rm -rf $(VENV) $(FALLBACK) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -7,6 +7,7 @@ from sklearn.metrics import confusion_matrix, log_loss, precision_score, recall_
 
 from directboost import DirectBoostClassifier
 from directboost.cli.evaluate import class_codes, compute_scores
+from directboost.cli.tables import Batch
 from tests.cli.running import error_line, run, run_json
 
 
@@ -111,7 +112,7 @@ class Backwards:
 
 def test_the_order_of_the_classes_does_not_matter():
     frame = pl.DataFrame({"x": [0.0, 1.0, 2.0, 0.0], "y": ["c", "a", "b", "a"]})
-    scores = compute_scores(Backwards(), [frame], "y")
+    scores = compute_scores(Backwards(), [Batch(frame, frame)], "y")
     assert scores.counts.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     assert scores.error == 0.25
 

@@ -237,7 +237,7 @@ def test_numeric_column_as_categories(capsys, table, tmp_path):
         (["empty.csv", "--target", "b"], "empty.csv is empty"),
         (["header.csv", "--target", "b"], "header.csv has column names but no rows"),
         (["twice.csv", "--target", "b"], "twice.csv has several columns named 'a'"),
-        (["day.csv", "--target", "b"], "Column 'a' of day.csv has type Date, which is neither"),
+        (["day.csv", "--target", "b"], "Column 'a' of day.csv contains dates; read them as"),
         (["list.parquet", "--target", "b"], "Column 'a' of list.parquet has type List"),
         (["t.xlsx", "--target", "b"], "neither CSV nor Parquet: expected one of the extensions"),
         (["iris", "--loss", "nosuch"], "loss='nosuch'"),
@@ -246,7 +246,7 @@ def test_numeric_column_as_categories(capsys, table, tmp_path):
             ["iris", "-o", "nosuch/m.json"],
             "The directory of nosuch/m.json does not exist; create it first",
         ),
-        (["-", "--target", "b"], "cannot be read from standard input"),
+        (["-", "--target", "b", "--validation", "-"], "Standard input can be read only once"),
     ],
 )
 def test_bad_input_is_one_line(capsys, tmp_path, monkeypatch, options, reason):

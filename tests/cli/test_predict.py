@@ -1,5 +1,6 @@
 """`directboost predict`."""
 
+import gzip
 import io
 import sys
 from itertools import product
@@ -57,7 +58,9 @@ def _few_bytes(path, types, table_format, keep):
 
 def test_pipes(capsysbinary, table, csv, model, model_file, monkeypatch):
     """CSV is read from standard input and written to standard output."""
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(csv.read_bytes())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(csv.read_bytes())))
+    )
     code, out, err = run(capsysbinary, "predict", model_file, "-", "-o", "-", "--quiet")
     assert (code, err) == (0, b"")
     assert (
@@ -187,6 +190,60 @@ def test_blank_lines_are_rows_except_at_the_end(capsys, model, model_file, tmp_p
     )
     found = pl.read_csv(tmp_path / "o.csv")["prediction"]
     assert found.to_list() == model.predict(blank).tolist()
+
+
+def test_compressed_files(capsys, csv, table, model, model_file, tmp_path):
+    """The same table gives the same compressed file."""
+    (tmp_path / "d.csv.gz").write_bytes(gzip.compress(csv.read_bytes()))
+    outs = [tmp_path / "one.csv.gz", tmp_path / "two.csv.gz"]
+    for out in outs:
+        options = ("-o", out, "--proba", "--keep", "noise")
+        assert run(capsys, "predict", model_file, tmp_path / "d.csv.gz", *options)[0] == 0
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    found = pl.read_csv(gzip.decompress(outs[0].read_bytes()))
+    assert found.drop("noise").equals(expected(model, table))
+    scores = [
+        run_json(capsys, "evaluate", model_file, path, "--target", "Art")
+        for path in (csv, tmp_path / "d.csv.gz")
+    ]
+    assert scores[0] == scores[1]
+    assert "neither CSV nor" in error_line(
+        capsys, "predict", model_file, csv, "-o", tmp_path / "o.parquet.gz"
+    )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_kept_features_are_unchanged(capsys, tmp_path, suffix):
+    """Numbers and truth values are not converted, as text or as values."""
+    frame = pl.DataFrame({"n": [3000, 5] * 20, "b": [False, True] * 20, "y": ["p", "q"] * 20})
+    data, out = tmp_path / f"d.{suffix}", tmp_path / f"o.{suffix}"
+    if suffix == "csv":
+        data.write_text("n,b,y\n" + "3000,False,p\n5,TRUE,q\n" * 20)
+    else:
+        frame.write_parquet(data)
+    run_json(capsys, "fit", data, "--target", "y", "-o", tmp_path / "m.json")
+    options = ("--keep", "n", "--keep", "b", "-o", out)
+    assert run(capsys, "predict", tmp_path / "m.json", data, *options)[0] == 0
+    if suffix == "csv":
+        assert out.read_text().startswith("n,b,prediction\n3000,False,p\n5,TRUE,q\n")
+    else:
+        assert pl.read_parquet(out).select("n", "b").equals(frame.select("n", "b"))
+
+
+def test_dates(capsys, tmp_path):
+    """The options of fit and predict agree."""
+    lines = "".join(f"2024-0{1 + i % 6}-10,{'ab'[i % 6 > 2]}\n" for i in range(60))
+    (tmp_path / "t.csv").write_text(f"day,y\n{lines}")
+    options = ("--date", "day", "--target", "y")
+    run_json(capsys, "fit", tmp_path / "t.csv", *options, "-o", tmp_path / "m.json")
+    scores = run_json(capsys, "evaluate", tmp_path / "m.json", tmp_path / "t.csv", *options)
+    assert scores["error"] == 0.0
+    out = ("-o", tmp_path / "o.csv")
+    reason = error_line(capsys, "predict", tmp_path / "m.json", tmp_path / "t.csv", *out)
+    assert "add --date 'day'" in reason
+    more = ("--date", "day", "--keep", "day")
+    assert run(capsys, "predict", tmp_path / "m.json", tmp_path / "t.csv", *out, *more)[0] == 0
+    assert (tmp_path / "o.csv").read_text().startswith("day,prediction\n2024-01-10,a\n")
 
 
 def test_one_row(capsys, table, model_file, tmp_path):

@@ -19,6 +19,7 @@ from .inspect import inspect
 from .options import HEADINGS
 from .predict import predict
 from .reproduce import reproduce
+from .terminal import escape_controls
 
 
 class GroupedCommand(TyperCommand):
@@ -110,4 +111,4 @@ def _show_warning(message: Any, *location: Any, **more: Any) -> None:
 
 def _one_line(error: Any) -> str:
     """Return the message of an error or warning in one line, or its type if it is empty."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return escape_controls(" ".join(str(error).split())) or type(error).__name__

@@ -5,14 +5,16 @@ from typing import Annotated, Any
 
 import numpy as np
 from rich.table import Table
+from sklearn.base import clone
 
 from .. import DirectBoostClassifierCV
 from ..arrays import Array, Ints
 from . import options as o
-from .evaluate import print_scores
-from .fit import TrainingData, estimator_parameters, read_data, write_files
-from .inputs import check_directory
+from .fit import estimator_parameters
+from .holdout import Evaluation, evaluate_model, read_data, write_page
+from .inputs import check_inputs, check_outputs
 from .inspect import model_facts
+from .tables import TrainingTable
 from .terminal import Output, TimeLeft, make_table, percent, show_progress
 
 _POINT, _CHOSEN = "•", "◆"
@@ -59,26 +61,42 @@ def cv(
     Prints the score of every point on the path of nu, and the chosen model.
     """
     output = Output(json, quiet)
-    check_directory(out, report)
-    rows, _, _ = read_data(data, options)
-    output.notes(rows.train.notes)
+    inputs = (data, options["test_data"], options["feature_costs"])
+    check_inputs(*inputs)
+    check_outputs(inputs, [out, report])
+    rows, _, _ = read_data(data, options, report, output)
     search = DirectBoostClassifierCV(
         cv=folds, max_features_used=max_features, one_standard_error=not best, n_jobs=n_jobs
     )
     search.set_params(**estimator_parameters(options, rows.train, search.get_params()))
-    with show_progress(output.err, TimeLeft(None), "cv") as callback:
+    model = _search_with_progress(search, rows.train, output, "cv")
+    if out is not None:
+        model.save(out)
+        output.note(f"Wrote {out}")
+
+    def refit(part: TrainingTable) -> Any:
+        return _search_with_progress(clone(search), part, output, "second cv")
+
+    evaluation = evaluate_model(rows, model, refit)
+    if report is not None:
+        write_page(report, model, rows, evaluation, output)
+    _print_result(search, model, evaluation, {"out": out, "report": report}, output)
+
+
+def _search_with_progress(search: Any, table: TrainingTable, output: Output, label: str) -> Any:
+    """Choose a model by cross-validation; return it."""
+    with show_progress(output.err, TimeLeft(None), label) as callback:
         search.callbacks = callback
-        search.fit(rows.train.X, rows.train.y, rows.train.weight)
+        search.fit(table.X, table.y, table.weight)
+    search.callbacks = None
     model = search.path_[search.chosen_index_]
     model.callbacks = None
-    files = write_files(model, rows, out, report, output)
-    _print_result(search, model, rows, files, output)
+    return model
 
 
 def _print_result(
-    search: Any, model: Any, data: TrainingData, files: dict[str, Any], output: Output
+    search: Any, model: Any, evaluation: Evaluation | None, files: dict[str, Any], output: Output
 ) -> None:
-    scores = data.holdout_scores(model)
     if output.json:
         output.facts(
             {
@@ -87,7 +105,7 @@ def _print_result(
                 "chosen": search.chosen_index_,
                 "best": search.best_index_,
                 "model": model_facts(model),
-                "holdout": None if scores is None else scores.facts(),
+                "holdout": None if evaluation is None else evaluation.facts(),
             }
         )
         return
@@ -97,9 +115,8 @@ def _print_result(
     lines = plot_scores(used, search.mean_scores_.tolist(), search.chosen_index_, width)
     output.text("\n" + "\n".join(lines))
     output.text("\n" + model.summary())
-    if scores is not None:
-        output.text("\nheld-out rows:")
-        print_scores(scores, output.out)
+    if evaluation is not None:
+        evaluation.print(output)
 
 
 def path_facts(search: Any) -> list[dict[str, Any]]:

@@ -7,27 +7,28 @@ from typing import Any
 import numpy as np
 import polars as pl
 from rich.console import Console
-from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
 from ..arrays import Array, Ints
 from . import options as o
 from .inputs import model_features, read_classifier, read_rows, split_rows, target_column
-from .tables import TableFormat, exact_numbers, feature_types
-from .terminal import Output, count, make_table, percent
+from .tables import Batch, TableFormat, exact_numbers, feature_types
+from .terminal import Output, cell, count, make_table, percent
 
 _SMALLEST = float(np.finfo(np.float64).eps)  # smaller probabilities are clipped to this value
 
 
 def evaluate(
     model: o.Model,
-    data: o.DataOrInput,
+    data: o.Data,
     *,
     json: o.Json = False,
     target: o.Target = None,
+    date: o.Date = None,
     missing: o.Missing = None,
     separator: o.Separator = None,
+    encoding: o.Encoding = None,
 ) -> None:
     """Print the error and the confusion matrix of a model on a table.
 
@@ -36,9 +37,9 @@ def evaluate(
     output = Output(json)
     column = target_column(data, target)
     classifier = read_classifier(model)
-    table_format = TableFormat(tuple(missing or ()), separator)
-    frames = read_rows(data, feature_types(classifier), table_format, keep=[column])
-    scores = compute_scores(classifier, frames, column)
+    table_format = TableFormat(tuple(missing or ()), separator, encoding, tuple(date or ()))
+    batches = read_rows(data, feature_types(classifier), table_format, keep=[column])
+    scores = compute_scores(classifier, batches, column)
     if json:
         output.facts(scores.facts())
     else:
@@ -178,13 +179,13 @@ def _indices(values: Any, classes: Any) -> Ints:
     return np.asarray(order[np.searchsorted(classes, values, sorter=order)])
 
 
-def compute_scores(model: Any, frames: Iterable[pl.DataFrame], target: str) -> Scores:
-    """Evaluate a model on labelled rows, batch by batch."""
+def compute_scores(model: Any, batches: Iterable[Batch], target: str) -> Scores:
+    """Evaluate a model on rows whose classes are in a kept column, batch by batch."""
     scores = Scores.empty(model.classes_)
-    for frame in frames:
-        for part in split_rows(model, frame):
-            codes = class_codes(part[target], model.classes_, scores.rows)
-            X = model_features(model, part)
+    for batch in batches:
+        for part in split_rows(model, batch):
+            codes = class_codes(part.kept[target], model.classes_, scores.rows)
+            X = model_features(model, part.X)
             predicted = _indices(model.predict(X), model.classes_)
             scores.add(codes, predicted, model.predict_proba(X))
     return scores
@@ -206,12 +207,12 @@ def print_scores(scores: Scores, console: Console) -> None:
 
 def _class_table(scores: Scores) -> Table:
     table = make_table("class", "rows", "precision", "recall", "most often confused with")
-    for r, name in enumerate(map(str, scores.classes)):
+    for r, name in enumerate(map(cell, scores.classes)):
         wrong = scores.counts[r].copy()
         wrong[r] = 0
-        mistake = f"{escape(str(scores.classes[wrong.argmax()]))} ({wrong.max():,})"
+        mistake = f"{cell(scores.classes[wrong.argmax()])} ({wrong.max():,})"
         table.add_row(
-            escape(name),
+            name,
             f"{scores.counts[r].sum():,}",
             _rate(scores.precision[r]),
             _rate(scores.recall[r]),
@@ -225,7 +226,7 @@ def _rate(share: float) -> str:
 
 
 def _confusion_table(scores: Scores) -> Table:
-    names = [escape(str(name)) for name in scores.classes]
+    names = [cell(name) for name in scores.classes]
     table = make_table("", *names)
     for r, name in enumerate(names):
         cells = [f"{number:,}" if number else "[dim]·[/dim]" for number in scores.counts[r]]

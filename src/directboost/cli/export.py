@@ -8,7 +8,7 @@ import typer
 
 from ..export.atomic_files import replace_file
 from . import options as o
-from .inputs import check_directory, read_model
+from .inputs import check_outputs, read_model
 from .terminal import Output
 
 
@@ -45,7 +45,7 @@ def export(
     """Write a model as C code or as ONNX."""
     if to is Target.ONNX and (dtype or name):
         raise typer.BadParameter("--dtype and --name require --to c", param_hint="'--to'")
-    check_directory(out)
+    check_outputs([model], [out])
     fitted = read_model(model)
     if to is Target.C:
         fitted.to_c(out, dtype=dtype or TableType.FLOAT32, name=name)

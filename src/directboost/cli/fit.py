@@ -4,71 +4,24 @@ import csv
 import json as json_format
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import polars as pl
 import typer
-from sklearn.model_selection import train_test_split
+from sklearn.base import clone
 
 from .. import DirectBoostClassifier, Status
 from ..callbacks import TimeLimit
 from . import options as o
-from .evaluate import Scores, compute_scores, print_scores
-from .inputs import check_directory, read_training_data, target_column
+from .holdout import Evaluation, TrainingData, evaluate_model, read_data, write_page
+from .inputs import check_inputs, check_outputs, read_training_data
 from .inspect import model_facts
-from .tables import ColumnRoles, TableFormat, TrainingTable
+from .tables import TrainingTable
 from .terminal import Output, TimeLeft, percent, show_progress
 
 _INTERRUPTED = 130  # the usual exit code of a program that Ctrl-C interrupts
 _NO_CHANGE = 5  # default of --n-iter-no-change with --validation
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Training rows, and the held-out rows if there are any."""
-
-    train: TrainingTable
-    holdout: TrainingTable | None
-    target: str
-
-    def holdout_scores(self, model: Any) -> Scores | None:
-        """Evaluate a model on the held-out rows."""
-        if self.holdout is None:
-            return None
-        labelled = self.holdout.X.with_columns(pl.Series(self.target, self.holdout.y))
-        return compute_scores(model, [labelled], self.target)
-
-
-def read_data(
-    data: str, options: Mapping[str, Any]
-) -> tuple[TrainingData, ColumnRoles, TableFormat]:
-    """Read the training data and split off the held-out rows, stratified by class."""
-    target = target_column(data, options["target"])
-    table_format = TableFormat(tuple(options["missing"] or ()), options["separator"])
-    roles = ColumnRoles(
-        target=target,
-        weight=options["sample_weight"],
-        drop=options["drop"] or (),
-        categorical=options["categorical"] or (),
-    )
-    table = read_training_data(data, roles, table_format)
-    share = options["holdout"]
-    if not share:
-        return TrainingData(table, None, target), roles, table_format
-    try:
-        train, holdout = train_test_split(
-            np.arange(table.X.height),
-            test_size=share,
-            stratify=table.y,
-            random_state=options["random_state"] or 0,
-        )
-    except ValueError as error:
-        raise ValueError(f"--holdout {share:g} is invalid: {error}") from error
-    split = TrainingData(table.take(np.sort(train)), table.take(np.sort(holdout)), target)
-    return split, roles, table_format
 
 
 def estimator_parameters(
@@ -138,21 +91,6 @@ def read_costs(path: Path) -> dict[str, float]:
         ) from error
 
 
-def write_files(
-    model: Any, data: TrainingData, out: Path | None, report: Path | None, output: Output
-) -> dict[str, Path | None]:
-    """Write the model and the report to the given files; return the paths."""
-    if out is not None:
-        model.save(out)
-        output.note(f"Wrote {out}")
-    if report is not None:
-        shown = data.holdout or data.train
-        model.report(report, shown.X, shown.y)
-        hint = "" if data.holdout else " (on the training rows; --holdout 0.25 holds some out)"
-        output.note(f"Wrote {report}{hint}")
-    return {"out": out, "report": report}
-
-
 @o.training_options(DirectBoostClassifier)
 def fit(
     data: o.Data,
@@ -162,7 +100,7 @@ def fit(
     quiet: o.Quiet = False,
     json: o.Json = False,
     validation: Annotated[
-        Path | None,
+        str | None,
         o.option(
             "Early stopping: decrease nu until the loss on these rows stops improving.",
             heading=o.DATA,
@@ -186,25 +124,42 @@ def fit(
     is 130.
     """
     output = Output(json, quiet)
-    check_directory(out, report)
-    rows, roles, table_format = read_data(data, options)
-    output.notes(rows.train.notes)
+    inputs = (data, validation, options["test_data"], options["feature_costs"])
+    check_inputs(*inputs)
+    check_outputs(inputs, [out, report])
+    rows, roles, table_format = read_data(data, options, report, output)
     model = DirectBoostClassifier()
     model.set_params(**estimator_parameters(options, rows.train, model.get_params()))
     validation_rows = {}
     if validation is not None:
-        table = read_training_data(str(validation), roles, table_format)
+        table = read_training_data(validation, roles, table_format)
         validation_rows = {"X_val": table.X, "y_val": table.y, "sample_weight_val": table.weight}
         if model.n_iter_no_change is None:
             model.n_iter_no_change = _NO_CHANGE
     started = time.perf_counter()
     _fit_with_progress(model, rows.train, validation_rows, time_limit, output)
     seconds = time.perf_counter() - started
-    files = write_files(model, rows, out, report, output)
-    _print_result(model, rows, {"seconds": seconds, **files}, output)
+    if out is not None:
+        model.save(out)
+        output.note(f"Wrote {out}")
+
+    def refit(part: TrainingTable) -> Any | None:
+        second = clone(model)
+        _fit_with_progress(second, part, validation_rows, time_limit, output, "second fit")
+        return None if second.status_ == Status.INTERRUPTED else second
+
+    interrupted = model.status_ == Status.INTERRUPTED
+    evaluation = None
+    if rows.split is None or not interrupted:
+        evaluation = evaluate_model(rows, model, refit)
+        interrupted |= evaluation is None and rows.split is not None
+    if report is not None:
+        write_page(report, model, rows, evaluation, output)
+    files = {"out": out, "report": report}
+    _print_result(model, rows, evaluation, {"seconds": seconds, **files}, output)
     if out is None:
         output.note("The model was not saved; use -o model.json to save it")
-    if model.status_ == Status.INTERRUPTED:
+    if interrupted:
         raise typer.Exit(_INTERRUPTED)
 
 
@@ -214,25 +169,30 @@ def _fit_with_progress(
     validation: Mapping[str, Any],
     time_limit: float | None,
     output: Output,
+    label: str = "fit",
 ) -> None:
     path = bool(validation) or (model.max_learners and model.columns_per_round == "auto")
     left = TimeLeft(None if path else model.tol, time_limit)
-    with show_progress(output.err, left) as callback:
+    with show_progress(output.err, left, label) as callback:
         model.callbacks = [callback, *([] if time_limit is None else [TimeLimit(time_limit)])]
         model.fit(train.X, train.y, train.weight, **validation)
     model.callbacks = None
 
 
-def _print_result(model: Any, data: TrainingData, facts: dict[str, Any], output: Output) -> None:
-    scores = data.holdout_scores(model)
+def _print_result(
+    model: Any,
+    data: TrainingData,
+    evaluation: Evaluation | None,
+    facts: dict[str, Any],
+    output: Output,
+) -> None:
     rows = data.train.X.height
     if output.json:
-        holdout = None if scores is None else scores.facts()
+        holdout = None if evaluation is None else evaluation.facts()
         output.facts({"rows": rows, **facts, **model_facts(model), "holdout": holdout})
         return
     gap = percent(model.certificate_.relative_gap)
     output.note(f"Fitted {rows:,} rows in {facts['seconds']:.2f} s to a gap of {gap}")
     output.text(model.summary())
-    if scores is not None:
-        output.text("\nheld-out rows:")
-        print_scores(scores, output.out)
+    if evaluation is not None:
+        evaluation.print(output)

@@ -1,17 +1,19 @@
 """Inputs of the commands: model files, tables or embedded data sets, and predictions for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import typer
 
+from ..export.atomic_files import check_not_read_only
 from ..model.names import class_names, has_several_labels
 from .tables import (
     NAMES,
     STANDARD_STREAM,
     TARGET,
+    Batch,
     ColumnRoles,
     TableFormat,
     TrainingTable,
@@ -28,11 +30,44 @@ from .tables import (
 _BATCH_NUMBERS = 4_000_000  # features and scores of the rows that are predicted at once
 
 
-def check_directory(*paths: Path | None) -> None:
-    """Raise an error, before any work is done, if the directory of an output does not exist."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
+def check_outputs(inputs: Iterable[str | Path | None], outputs: Sequence[Path | None]) -> None:
+    """Raise an error, before any work is done, if an output cannot or must not be written.
+
+    Parameters
+    ----------
+    inputs : iterable of str, Path or None
+        Files that the command reads, which no output may replace; embedded data sets are ignored.
+    outputs : sequence of Path or None
+    """
+    read = [Path(name) for name in inputs if name is not None]
+    written: list[Path] = []
+    for path in outputs:
+        if path is None or path == STANDARD_STREAM:
+            continue
+        if not path.parent.is_dir():
             raise FileNotFoundError(f"The directory of {path} does not exist; create it first")
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a directory; name a file in it")
+        check_not_read_only(path)
+        for others, use in ((read, "an input"), (written, "another output")):
+            if any(_is_same_file(path, other) for other in others):
+                raise ValueError(
+                    f"The output {path} is also {use} of the command; choose another name for it"
+                )
+        written.append(path)
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one regular file, or to one that does not exist yet."""
+    if one.exists() and other.exists():
+        return one.is_file() and one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
+def check_inputs(*names: str | Path | None) -> None:
+    """Raise an error if standard input is to be read twice."""
+    if [str(name) for name in names].count(str(STANDARD_STREAM)) > 1:
+        raise ValueError("Standard input can be read only once; use a file for the other input")
 
 
 def check_file(path: Path) -> None:
@@ -56,11 +91,6 @@ def read_training_data(data: str, roles: ColumnRoles, table_format: TableFormat)
     path = Path(data)
     if not is_embedded(data):
         check_file(path)
-        if path == STANDARD_STREAM:
-            raise ValueError(
-                "Training data cannot be read from standard input; use a file (predict and "
-                "evaluate do read standard input)"
-            )
         return read_training_table(path, roles, table_format)
     frame = embedded_frame(data)
     check_columns_present(path, roles.required, frame.columns)
@@ -69,7 +99,7 @@ def read_training_data(data: str, roles: ColumnRoles, table_format: TableFormat)
 
 def read_rows(
     data: str, types: Mapping[str, Any], table_format: TableFormat, keep: Sequence[str] = ()
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[Batch]:
     """Yield the rows of a table in batches."""
     path = Path(data)
     if not is_embedded(data):
@@ -77,9 +107,9 @@ def read_rows(
         yield from read_batches(path, types, table_format, keep)
         return
     frame = embedded_frame(data)
-    check_columns_present(path, [*types, *keep], frame.columns)
-    columns = [to_type(frame, name, kind, path) for name, kind in types.items()]
-    yield frame.select(*columns, *(name for name in keep if name not in types))
+    check_columns_present(path, [*types, *keep, *table_format.dates], frame.columns)
+    X = [to_type(frame, name, kind, path) for name, kind in types.items()]
+    yield Batch(pl.DataFrame(X), frame.select(keep))
 
 
 def read_model(path: Path) -> Any:
@@ -102,10 +132,10 @@ def read_classifier(path: Path) -> Any:
     return model
 
 
-def split_rows(model: Any, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Yield parts of a frame that are small enough to predict with little memory."""
+def split_rows(model: Any, batch: Batch) -> Iterator[Batch]:
+    """Yield parts of a batch that are small enough to predict with little memory."""
     numbers_per_row = model.n_features_in_ + 4 * len(model.classes_)
-    yield from frame.iter_slices(max(_BATCH_NUMBERS // numbers_per_row, 1))
+    yield from batch.parts(max(_BATCH_NUMBERS // numbers_per_row, 1))
 
 
 def model_features(model: Any, frame: pl.DataFrame) -> Any:
@@ -114,12 +144,10 @@ def model_features(model: Any, frame: pl.DataFrame) -> Any:
     return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
-def predict_rows(
-    model: Any, frame: pl.DataFrame, *, proba: bool = False, keep: Sequence[str] = ()
-) -> pl.DataFrame:
-    """Return the columns `keep`, the predicted classes and optionally the probabilities."""
-    X = model_features(model, frame)
-    columns = [*frame.select(keep), pl.Series("prediction", model.predict(X).tolist())]
+def predict_rows(model: Any, batch: Batch, *, proba: bool = False) -> pl.DataFrame:
+    """Return the kept columns, the predicted classes and optionally the probabilities."""
+    X = model_features(model, batch.X)
+    columns = [*batch.kept, pl.Series("prediction", model.predict(X).tolist())]
     if proba:
         P = model.predict_proba(X)
         names = probability_columns(model)

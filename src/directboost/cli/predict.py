@@ -7,8 +7,8 @@ import typer
 
 from . import options as o
 from .inputs import (
-    check_directory,
     check_kept_columns,
+    check_outputs,
     predict_rows,
     read_classifier,
     read_rows,
@@ -20,12 +20,13 @@ from .terminal import Output, count
 
 def predict(
     model: o.Model,
-    data: o.DataOrInput,
+    data: o.Data,
     *,
     out: Annotated[
         Path,
         o.option(
-            "CSV or Parquet file to write, or - for CSV on standard output.",
+            "CSV, compressed CSV (.csv.gz) or Parquet file to write, or - for CSV on standard "
+            "output.",
             "-o",
             "--out",
             metavar="FILE",
@@ -36,12 +37,16 @@ def predict(
     ] = False,
     keep: Annotated[
         list[str] | None,
-        o.option("Column of DATA to copy to the output. May be repeated.", metavar="COLUMN"),
+        o.option(
+            "Column of DATA to copy to the output unchanged. May be repeated.", metavar="COLUMN"
+        ),
     ] = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
+    date: o.Date = None,
     missing: o.Missing = None,
     separator: o.Separator = None,
+    encoding: o.Encoding = None,
 ) -> None:
     """Predict the class of every row of a table.
 
@@ -54,17 +59,17 @@ def predict(
             param_hint="'--json'",
         )
     output = Output(json, quiet)
+    check_outputs([model, data], [out])
     classifier = read_classifier(model)
     kept = keep or []
     check_kept_columns(classifier, kept, proba)
-    check_directory(out)
-    table_format = TableFormat(tuple(missing or ()), separator)
+    table_format = TableFormat(tuple(missing or ()), separator, encoding, tuple(date or ()))
     rows = 0
     with table_writer(out) as writer:
-        for frame in read_rows(data, feature_types(classifier), table_format, kept):
-            for part in split_rows(classifier, frame):
-                writer.add(predict_rows(classifier, part, proba=proba, keep=kept))
-                rows += part.height
+        for batch in read_rows(data, feature_types(classifier), table_format, kept):
+            for part in split_rows(classifier, batch):
+                writer.add(predict_rows(classifier, part, proba=proba))
+                rows += part.X.height
     if json:
         output.facts({"rows": rows, "out": out})
     place = "" if out == STANDARD_STREAM else f" and wrote {out}"

@@ -5,6 +5,7 @@ Results go to standard output, everything else to standard error.
 
 import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,13 +16,33 @@ import numpy as np
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from .. import Record
 
 _MIN_POINTS = 4  # rounds needed to estimate the time left
 _LOG_INTERVAL = 10.0  # seconds between two lines of the log
+
+
+#: Control characters except line feeds, and marks that change the direction of text. A terminal
+#: obeys them, and they come from names in files.
+_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def escape_controls(text: str) -> str:
+    r"""Return a text with control characters as escape sequences, such as \x1b."""
+    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class SafeConsole(Console):
+    """Console that prints control characters in a text as escape sequences."""
+
+    def render_str(self, text: str, *args: Any, **options: Any) -> Text:
+        """Convert a string to styled text; all strings that are printed pass here."""
+        return super().render_str(escape_controls(text), *args, **options)
 
 
 @dataclass(frozen=True)
@@ -42,12 +63,12 @@ class Output:
     @property
     def out(self) -> Console:
         """Standard output."""
-        return Console(highlight=False)
+        return SafeConsole(highlight=False, emoji=False)
 
     @property
     def err(self) -> Console:
         """Standard error; prints nothing if `quiet` is set."""
-        return Console(stderr=True, highlight=False, quiet=self.quiet)
+        return SafeConsole(stderr=True, highlight=False, emoji=False, quiet=self.quiet)
 
     def note(self, text: str) -> None:
         """Print a note to standard error."""
@@ -60,14 +81,15 @@ class Output:
 
     def text(self, text: str) -> None:
         """Print text to standard output; on a terminal, long lines are wrapped and indented."""
-        lines = text.splitlines()
+        lines = escape_controls(text).split("\n")
         if self.out.is_terminal:
             lines = [part for line in lines for part in _wrap(line, self.out.width)]
         self.out.print("\n".join(lines), soft_wrap=True, markup=False)
 
     def facts(self, values: Mapping[str, Any]) -> None:
         """Print one JSON object to standard output."""
-        typer.echo(json.dumps(to_json(values), ensure_ascii=False, allow_nan=False))
+        text = json.dumps(to_json(values), ensure_ascii=False, allow_nan=False)
+        typer.echo(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _wrap(line: str, width: int) -> list[str]:
@@ -86,6 +108,11 @@ def to_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, bool | int | float | None) else str(value)
+
+
+def cell(name: Any) -> str:
+    """Return a name as the text of a table cell: in one line, and without markup."""
+    return escape(str(name)).replace("\n", "\\n")
 
 
 def make_table(first: str, *others: str) -> Table:

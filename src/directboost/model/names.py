@@ -44,6 +44,12 @@ def some_of(values: Sequence[Any], most: int = 12) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def nearest_name(unknown: Any, names: Sequence[Any]) -> str:
+    """Return the name that is most similar to an unknown one, as a question, or no text."""
+    nearest = get_close_matches(str(unknown), map(str, names), n=1)
+    return f" (did you mean {nearest[0]!r}?)" if nearest else ""
+
+
 def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None:
     """Raise ValueError if an argument contains `unknown` features; list the names of X.
 
@@ -52,8 +58,7 @@ def check_known(argument: str, unknown: Sequence[Any], names: list[str]) -> None
     if not unknown:
         return
     generic = names == default_names(len(names))
-    nearest = [] if generic else get_close_matches(str(unknown[0]), map(str, names), n=1)
-    meant = f" (did you mean {nearest[0]!r}?)" if nearest else ""
+    meant = "" if generic else nearest_name(unknown[0], names)
     message = (
         f"{argument} names features that X does not have: {list(unknown)}{meant}; it has "
         f"{some_of(names)}"

@@ -64,7 +64,8 @@ def test_a_note_names_identifier_columns(tmp_path):
         ("a,y\n1,p\n2,q\n", {"drop": ["a"]}, "no columns left"),
         ("a,w,y\n1,x,p\n2,y,q\n", {"weight": "w"}, "The weight column 'w' .* has type String"),
         ("a,w,y\n1,,p\n2,3,q\n", {"weight": "w"}, "The weight column 'w' .* has missing values"),
-        ("a,y\n1,2,3\n", {}, "cannot be read: found more fields"),
+        ("a,y\n1,2,3\n", {}, "^Line 2 of .* has 3 fields, but the header has 2$"),
+        ("a,y\n1,p\n\n2,q\n3\n", {}, "^Line 5 of .* has 1 field, but the header has 2$"),
     ],
 )
 def test_errors(tmp_path, text, roles, reason):

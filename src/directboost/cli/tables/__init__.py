@@ -2,6 +2,7 @@
 
 from .cells import (
     STANDARD_STREAM,
+    TEXT_TYPES,
     TableFormat,
     check_columns_present,
     exact_numbers,
@@ -9,7 +10,7 @@ from .cells import (
     is_parquet,
     to_type,
 )
-from .streaming import Writer, read_batches, table_writer
+from .streaming import Batch, Writer, read_batches, table_writer
 from .training import (
     NAMES,
     TARGET,
@@ -25,6 +26,8 @@ __all__ = [
     "NAMES",
     "STANDARD_STREAM",
     "TARGET",
+    "TEXT_TYPES",
+    "Batch",
     "ColumnRoles",
     "TableFormat",
     "TrainingTable",

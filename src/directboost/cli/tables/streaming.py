@@ -1,12 +1,14 @@
 """Reading and writing of tables in batches, with the same column types in every batch."""
 
+import gzip
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 
 import polars as pl
 
@@ -16,39 +18,38 @@ from .cells import (
     TableFormat,
     check_columns_present,
     checked_numbers,
+    is_compressed,
     is_parquet,
     polars_errors,
     shown_name,
+    to_days,
     to_type,
 )
+from .records import BLOCK_SIZE, Block, check_lengths, column_names, csv_blocks
 
-_BLOCK_SIZE = 8 * 2**20  # bytes of CSV to read at once
-_MAX_RECORD = 256 * 2**20  # bytes; a longer record most likely has an unclosed quotation mark
 _SAMPLE_ROWS = 1000  # rows of CSV that decide which columns are plain numbers
 _PARQUET_ROWS = 65_536  # rows of Parquet to read at once
-_LINE_ENDS = b"\r\n"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True)
-class Block:
-    """Consecutive records of a CSV file.
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Consecutive rows of a table.
 
     Attributes
     ----------
-    header : bytes
-        First record of the file: the column names.
-    records : bytes
-        Complete records, with their line ends.
+    X : DataFrame (m, d)
+        Columns of numbers or text.
+    kept : DataFrame (m, n)
+        Columns as they are in the file: text in CSV, of any type in Parquet.
     """
 
-    header: bytes
-    records: bytes
+    X: pl.DataFrame
+    kept: pl.DataFrame
 
-    @property
-    def text(self) -> bytes:
-        """The block as a complete CSV file."""
-        return self.header + self.records
+    def parts(self, rows: int) -> Iterator["Batch"]:
+        """Yield parts of at most so many rows."""
+        for start in range(0, self.X.height, rows):
+            yield Batch(self.X.slice(start, rows), self.kept.slice(start, rows))
 
 
 def read_batches(
@@ -56,8 +57,8 @@ def read_batches(
     types: Mapping[str, Any],
     table_format: TableFormat,
     keep: Sequence[str] = (),
-    size: int = _BLOCK_SIZE,
-) -> Iterator[pl.DataFrame]:
+    size: int = BLOCK_SIZE,
+) -> Iterator[Batch]:
     """Yield the rows of a CSV or Parquet file in order, batch by batch.
 
     Parameters
@@ -68,56 +69,78 @@ def read_batches(
         The columns to read: `Float64`, in which true is 1 and false is 0, or `String`.
     table_format : TableFormat
     keep : sequence of str
-        Additional columns; text in a CSV file, of unchanged type in a Parquet file.
+        Columns to keep as they are in the file; some of them may be among `types`.
     size : int
         Bytes of CSV to read at once.
     """
-    more = [name for name in keep if name not in types]
-    if is_parquet(path):
-        return _read_parquet(path, types, more)
-    return _read_csv(path, types, table_format, more, size)
+    read = _read_parquet if is_parquet(path) else partial(_read_csv, size=size)
+    yield from read(path, types, table_format, list(dict.fromkeys(keep)))
 
 
 def _read_csv(
-    path: Path, types: Mapping[str, Any], table_format: TableFormat, more: list[str], size: int
-) -> Iterator[pl.DataFrame]:
+    path: Path, types: Mapping[str, Any], table_format: TableFormat, keep: list[str], size: int
+) -> Iterator[Batch]:
     options = table_format.csv_options(path)
+    names: dict[str, str] = {}
     kinds: dict[str, Any] = {}
     rows = 0
-    for block in csv_blocks(path, size):
-        kinds = kinds or _csv_types(path, block, types, more, options)
-        frame = _parse_block(path, block, kinds, options, rows).select(*types, *more)
-        unparsed = [name for name in types if types[name] != frame.schema[name]]
-        yield frame.with_columns(checked_numbers(path, frame[name], rows) for name in unparsed)
+    for block in csv_blocks(path, table_format.encoding, size):
+        if not names:
+            required = [*types, *keep, *table_format.dates]
+            names = column_names(path, block.header, options["separator"], required)
+            kinds = _csv_types(path, block, types, names, table_format)
+        frame = _parse_block(path, block, kinds, options, rows).rename(names)
+        X = [_column(path, frame[name], kind, table_format, rows) for name, kind in types.items()]
+        verbatim = not table_format.missing and all(frame.schema[k] == pl.String for k in keep)
+        kept = frame.select(keep) if verbatim else _texts(block, keep, names, options)
+        yield Batch(pl.DataFrame(X), kept)
         rows += frame.height
     check_not_empty(path, rows)
 
 
+def _column(
+    path: Path, column: pl.Series, kind: Any, table_format: TableFormat, before: int
+) -> pl.Series:
+    """Return a column of a CSV file with its type; `before` rows precede it."""
+    if kind == column.dtype:
+        return column
+    if column.name in table_format.dates:
+        return to_days(path, column, before)
+    return checked_numbers(path, column, before)
+
+
 def _csv_types(
-    path: Path, block: Block, types: Mapping[str, Any], more: list[str], options: dict[str, Any]
+    path: Path,
+    block: Block,
+    types: Mapping[str, Any],
+    names: Mapping[str, str],
+    table_format: TableFormat,
 ) -> dict[str, Any]:
     """Return the type to read each column of a CSV file as: text, unless it is plain numbers.
 
     All columns are read, because polars does not detect records that are too long otherwise.
     """
-    check_header(path, block.header, options["separator"], [*types, *more])
+    options = table_format.csv_options(path)
     with polars_errors(path):
         sample = pl.read_csv(block.text, **options, n_rows=_SAMPLE_ROWS, truncate_ragged_lines=True)
-    return {
-        name: types.get(name, pl.String) if kind.is_numeric() else pl.String
+    plain = {
+        name
         for name, kind in sample.schema.items()
+        if kind.is_numeric() and names[name] not in table_format.dates
+    }
+    return {
+        name: types.get(own, pl.String) if name in plain else pl.String
+        for name, own in names.items()
     }
 
 
-def check_header(path: Path, header: bytes, separator: str, required: Sequence[str]) -> None:
-    """Raise an error for duplicate or missing columns of a CSV file."""
-    with polars_errors(path):
-        row = pl.read_csv(header, has_header=False, infer_schema=False, separator=separator).row(0)
-    names = [name or "" for name in row]
-    repeated = [name for name in names if name and names.count(name) > 1]
-    if repeated:
-        raise ValueError(f"{shown_name(path)} has several columns named {repeated[0]!r}")
-    check_columns_present(path, required, names)
+def _texts(
+    block: Block, keep: list[str], names: Mapping[str, str], options: dict[str, Any]
+) -> pl.DataFrame:
+    """Return columns of a block as the text of their cells."""
+    own = [name for name, own in names.items() if own in keep]
+    frame = pl.read_csv(block.text, columns=own, infer_schema=False, separator=options["separator"])
+    return frame.rename({name: names[name] for name in own}).select(keep)
 
 
 def check_not_empty(path: Path, rows: int) -> None:
@@ -129,21 +152,30 @@ def check_not_empty(path: Path, rows: int) -> None:
 def _parse_block(
     path: Path, block: Block, kinds: dict[str, Any], options: dict[str, Any], before: int
 ) -> pl.DataFrame:
-    """Parse a block of a CSV file; if a cell does not match its type, all columns become text."""
+    """Parse a block of a CSV file; if a cell does not match its type, all columns become text.
+
+    polars fills short records with nulls, so that the last column tells whether there are any.
+    """
     try:
-        return pl.read_csv(block.text, schema_overrides=kinds, **options)
+        frame = pl.read_csv(block.text, schema_overrides=kinds, **options)
     except pl.exceptions.PolarsError:
+        check_lengths(path, block, options["separator"], len(kinds))
         as_text = dict.fromkeys(kinds, pl.String)
-    with polars_errors(path, f", after row {before}"):
-        return pl.read_csv(block.text, schema_overrides=as_text, **options)
+        with polars_errors(path, f", after row {before}"):
+            return pl.read_csv(block.text, schema_overrides=as_text, **options)
+    if frame.to_series(-1).null_count():
+        check_lengths(path, block, options["separator"], len(kinds))
+    return frame
 
 
-def _read_parquet(path: Path, types: Mapping[str, Any], more: list[str]) -> Iterator[pl.DataFrame]:
+def _read_parquet(
+    path: Path, types: Mapping[str, Any], table_format: TableFormat, keep: list[str]
+) -> Iterator[Batch]:
     with polars_errors(path):
         plan = pl.scan_parquet(path, glob=False)
         names = plan.collect_schema().names()
-    check_columns_present(path, [*types, *more], names)
-    plan = plan.select([*types, *more])
+    check_columns_present(path, [*types, *keep, *table_format.dates], names)
+    plan = plan.select(list(dict.fromkeys([*types, *keep])))
     start = 0
     while True:
         with polars_errors(path):
@@ -151,88 +183,9 @@ def _read_parquet(path: Path, types: Mapping[str, Any], more: list[str]) -> Iter
         if not frame.height:
             break
         start += frame.height
-        yield frame.with_columns(to_type(frame, name, kind, path) for name, kind in types.items())
+        X = [to_type(frame, name, kind, path, table_format.dates) for name, kind in types.items()]
+        yield Batch(pl.DataFrame(X), frame.select(keep))
     check_not_empty(path, start)
-
-
-def csv_blocks(path: Path, size: int = _BLOCK_SIZE) -> Iterator[Block]:
-    """Yield the records of a file, or of standard input, in blocks of about `size` bytes.
-
-    There is at least one block; it has no records if the file has only a header.
-    """
-    stdin = path == STANDARD_STREAM
-    with nullcontext(sys.stdin.buffer) if stdin else path.open("rb") as stream:
-        header, rest = _read_header(path, stream, size)
-        first = True
-        for records in _complete_records(path, stream, rest, size):
-            first = False
-            yield Block(header, records)
-        if first:
-            yield Block(header, b"")
-
-
-def _read_header(path: Path, stream: BinaryIO, size: int) -> tuple[bytes, bytes]:
-    """Return the first record that is not blank, and the bytes read after it."""
-    text = stream.read(max(size, len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
-    text = text.lstrip(_LINE_ENDS)
-    while not (end := _end_of_first_record(text)) and (more := stream.read(size)):
-        text = _append(path, text, more).lstrip(_LINE_ENDS)
-    if not text.strip():
-        raise ValueError(
-            f"{shown_name(path)} is empty; the first line must contain the column names"
-        )
-    return (text[:end], text[end:]) if end else (text + b"\n", b"")
-
-
-def _complete_records(path: Path, stream: BinaryIO, rest: bytes, size: int) -> Iterator[bytes]:
-    while more := stream.read(size):
-        rest = _append(path, rest, more)
-        end = _end_of_last_record(rest)
-        if end:
-            records, rest = _split_records(rest, end)
-            if records:
-                yield records
-    if rest.strip():
-        yield rest.rstrip(_LINE_ENDS) + b"\n"
-
-
-def _split_records(text: bytes, end: int) -> tuple[bytes, bytes]:
-    """Split a text at the end of a record, but leave trailing blank lines to the second part.
-
-    Blank lines at the end of the file are thereby not read as records.
-    """
-    last = len(text[:end].rstrip(_LINE_ENDS))
-    after = text.find(b"\n", last) + 1 if last else 0
-    return text[:after], text[after:]
-
-
-def _end_of_first_record(text: bytes) -> int:
-    """Return the end of the first record, or 0 if it is incomplete."""
-    end = text.find(b"\n")
-    while end >= 0 and text.count(b'"', 0, end) % 2:  # inside quotation marks
-        end = text.find(b"\n", end + 1)
-    return end + 1
-
-
-def _end_of_last_record(text: bytes) -> int:
-    """Return the end of the last complete record, or 0 if there is none."""
-    quotes, stop = text.count(b'"'), len(text)
-    end = text.rfind(b"\n")
-    while end >= 0:
-        quotes -= text.count(b'"', end, stop)
-        if quotes % 2 == 0:
-            break
-        end, stop = text.rfind(b"\n", 0, end), end
-    return end + 1
-
-
-def _append(path: Path, text: bytes, more: bytes) -> bytes:
-    if len(text) + len(more) > _MAX_RECORD:
-        raise ValueError(
-            f"A record of {shown_name(path)} is longer than {_MAX_RECORD // 2**20} MB; a quotation "
-            "mark is probably not closed"
-        )
-    return text + more
 
 
 class Writer(Protocol):
@@ -249,7 +202,7 @@ def table_writer(path: Path) -> Iterator[Writer]:
     Parameters
     ----------
     path : Path
-        CSV or Parquet by its extension; "-" is standard output, as CSV.
+        CSV, compressed CSV or Parquet by its extension; "-" is standard output, as CSV.
     """
     if path == STANDARD_STREAM:
         yield CsvWriter(sys.stdout.buffer)
@@ -264,7 +217,11 @@ def table_writer(path: Path) -> Iterator[Writer]:
                 yield parts
                 parts.join(draft)
         else:
-            with draft.open("wb") as stream:
+            with draft.open("wb") as file, ExitStack() as stack:
+                stream: BinaryIO = file
+                if is_compressed(path):  # without a time: the same table gives the same file
+                    compressed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+                    stream = cast(BinaryIO, stack.enter_context(compressed))
                 yield CsvWriter(stream)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,20 @@ from ...arrays import Array, Ints
 from ...datasets import load
 from ...model.names import some_of
 from .cells import (
+    STANDARD_STREAM,
     TEXT_TYPES,
     TableFormat,
     check_columns_present,
     first_non_number,
+    is_date,
     is_parquet,
     polars_errors,
     shown_name,
+    to_days,
     to_numbers,
 )
-from .streaming import check_header, check_not_empty, csv_blocks
+from .records import Block, check_lengths, column_names, csv_blocks, open_csv, read_blocks
+from .streaming import check_not_empty
 
 NAMES = ("digits", "iris", "wine", "breast_cancer")  # embedded data sets
 TARGET = "target"  # the column of their class labels
@@ -92,7 +97,8 @@ def read_training_table(path: Path, roles: ColumnRoles, table_format: TableForma
     else:
         frame = _read_csv(path, roles.required, table_format)
     check_not_empty(path, frame.height)
-    check_columns_present(path, roles.required, frame.columns)
+    check_columns_present(path, [*roles.required, *table_format.dates], frame.columns)
+    frame = frame.with_columns(to_days(path, frame[name]) for name in table_format.dates)
     return make_training_table(path, frame, roles)
 
 
@@ -118,11 +124,29 @@ def make_training_table(path: Path, frame: pl.DataFrame, roles: ColumnRoles) -> 
 def _read_csv(path: Path, required: Sequence[str], table_format: TableFormat) -> pl.DataFrame:
     """Read a CSV file; types are inferred from all rows, and blank lines are ignored."""
     options = table_format.csv_options(path)
-    check_header(path, next(csv_blocks(path)).header, options["separator"], required)
+    source: Path | bytes = path
+    with open_csv(path, table_format.encoding) as stream:
+        if path == STANDARD_STREAM or not isinstance(stream, BufferedReader):
+            source = stream.read()  # compressed, or in another encoding
+
+    def blocks() -> Iterator[Block]:
+        return read_blocks(path, BytesIO(source)) if isinstance(source, bytes) else csv_blocks(path)
+
+    header, separator = next(blocks()).header, options["separator"]
+    names = column_names(path, header, separator, [*required, *table_format.dates])
+    dates = {name: pl.String for name, own in names.items() if own in table_format.dates}
+    options |= {"infer_schema_length": None, "try_parse_dates": True, "schema_overrides": dates}
     with polars_errors(path):
-        frame = pl.read_csv(
-            path, infer_schema_length=None, try_parse_dates=True, glob=False, **options
-        )
+        try:
+            frame = pl.read_csv(source, glob=False, **options)
+            complete = frame.to_series(-1).null_count() == 0  # short records are filled with nulls
+        except pl.exceptions.PolarsError:
+            for block in blocks():
+                check_lengths(path, block, separator, len(names))
+            raise
+    for block in () if complete else blocks():
+        check_lengths(path, block, separator, len(names))
+    frame = frame.rename(names)
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
@@ -131,6 +155,11 @@ def _feature(path: Path, column: pl.Series) -> pl.Series:
     if column.dtype == pl.String:
         numbers = to_numbers(column)
         return column if first_non_number(column, numbers) is not None else numbers
+    if is_date(column):
+        raise ValueError(
+            f"Column {column.name!r} of {shown_name(path)} contains dates; read them as days since "
+            f"1970-01-01 with --date {column.name!r}, or ignore them with --drop {column.name!r}"
+        )
     known = column.dtype.is_numeric() or column.dtype in (*TEXT_TYPES, pl.Boolean, pl.Null)
     if not known:
         raise ValueError(

@@ -1,5 +1,6 @@
 """The report: one HTML page about a fitted model that needs no network."""
 
 from .page import write_report
+from .row_data import Sources, evaluate
 
-__all__ = ["write_report"]
+__all__ = ["Sources", "evaluate", "write_report"]

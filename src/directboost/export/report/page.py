@@ -27,7 +27,7 @@ from .model_data import (
     strongest_rules,
 )
 from .pair_data import pair_tables, pairs_with_tables
-from .row_data import EvaluatedRows, choose_rows, evaluate, quality, row_sample
+from .row_data import EvaluatedRows, Sources, choose_rows, evaluate, quality, row_sample
 
 _STYLES = ("base", "controls", "cards", "choices", "charts", "media")
 #: The parts of the script; a part uses only constants of parts before it.
@@ -42,19 +42,41 @@ MAX_BYTES = 5_000_000
 _LIMITS = tuple(SizeLimit(0.75**step) for step in range(16))
 
 
-def write_report(model: Any, path: Path, X: Any, y: Any, *, title: str | None = None) -> Path:
-    """Write the page about a fitted model, evaluated on X and y, and return the path."""
+def write_report(
+    model: Any,
+    path: Path,
+    X: Any,
+    y: Any,
+    *,
+    title: str | None = None,
+    sources: Sources | None = None,
+) -> Path:
+    """Write the page about a fitted model, evaluated on X and y, and return the path.
+
+    Parameters
+    ----------
+    model : estimator
+    path : Path
+    X, y : rows and their classes or labels
+    title : str, optional
+    sources : Sources, optional
+        Names of the rows, and possibly other rows that the quality is computed on.
+    """
     if title is not None and not isinstance(title, str):
         raise ValueError(f"title={title!r} is invalid: expected a string or None")
     local = model.to_local() if hasattr(model, "to_local") else model
-    replace_file(path, fitting_page(local, evaluate(local, X, y), title))
+    page = fitting_page(local, evaluate(local, X, y), title, sources or Sources())
+    replace_file(path, page)
     return path
 
 
-def fitting_page(model: Any, rows: EvaluatedRows, title: str | None = None) -> bytes:
+def fitting_page(
+    model: Any, rows: EvaluatedRows, title: str | None = None, sources: Sources | None = None
+) -> bytes:
     """Return the page with the largest content that stays below the maximal size."""
     for limit in _LIMITS:
-        page = render(page_data(model, rows, title, limit)).encode("utf-8", errors="replace")
+        text = render(page_data(model, rows, title, limit, sources))
+        page = text.encode("utf-8", errors="replace")
         if len(page) < MAX_BYTES:
             return page
     raise ValueError(
@@ -64,13 +86,19 @@ def fitting_page(model: Any, rows: EvaluatedRows, title: str | None = None) -> b
 
 
 def page_data(
-    model: Any, rows: EvaluatedRows, title: str | None = None, limit: SizeLimit = FULL_SIZE
+    model: Any,
+    rows: EvaluatedRows,
+    title: str | None = None,
+    limit: SizeLimit = FULL_SIZE,
+    sources: Sources | None = None,
 ) -> dict[str, Any]:
     """Return the data of the page as JSON values."""
     facts, k = model_facts(model, limit), rows.F.shape[1]
     shown = features_with_tables(model, rows.X, choose_rows(rows.wrong, k, limit), limit)
     chosen = choose_rows(rows.wrong, max(shown.size, k), limit)
     pairs = pairs_with_tables(model, shown, rows.X, chosen, limit)
+    sources = sources or Sources()
+    tested = sources.evaluated or rows
     return {
         **facts,
         "title": "Model report" if title is None else short_name(title, limit),
@@ -79,14 +107,18 @@ def page_data(
         "proof": proof_text(model, learner_noun(model)[1]),
         "certificate": certificate_data(model),
         "history": history_data(model),
-        "quality": quality(rows, facts["several"], limit),
+        "quality": {
+            **quality(tested, facts["several"], limit),
+            "noun": sources.tested,
+            "note": sources.note,
+        },
         "tables": list(feature_tables(model, shown, rows.X, chosen, limit)),
         "tablesLeftOut": int(model.n_features_used_ - shown.size),
         "pairs": list(pair_tables(model, pairs, shown, rows.X)),
         "pairsLeftOut": len(model.ensemble_.effects.pairs) - len(pairs),
         "noTablesReason": no_tables_reason(model),
         "rules": strongest_rules(model, limit),
-        "rows": row_sample(model, shown, pairs, rows, chosen),
+        "rows": {**row_sample(model, shown, pairs, rows, chosen), "noun": sources.rows},
     }
 
 

@@ -47,6 +47,28 @@ class EvaluatedRows:
         return np.asarray((self.actual != self.predicted).any(axis=1))
 
 
+@dataclass(frozen=True)
+class Sources:
+    """Where the rows of the page come from.
+
+    Attributes
+    ----------
+    rows : tuple of str
+        What the page calls the rows of the model, singular and plural.
+    tested : tuple of str
+        What the page calls the rows that its quality is computed on.
+    note : str
+        Sentences about these rows.
+    evaluated : EvaluatedRows or None
+        These rows, if they are not those of the model.
+    """
+
+    rows: tuple[str, str] = ("row", "rows")
+    tested: tuple[str, str] = ("row", "rows")
+    note: str = ""
+    evaluated: EvaluatedRows | None = None
+
+
 def evaluate(model: Any, X: Any, y: Any) -> EvaluatedRows:
     """Predict the rows of X (m, d) and compare with y; unknown classes raise ValueError."""
     encoded = model._checked(X)
@@ -183,6 +205,7 @@ def row_sample(
         base = _base(model, shown, pairs, values, rows.F[chosen])
     several = has_several_labels(model)
     return {
+        "total": rows.F.shape[0],
         "indices": chosen.tolist(),
         "values": packed(values, "f8"),
         "base": packed(base, "f8"),

@@ -16,7 +16,7 @@ function confusionCard() {
     const options = [[true, "Percent of the true class"], [false, "Rows"]];
     const units = choice("Cells", options, true, set);
     return card(
-        "Confusion matrix",
+        `Confusion matrix${onRows(" of the ")}`,
         note("One row per true class, one column per predicted class. Cells off the diagonal are " +
             "errors."),
         html("div", { class: "tools" }, units), box, output,

@@ -17,8 +17,8 @@ function showQuality() {
         ];
     }
     section("quality", "Quality",
-        note(`Evaluated on ${count(q.rows, ["row", "rows"])}. Mean log loss of the ` +
-            `probabilities: ${short(q.logLoss, 4)}.`), parts);
+        note(`Evaluated on ${count(q.rows, q.noun)}. ${q.note ? `${q.note} ` : ""}Mean log loss ` +
+            `of the probabilities: ${short(q.logLoss, 4)}.`), parts);
 }
 
 const CLASS_COLUMNS = ["name", "rows", "predicted", "precision", "recall", "f1"];

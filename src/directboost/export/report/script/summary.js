@@ -17,11 +17,17 @@ function qualityFigure() {
     const wrong = `${q.wrong.toLocaleString("en")} of ${count(q.rows, ["row", "rows"])}`;
     if (data.several) {
         const more = `${wrong} with at least one wrong label`;
-        return figure(percent(q.labelError), "label error", more);
+        return figure(percent(q.labelError), `label error${onRows(" on ")}`, more);
     }
     const guess = percent(q.mostCommonWrong / q.rows);
     const more = `${wrong} wrong; most common class: ${guess}`;
-    return figure(percent(q.wrong / q.rows), "error", more);
+    return figure(percent(q.wrong / q.rows), `error${onRows(" on ")}`, more);
+}
+
+/** The name of the rows that the quality is computed on after some words, if they have one. */
+function onRows(words) {
+    const [, several] = data.quality.noun;
+    return several === "rows" ? "" : words + several;
 }
 
 function learnersFigure() {

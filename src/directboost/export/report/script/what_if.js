@@ -46,8 +46,9 @@ function rowPicker() {
     }, { class: "quiet", "aria-label": label });
     const again = () => pickRow(what.row);
     const undo = button("Undo all changes", again, { class: "quiet", id: "undo" });
-    const all = data.quality.rows.toLocaleString("en");
-    const some = rows.count < data.quality.rows ? `${rows.count} of ${all} rows` : "all rows";
+    const all = count(data.rows.total, data.rows.noun);
+    const some = rows.count < data.rows.total
+        ? `${rows.count} of ${all}` : `all ${data.rows.noun[1]}`;
     return html("div", { class: "tools rows" }, labelled("Row", picker),
         step("\u2190", "Previous row", -1), step("\u2192", "Next row", 1),
         data.tables.length > 0 ? undo : null,
