@@ -143,7 +143,7 @@ def facts(model: Any, *rows: Any) -> Facts:
     Weights are sorted, so that the order of weak classifiers does not count.
     """
     weights = getattr(model, "weights_", None)
-    weights = model.coef_ if weights is None else weights
+    weights = model.weights_ if weights is None else weights
     found = {
         "scores": [model.decision_function(X) for X in rows],
         "probabilities": [model.predict_proba(X) for X in rows],

@@ -56,7 +56,7 @@ def size(search: GridSearchCV, labels: int, features: int) -> tuple[str, str]:
     text = f"{name.rpartition('__')[2]} = {chosen:.3g}"
     model = search.best_estimator_
     if isinstance(model, DirectBoostMultiLabelClassifier):
-        return text, f"{np.count_nonzero(model.coef_):,} on {model.n_features_used_} features"
+        return text, f"{np.count_nonzero(model.weights_):,} on {model.n_features_used_} features"
     chained = isinstance(model[-1], ClassifierChain)
     weights = labels * (features + 1) + (labels * (labels - 1) // 2 if chained else 0)
     return text, f"{weights:,} on {features} features"

@@ -57,7 +57,7 @@ OBJECTS = np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=object)
 
 def assert_same(model, reference):
     """Check that two models are equal to the bit."""
-    np.testing.assert_array_equal(model.coef_, reference.coef_)
+    np.testing.assert_array_equal(model.weights_, reference.weights_)
     assert repr(model.learners_) == repr(reference.learners_)
     assert model.certificate_ == reference.certificate_
     assert model.n_learners_ > 0

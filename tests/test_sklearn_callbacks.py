@@ -57,7 +57,7 @@ def test_callbacks_do_not_change_the_model():
     """A fit with callbacks gives the same coefficients."""
     watched = DirectBoostClassifier().set_callbacks(Recorder()).fit(DATA.X, DATA.y)
     alone = DirectBoostClassifier().fit(DATA.X, DATA.y)
-    np.testing.assert_array_equal(watched.coef_, alone.coef_)
+    np.testing.assert_array_equal(watched.weights_, alone.weights_)
 
 
 def test_a_callback_can_stop_the_fit():

@@ -16,11 +16,11 @@ from .export.model_file import (
     JSONObject,
     KnownObject,
     ModelFileError,
-    coef_from_json,
     labels_from_json,
     learners_from_json,
     read_model,
     rows_from_json,
+    weights_from_json,
 )
 from .history import Record, RoundRecord, Status
 from .model.names import feature_names
@@ -165,7 +165,7 @@ def _set_common_attributes(model: Any, document: JSONObject) -> None:
     model._prior = np.array(document["probabilities"]["prior"])
     model._factor = document["probabilities"]["factor"]
     model.learners_ = learners_from_json(document["learners"])
-    model.coef_ = coef_from_json(document["weights"])
+    model.weights_ = weights_from_json(document["weights"])
 
 
 def _set_direct_attributes(model: Any, document: JSONObject) -> None:
@@ -199,7 +199,7 @@ def _set_baseline_attributes(model: Any, document: JSONObject) -> None:
     from .baselines.votes import DECODINGS, make_ensemble
 
     common = np.array(document["common"])
-    model._set_ensemble(make_ensemble(model.learners_, model.coef_, common))
+    model._set_ensemble(make_ensemble(model.learners_, model.weights_, common))
     model.history_ = _records(RoundRecord, document["history"])
     model.n_iter_ = len(model.history_)
     model.n_learners_, model.n_nonzero_ = document["n_learners"], document["n_nonzero"]

@@ -69,8 +69,8 @@ def rounds_of(model, X):
     """Yield, for every round, scores before and after it, predictions h, colours mu and record."""
     F = np.zeros((X.shape[0], len(model.classes_)))
     stages = model._model.staged(X)
-    for after, learner, coef, record in zip(
-        stages, model.learners_, model.coef_, model.history_, strict=True
+    for after, learner, weights, record in zip(
+        stages, model.learners_, model.weights_, model.history_, strict=True
     ):
-        yield F, after, learner.predict(X), with_sign(coef), record
+        yield F, after, learner.predict(X), with_sign(weights), record
         F = after

@@ -143,8 +143,8 @@ def test_parameters_are_checked(name, value):
 def test_other_seeds_draw_other_colours():
     X, y, _ = noisy(k=6, m=90)
     models = [AdaBoostECC(5, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
-    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
-    assert not np.array_equal(np.sign(models[0].coef_), np.sign(models[2].coef_))
+    np.testing.assert_array_equal(models[0].weights_, models[1].weights_)
+    assert not np.array_equal(np.sign(models[0].weights_), np.sign(models[2].weights_))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_one_class_against_the_others_is_per_class(decoding):
     model = AdaBoostMO(100, code="ova", decoding=decoding).fit(X, y)
     other = AdaBoostMH(100, votes="per_class").fit(X, y)
     assert model.learners_ == other.learners_
-    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.weights_, other.weights_, rtol=1e-9)
     stages = list(other.staged_decision_function(X_test))
     for number, predicted in enumerate(model.staged_predict(X_test)):
         F = stages[number]
@@ -145,7 +145,7 @@ def test_independent_bits_are_one_vs_all(decoding):
     model = AdaBoostMO(100, code="ova", coupling="independent", decoding=decoding).fit(X, y)
     other = OneVsAllBoost(100).fit(X, y)
     assert model.learners_ == other.learners_
-    np.testing.assert_allclose(model.coef_, other.coef_, rtol=1e-9)
+    np.testing.assert_allclose(model.weights_, other.weights_, rtol=1e-9)
     for rows in (X, X_test):
         np.testing.assert_array_equal(
             list(model.staged_predict(rows)), list(other.staged_predict(rows))
@@ -175,8 +175,8 @@ def test_a_bit_without_error_ends():
     X = np.column_stack([X, y == 0])
     model = AdaBoostMO(10, code="ova", coupling="independent").fit(X, y)
     np.testing.assert_array_equal([r.learners for r in model.history_], 3 + 2 * np.arange(10))
-    assert np.count_nonzero(model.coef_[:, 0]) == 1
-    assert np.abs(model.coef_[0, 0]) == pytest.approx(np.log((1 - 1e-10) / 1e-10) / 2)
+    assert np.count_nonzero(model.weights_[:, 0]) == 1
+    assert np.abs(model.weights_[0, 0]) == pytest.approx(np.log((1 - 1e-10) / 1e-10) / 2)
     assert model.status_ is Status.MAX_ITER
 
 
@@ -194,7 +194,7 @@ def test_a_bit_without_an_edge_ends():
     X = (np.tile(np.arange(6.0), 4) + 3 * (y > 1))[:, None]
     model = AdaBoostMO(5, code=PAIRS, coupling="independent").fit(X, y)
     assert model.n_learners_ == model.n_iter_ == 5
-    assert (model.coef_[:, 1] == 0.0).all()
+    assert (model.weights_[:, 1] == 0.0).all()
     shared = AdaBoostMO(5, code=PAIRS).fit(X, y)
     assert shared.n_learners_ == 10
     assert shared.score(X, y) == model.score(X, y) == 0.375
@@ -218,7 +218,7 @@ def test_many_classes_with_a_random_code():
     X, X_test, y, _ = split("digits")
     model = AdaBoostMO(20, random_state=1).fit(X, y)
     assert model.code_.shape == (10, 34)
-    assert model.coef_.shape == (len(model.learners_), 34)
+    assert model.weights_.shape == (len(model.learners_), 34)
     assert model.intercept_.shape == (34,)
     proba = model.predict_proba(X_test)
     assert proba.shape == model.decision_function(X_test).shape == (450, 10)

@@ -82,12 +82,12 @@ def test_the_end_is_optimal_over_all_stumps(loss, nu, weighted):
     """Edges are nu where there is weight and at most nu elsewhere."""
     X, y, v, H = binary(weighted)
     model = CGBoost(loss=loss, nu=nu).fit(X, y, v)
-    f, w = model.decision_function(X) / 2.0, np.abs(model.coef_[:, 1])
+    f, w = model.decision_function(X) / 2.0, np.abs(model.weights_[:, 1])
     value, u = plain_loss(loss, y * f, v)
     assert model.history_[-1].objective == pytest.approx(value + nu * w.sum(), abs=1e-10)
     assert np.abs(H @ (u * y)).max() <= nu + 1.1e-6
     own = np.array([h.predict(X) for h in model.learners_]) @ (u * y)
-    np.testing.assert_allclose(np.sign(model.coef_[:, 1]) * own, nu, atol=1e-6)
+    np.testing.assert_allclose(np.sign(model.weights_[:, 1]) * own, nu, atol=1e-6)
     assert model.status_ is Status.CONVERGED
     assert (np.diff([record.objective for record in model.history_]) <= 1e-12).all()
 
@@ -97,7 +97,7 @@ def test_the_sum_of_weights_is_the_radius(loss):
     X, y, v, H = binary(weighted=True)
     model = CGBoost(loss=loss, radius=4.0).fit(X, y, v)
     f = model.decision_function(X) / 2.0
-    assert np.abs(model.coef_[:, 1]).sum() == pytest.approx(4.0, rel=1e-9)
+    assert np.abs(model.weights_[:, 1]).sum() == pytest.approx(4.0, rel=1e-9)
     values = [record.objective for record in model.history_]
     assert (np.diff(values) <= 1e-9).all()
     assert model.status_ is Status.CONVERGED
@@ -109,7 +109,7 @@ def test_the_sum_of_weights_is_the_radius(loss):
     # The edges of the stumps in use are the largest of all.
     own = np.array([h.predict(X) for h in model.learners_]) @ (u * y)
     largest = np.abs(H @ (u * y)).max()
-    np.testing.assert_allclose(np.sign(model.coef_[:, 1]) * own, largest, atol=1e-5)
+    np.testing.assert_allclose(np.sign(model.weights_[:, 1]) * own, largest, atol=1e-5)
 
 
 @pytest.mark.parametrize("nu", [0.05, 0.005])
@@ -127,7 +127,7 @@ def test_a_price_and_a_sum_are_one_problem(loss):
     """The solution for a price is that for the sum of its weights; the exponential in its log."""
     X, _, y, _ = split("breast_cancer")
     priced = CGBoost(loss=loss, nu=0.01).fit(X, y)
-    total = np.abs(priced.coef_[:, 1]).sum()
+    total = np.abs(priced.weights_[:, 1]).sum()
     value = priced.history_[-1].objective - 0.01 * total
     given = CGBoost(loss=loss, radius=total).fit(X, y).history_[-1].objective
     assert given == pytest.approx(np.log(value) if loss == "exponential" else value, abs=2e-5)
@@ -142,7 +142,7 @@ def test_a_small_price_comes_near_the_largest_margin():
     for parameters in ({"nu": 0.1}, {"nu": 1e-3}, {"nu": 1e-5}, {"radius": 60.0}):
         model = CGBoost(**parameters).fit(X, signs)
         margins = signs * model.decision_function(X) / 2.0
-        shares.append(margins.min() / np.abs(model.coef_[:, 1]).sum() / largest)
+        shares.append(margins.min() / np.abs(model.weights_[:, 1]).sum() / largest)
     assert shares == sorted(shares)
     assert 0.95 < shares[-1] <= 1.0 + 1e-9
 

@@ -124,4 +124,4 @@ def test_a_maximal_cut_without_an_edge_ends():
     X = (y >= 2).astype(float)[:, None]
     model = AdaBoostECC(30, partition="max_cut").fit(X, y)
     assert (model.n_iter_, model.status_) == (1, Status.NO_EDGE)
-    assert abs(np.sign(model.coef_[0]) @ [1, 1, -1, -1]) == 4
+    assert abs(np.sign(model.weights_[0]) @ [1, 1, -1, -1]) == 4

@@ -149,7 +149,7 @@ def test_the_scores_are_votes_and_an_intercept(estimator, k):
     X, y, _ = noisy(k=k)
     model = clone(estimator).fit(X, y)
     F = np.tile(model.intercept_, (y.size, 1))
-    for learner, votes in zip(model.learners_, model.coef_, strict=True):
+    for learner, votes in zip(model.learners_, model.weights_, strict=True):
         if not isinstance(learner, Constant):
             F += np.outer(learner.predict(X), votes)
     F = model._decision(model._decode(F, model.n_iter_))
@@ -170,7 +170,7 @@ def test_features_read_after_every_round(estimator):
 def counted(model):
     """Return how many weak classifiers a model has had, as the paper counts them."""
     if isinstance(model, GradBoost):  # those that are left
-        return int((model.coef_ != 0.0).any(axis=1).sum())
+        return int((model.weights_ != 0.0).any(axis=1).sum())
     if isinstance(model, AdaBoostMO):
         return model.n_iter_ * model.code_.shape[1]
     by_class = isinstance(model, OneVsAllBoost | LPBoost | CGBoost | MultiBoostCW)

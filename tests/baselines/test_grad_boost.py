@@ -115,8 +115,8 @@ def test_five_rounds_are_those_of_the_twin(weighted, norm, loss, n_induce, n_swe
 
 def votes_of(model, stumps):
     """Return the votes of the model for all stumps, (n, k)."""
-    W = np.zeros((len(stumps.H), model.coef_.shape[1]))
-    for learner, row in zip(model.learners_, model.coef_, strict=True):
+    W = np.zeros((len(stumps.H), model.weights_.shape[1]))
+    for learner, row in zip(model.learners_, model.weights_, strict=True):
         name = (-1, -np.inf)
         if not isinstance(learner, Constant):
             name = (learner.feature, learner.threshold)
@@ -180,7 +180,7 @@ def test_the_optimum_over_all_stumps_is_reached():
 def test_votes_of_a_stump_sum_to_zero(norm):
     """With the multinomial loss and l2 norms; not so with the others."""
     X, _, y, _ = split("digits")
-    sums = np.abs(GradBoost(40, norm=norm).fit(X, y).coef_.sum(axis=1)).max()
+    sums = np.abs(GradBoost(40, norm=norm).fit(X, y).weights_.sum(axis=1)).max()
     assert (sums < 1e-13) == (norm == "l1,2")
 
 
@@ -188,8 +188,8 @@ def test_votes_of_a_stump_sum_to_zero(norm):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_two_classes_have_opposite_scores(norm, loss):
     X, _, y, _ = split("breast_cancer")
-    coef = GradBoost(20, norm=norm, loss=loss, lam=1e-2).fit(X, y).coef_
-    np.testing.assert_allclose(coef[:, 0], -coef[:, 1], atol=1e-12)
+    weights = GradBoost(20, norm=norm, loss=loss, lam=1e-2).fit(X, y).weights_
+    np.testing.assert_allclose(weights[:, 0], -weights[:, 1], atol=1e-12)
 
 
 def test_tasks_with_votes_of_their_own_are_fits_of_their_own():

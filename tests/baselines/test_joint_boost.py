@@ -274,4 +274,4 @@ def test_digits_as_in_the_prototype(search, at_100, at_500, n_rounds):
     assert errors[99] == pytest.approx(at_100, abs=2.0)
     assert n_rounds < 500 or errors[499] == pytest.approx(at_500, abs=2.0)
     assert model.n_learners_ == n_rounds
-    assert np.count_nonzero(model.coef_, axis=1).mean() == pytest.approx(3.2, abs=0.5)
+    assert np.count_nonzero(model.weights_, axis=1).mean() == pytest.approx(3.2, abs=0.5)

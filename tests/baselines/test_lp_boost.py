@@ -122,7 +122,7 @@ def test_the_hinge_is_that_of_the_scores(nu):
     X, y, v, H = binary(weighted=True)
     model = LPBoost(nu=nu, form="hinge", max_bins=None).fit(X, y, v)
     f = model.decision_function(X) / 2.0
-    value = v @ np.maximum(0.0, 1.0 - y * f) + nu * np.abs(model.coef_[:, 1]).sum()
+    value = v @ np.maximum(0.0, 1.0 - y * f) + nu * np.abs(model.weights_[:, 1]).sum()
     assert model.history_[-1].objective == pytest.approx(value, abs=1e-9)
     assert (np.diff([record.objective for record in model.history_]) <= 1e-9).all()
     everything = (np.vstack([H, -H]) * y).T
@@ -189,7 +189,7 @@ def test_more_classes_are_one_problem_each():
     alone = [LPBoost(nu=0.3).fit(X, y == c, weight).history_[-1].objective for c in range(3)]
     np.testing.assert_allclose(values, alone, atol=2e-6)
     assert model.history_[-1].objective == pytest.approx(np.mean(values), abs=1e-8)
-    np.testing.assert_allclose(np.abs(model.coef_).sum(axis=0), 1.0)
+    np.testing.assert_allclose(np.abs(model.weights_).sum(axis=0), 1.0)
     assert model.n_iter_ < model.n_learners_ < 3 * model.n_iter_
 
 

@@ -106,7 +106,7 @@ def test_the_objective_is_that_of_the_scores_and_falls(options):
         assert loss <= record.objective * (1.0 + 1e-7)
         assert record.objective <= before * (1.0 + 1e-12)
         before = record.objective
-    total = loss + price(options) * np.abs(model.coef_).sum()
+    total = loss + price(options) * np.abs(model.weights_).sum()
     assert record.objective == pytest.approx(total, rel=1e-7)
 
 
@@ -118,7 +118,7 @@ def test_many_passes_end_at_the_optimum():
     model.fit(X, y, weight)
     mu = pair_weights(model.decision_function(X), y, weight)
     V = np.eye(3)[y] * mu.sum(axis=1, keepdims=True) - mu
-    used, classes = np.nonzero(model.coef_ > 1e-6)
+    used, classes = np.nonzero(model.weights_ > 1e-6)
     assert used.size > 10
     edges = [model.learners_[n].predict(X) @ V[:, c] for n, c in zip(used, classes, strict=True)]
     np.testing.assert_allclose(edges, nu, atol=1e-3)
@@ -146,7 +146,7 @@ def test_of_two_classes_one_has_all_weights():
     X, _, y, _ = split("breast_cancer")
     model = MultiBoostCW(100).fit(X, y)
     assert model.n_learners_ == 200
-    np.testing.assert_allclose(model.coef_[:, 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(model.weights_[:, 1], 0.0, atol=1e-9)
 
 
 def test_without_an_edge_there_is_no_round():
@@ -160,7 +160,7 @@ def test_settled_pairs_do_no_harm():
     X = np.arange(12.0)[:, None]
     model = MultiBoostCW(400).fit(X, np.arange(12) // 4)
     assert np.isfinite(model.decision_function(X)).all()
-    assert np.abs(model.coef_).max() <= np.log(1e10) / 2.0 + 1e-6
+    assert np.abs(model.weights_).max() <= np.log(1e10) / 2.0 + 1e-6
     assert model.score(X, np.arange(12) // 4) == 1.0
 
 

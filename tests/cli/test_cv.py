@@ -41,7 +41,7 @@ def test_path_equals_that_of_the_estimator(capsys, search, tmp_path):
     assert [point["score"] for point in facts["path"]] == search.mean_scores_.tolist()
     assert (facts["chosen"], facts["best"]) == (search.chosen_index_, search.best_index_)
     loaded = directboost.load(tmp_path / "m.json")
-    np.testing.assert_array_equal(loaded.coef_, search.coef_)
+    np.testing.assert_array_equal(loaded.weights_, search.weights_)
     assert loaded.n_features_used_ <= 3
 
 

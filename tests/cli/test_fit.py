@@ -76,7 +76,7 @@ def test_options_reach_the_estimator(capsys, tmp_path):
     ).fit(X, y)  # fmt: skip
     assert facts["certificate"]["primal"] == twin.certificate_.primal
     assert facts["cost"] == twin.cost_
-    np.testing.assert_array_equal(directboost.load(out).coef_, twin.coef_)
+    np.testing.assert_array_equal(directboost.load(out).weights_, twin.weights_)
 
 
 @pytest.mark.parametrize(

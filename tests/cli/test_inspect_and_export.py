@@ -40,7 +40,7 @@ def test_json_contains_the_figures_of_the_model(capsys, model, model_file):
     assert facts["classes"] == ["Birke", "Erle", "Żywiec"]
     assert facts["n_learners"] == model.n_learners_
     assert len(facts["rules"]) == 3
-    strongest = model.coef_[np.argmax(model.coef_.sum(axis=1))]
+    strongest = model.weights_[np.argmax(model.weights_.sum(axis=1))]
     assert list(facts["rules"][0]["votes"].values()) == strongest[strongest > 0].tolist()
     assert [record["round"] for record in facts["history"]] == [r.round for r in model.history_]
 

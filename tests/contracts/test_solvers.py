@@ -102,7 +102,7 @@ def test_solvers_reach_the_optimum(name, loss, margin, p):
     assert c.converged
     assert c.primal == pytest.approx(best, rel=tol)
     assert c.dual <= best + 1e-8 * max(1.0, abs(best))
-    assert (model.coef_ >= 0.0).all()
+    assert (model.weights_ >= 0.0).all()
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, math.inf])

@@ -78,7 +78,7 @@ def assert_overlap(far, near):
 def assert_same_bits(one, other):
     """Check that two fits have the same model and certificate, to the bit."""
     assert one.learners_ == other.learners_
-    np.testing.assert_array_equal(one.coef_, other.coef_)
+    np.testing.assert_array_equal(one.weights_, other.weights_)
     assert one.certificate_ == other.certificate_
     assert len(one.history_) == len(other.history_)
     for a, b in zip(one.history_, other.history_, strict=True):

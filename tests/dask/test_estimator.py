@@ -106,7 +106,7 @@ def test_the_certificate_states_the_objective_of_the_model(loss, penalty):
     F, y = far.to_local().decision_function(GAPS[kept]), LABELS[kept]
     c = formulas.row_weights(WEIGHTS[kept], K)
     value = float(formulas.loss_value(loss, formulas.margins(F, "pairwise", y), c, y))
-    size = formulas.penalty_value(far.coef_, {"l1": 1, "l1,2": 2}[penalty])
+    size = formulas.penalty_value(far.weights_, {"l1": 1, "l1,2": 2}[penalty])
     assert far.certificate_.primal == pytest.approx(value + far.nu_ * size, rel=1e-9)
 
 

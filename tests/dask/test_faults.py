@@ -61,7 +61,7 @@ class Once:
 def assert_same(model, other):
     """Two models are the same, to the bit."""
     assert model.learners_ == other.learners_
-    np.testing.assert_array_equal(model.coef_, other.coef_)
+    np.testing.assert_array_equal(model.weights_, other.weights_)
     np.testing.assert_array_equal(model.intercept_, other.intercept_)
     assert model.certificate_ == other.certificate_
 

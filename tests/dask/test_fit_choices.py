@@ -70,7 +70,7 @@ def test_a_warm_start_needs_fewer_rounds():
 def test_a_warm_start_from_a_local_model():
     near = fit_local(GAPS, WORDS, tol=1e-6)
     model = DaskDirectBoostClassifier(nu=0.03, tol=1e-4, warm_start=True)
-    model.learners_, model.coef_ = near.learners_, near.coef_
+    model.learners_, model.weights_ = near.learners_, near.weights_
     model.fit(in_parts(GAPS), in_parts(WORDS))
     assert model.history_[0].primal == pytest.approx(near.certificate_.primal, rel=1e-6)
 

@@ -118,7 +118,7 @@ def test_the_certificate_states_the_objective_of_the_model(margin, smoothing):
     F, y = far.to_local().decision_function(GAPS[kept]), LABELS[kept]
     c, own = formulas.row_weights(WEIGHTS[kept], K), y if margin == "pairwise" else None
     value = float(formulas.loss_value("hinge", formulas.margins(F, margin, y), c, own))
-    size = formulas.penalty_value(far.coef_, 2)
+    size = formulas.penalty_value(far.weights_, 2)
     assert far.certificate_.primal == pytest.approx(value + far.nu_ * size, rel=1e-9)
 
 

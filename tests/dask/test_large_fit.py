@@ -61,5 +61,7 @@ def test_precision_and_samples(monkeypatch):
     double = fit_dask(X, LABELS, ends=ENDS, nu=0.01)
     single = fitted(True, "logistic")
     assert 0.0 < min(seen) < 0.7
-    assert (single.coef_.shape != double.coef_.shape) or (single.coef_ != double.coef_).any()
+    assert (single.weights_.shape != double.weights_.shape) or (
+        single.weights_ != double.weights_
+    ).any()
     assert_overlap(single, double)

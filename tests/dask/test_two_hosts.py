@@ -145,5 +145,5 @@ def test_two_hosts(cut, scheduler, tmp_path):
     ]
     expected = fitted()
     assert model.learners_ == expected.learners_
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.weights_, expected.weights_)
     assert model.certificate_ == expected.certificate_

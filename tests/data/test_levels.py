@@ -113,12 +113,12 @@ def test_tables_are_sums_of_learners(rng):
     X, _, weight = draw()
     binned = binned_of(X, weight)
     learners = [binned.learner(*name) for name in names(binned)]
-    coef = rng.uniform(0.0, 1.0, (len(learners), K))
+    weights = rng.uniform(0.0, 1.0, (len(learners), K))
     other = np.concatenate(
         [X, np.full((1, 5), 99.0), np.full((1, 5), -7.0), np.full((1, 5), np.nan)]
     )
-    expected = sum(np.outer(h.predict(other), w) for h, w in zip(learners, coef, strict=True))
-    ensemble = Ensemble(learners, coef)
+    expected = sum(np.outer(h.predict(other), w) for h, w in zip(learners, weights, strict=True))
+    ensemble = Ensemble(learners, weights)
     np.testing.assert_allclose(ensemble.scores(other), expected, atol=1e-12)
     parts = ensemble.contributions(other).sum(axis=1) + ensemble.intercept
     np.testing.assert_allclose(parts, expected, atol=1e-12)
@@ -146,11 +146,15 @@ def test_the_optimum_equals_that_of_an_independent_solver(loss, margin, p):
     assert outcome.certificate.primal == pytest.approx(best, rel=2e-6)
     assert outcome.certificate.dual <= best + 1e-9
     stumps = outcome.state.columns.stumps(outcome.state.W)
-    learners, coef = outcome.state.columns.named(stumps), stumps.rows
+    learners, weights = outcome.state.columns.named(stumps), stumps.rows
     assert any(isinstance(h, CategoryStump) for h in learners)
-    assert len(learners) == stumps_per_row(np.concatenate(outcome.state.W)).sum() == coef.shape[0]
+    assert (
+        len(learners) == stumps_per_row(np.concatenate(outcome.state.W)).sum() == weights.shape[0]
+    )
     np.testing.assert_allclose(
-        Ensemble(learners, coef).scores(X), outcome.state.columns.scores(outcome.state.W), atol=1e-9
+        Ensemble(learners, weights).scores(X),
+        outcome.state.columns.scores(outcome.state.W),
+        atol=1e-9,
     )
 
 

@@ -80,7 +80,7 @@ def test_the_optimum_under_constraints(loss, margin, penalty):
     assert proof.primal == pytest.approx(best, rel=2e-5)
     assert proof.dual <= best * (1.0 + 1e-6)
     assert proof.dictionary == "all stumps, monotone"
-    for learner, row in zip(model.learners_, model.coef_, strict=True):
+    for learner, row in zip(model.learners_, model.weights_, strict=True):
         for feature in learner.features:
             assert not row[allowed()[feature, int(learner.polarity < 0)] == 0.0].any()
 
@@ -110,7 +110,7 @@ def test_two_classes_accept_an_array_as_in_scikit_learn():
     one = DirectBoostClassifier(nu=0.01, monotonic_cst=asked).fit(X, data.target)
     names = dict.fromkeys(data.feature_names[::3], -1)
     two = DirectBoostClassifier(nu=0.01, monotonic_cst=names).fit(X, data.target)
-    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
     rows = np.tile(data.data[5], (100, 1))
     rows[:, 27] = np.linspace(0.0, 0.3, 100)
     chances = one.predict_proba(pd.DataFrame(rows, columns=data.feature_names))[:, 1]
@@ -126,7 +126,7 @@ def test_paths_folds_and_the_hinge_satisfy_constraints():
     for model in (cv, path[-1], hinge.fit(X, y)):
         assert model.certificate_.dictionary.endswith("monotone")
         assert model.certificate_.converged
-        for learner, row in zip(model.learners_, model.coef_, strict=True):
+        for learner, row in zip(model.learners_, model.weights_, strict=True):
             if learner.features == (3,):
                 assert row[1] == 0.0 if learner.polarity < 0 else not row[[0, 2]].any()
 
@@ -135,7 +135,7 @@ def satisfies(model, signs):
     """Return whether all weights of a model satisfy the signs (d, k)."""
     return all(
         not (signs[h.feature] * h.polarity * row < 0.0).any()
-        for h, row in zip(model.learners_, model.coef_, strict=True)
+        for h, row in zip(model.learners_, model.weights_, strict=True)
         if h.features
     )
 
@@ -174,7 +174,7 @@ def test_a_fold_without_the_class_of_a_constraint():
 def test_direction_zero_is_no_constraint():
     X, y = load_breast_cancer(return_X_y=True)
     fits = [DirectBoostClassifier(nu=0.1, monotonic_cst=c).fit(X, y) for c in (None, {0: 0})]
-    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    np.testing.assert_array_equal(fits[0].weights_, fits[1].weights_)
 
 
 @pytest.mark.parametrize("kind", [ORDERED, WITH_MISSING])

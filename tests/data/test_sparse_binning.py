@@ -175,7 +175,7 @@ def test_prediction_converts_only_used_columns():
     held = rare_words(2000, 50_000, 20_000).tocsr()
     model = Ensemble([Stump(7, 0.5, 1, True), Stump(40_000, 0.5, -1, True)], np.eye(2))
     assert peak_of(model.scores, held.tocsc()) <= 2000 * 100
-    expected = Ensemble(model.learners, model.coef).scores(held.toarray())
+    expected = Ensemble(model.learners, model.weights).scores(held.toarray())
     np.testing.assert_array_equal(model.scores(held.tocsc()), expected)
 
 

@@ -26,7 +26,7 @@ def refused(error=ValueError, **settings):
     model = DirectBoostClassifier(**settings)  # the constructor never refuses
     with pytest.raises(error) as caught:
         model.fit(X, Y)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "weights_")
     return str(caught.value)
 
 
@@ -236,7 +236,7 @@ def test_class_weights_that_cannot_serve(class_weight):
 def test_weights_that_overflow_are_refused_or_normalised():
     """The largest floats as weights neither overflow nor end in NaN."""
     model = DirectBoostClassifier().fit(X, Y, np.full(24, 1e308))
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.weights_).all()
     assert model.certificate_.converged
 
 

@@ -127,23 +127,23 @@ def test_attributes(kind, blobs_missing):
     """What is told of a model follows from its learners and weights."""
     data = blobs_missing
     model = fitted(kind, data.k)
-    stumps = [(h, w) for h, w in zip(model.learners_, model.coef_, strict=True)
+    stumps = [(h, w) for h, w in zip(model.learners_, model.weights_, strict=True)
               if isinstance(h, Stump)]  # fmt: skip
-    assert model.coef_.shape == (model.n_learners_, data.k) == (len(model.learners_), data.k)
-    assert (model.coef_ >= 0.0).all()
-    assert (model.coef_ > 0.0).any(axis=1).all()
+    assert model.weights_.shape == (model.n_learners_, data.k) == (len(model.learners_), data.k)
+    assert (model.weights_ >= 0.0).all()
+    assert (model.weights_ > 0.0).any(axis=1).all()
     used = sorted({h.feature for h, _ in stumps})
     assert list(model.features_used_) == used
     assert model.n_features_used_ == len(used)
     assert model.n_features_in_ == 3
     assert model.cost_ == len(used)
-    np.testing.assert_array_equal(model.class_sharing_, (model.coef_ > 0).sum(axis=1))
+    np.testing.assert_array_equal(model.class_sharing_, (model.weights_ > 0).sum(axis=1))
     shares = np.zeros(3)
     for h, w in stumps:
         shares[h.feature] += w.sum()
     np.testing.assert_allclose(model.feature_importances_, shares / shares.sum(), rtol=1e-12)
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    constants = [h.polarity * w for h, w in zip(model.learners_, model.coef_, strict=True)
+    constants = [h.polarity * w for h, w in zip(model.learners_, model.weights_, strict=True)
                  if isinstance(h, Constant)]  # fmt: skip
     np.testing.assert_allclose(model.intercept_, np.sum(constants, axis=0) + np.zeros(data.k))
     assert model.nu_ == pytest.approx(0.02 * model.nu_max_, rel=1e-14)
@@ -192,7 +192,7 @@ def test_summary_names_features_classes_and_proof():
     text = model.summary()
     for part in ("logistic", "pairwise", "l1,2", "all stumps", "reducible part", "optimal"):
         assert part in text
-    strongest = model.learners_[int(model.coef_.sum(axis=1).argmax())]
+    strongest = model.learners_[int(model.weights_.sum(axis=1).argmax())]
     assert strongest.describe(NAMES[strongest.feature]) in text
     assert any(label in text for label in ("pear", "apple", "fig"))
     assert f"{model.n_learners_} stumps" in text
@@ -288,7 +288,7 @@ def test_names_of_a_frame_are_kept():
     model = DirectBoostClassifier(feature_costs={"depth": 50.0}).fit(X, data.y)
     np.testing.assert_array_equal(model.feature_names_in_, NAMES)
     listed = DirectBoostClassifier(feature_costs=[1.0, 1.0, 50.0]).fit(data.X, data.y)
-    np.testing.assert_array_equal(model.coef_, listed.coef_)
+    np.testing.assert_array_equal(model.weights_, listed.weights_)
     assert not hasattr(listed, "feature_names_in_")
     np.testing.assert_array_equal(model.predict_proba(X), listed.predict_proba(data.X))
 
@@ -324,7 +324,7 @@ def test_pickle_and_clone():
         np.testing.assert_array_equal(a, b)
     fresh = clone(model)
     assert fresh.get_params() == model.get_params()
-    assert not hasattr(fresh, "coef_")
+    assert not hasattr(fresh, "weights_")
 
 
 def test_parameters_are_never_rewritten():
@@ -360,7 +360,7 @@ def test_inputs_are_never_rewritten():
 
 def same(a, b, X):
     """Assert that two models are equal to the bit."""
-    np.testing.assert_array_equal(a.coef_, b.coef_)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
     assert a.learners_ == b.learners_
     assert a.certificate_ == b.certificate_
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
@@ -426,7 +426,7 @@ def test_large_data_in_single_precision_is_certified_in_double(monkeypatch):
     assert single.certificate_.converged
     assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=2e-3)
     assert single.certificate_.dual <= double.certificate_.primal
-    assert not np.array_equal(single.coef_, double.coef_)
+    assert not np.array_equal(single.weights_, double.weights_)
 
 
 def test_missing_only_at_prediction_goes_to_the_heavier_side():
@@ -450,7 +450,7 @@ def test_missing_in_training_has_its_own_side(blobs_missing):
     gaps = data.X.copy()
     gaps[:, 1] = np.nan
     H = np.array([h.predict(gaps) for h in model.learners_]).T
-    F = H @ model.coef_
+    F = H @ model.weights_
     expected = F[:, 1] - F[:, 0] if data.k == 2 else F
     np.testing.assert_allclose(model.decision_function(gaps), expected, rtol=0, atol=1e-12)
 
@@ -590,7 +590,7 @@ def test_refit_forgets_the_last_fit():
     model.fit(other.X, other.y)
     assert not hasattr(model, "feature_names_in_")
     assert model.decision_function(other.X).shape == (40,)
-    assert model.coef_.shape[1] == 2
+    assert model.weights_.shape[1] == 2
 
 
 def test_tags_and_public_names():

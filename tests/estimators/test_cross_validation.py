@@ -44,7 +44,7 @@ def test_the_choice_is_the_smallest_model_within_one_standard_error(chosen, wine
     assert chosen.best_index_ == best
     assert chosen.chosen_index_ == int(np.argmax(mean >= mean[best] - error[best]))
     model = chosen.path_[chosen.chosen_index_]
-    np.testing.assert_array_equal(chosen.coef_, model.coef_)
+    np.testing.assert_array_equal(chosen.weights_, model.weights_)
     assert chosen.certificate_.converged
     np.testing.assert_array_equal(chosen.predict(wine[0]), model.predict(wine[0]))
 
@@ -100,7 +100,7 @@ def test_a_budget_between_two_points_is_used_up(wine):
 def test_threads_change_nothing(chosen, wine):
     other = DirectBoostClassifierCV(**QUICK, cv=3, n_jobs=2).fit(*wine)
     np.testing.assert_array_equal(other.scores_, chosen.scores_)
-    np.testing.assert_array_equal(other.coef_, chosen.coef_)
+    np.testing.assert_array_equal(other.weights_, chosen.weights_)
 
 
 def test_weights_count_in_fits_and_scores(wine):
@@ -115,7 +115,7 @@ def test_weights_count_in_fits_and_scores(wine):
     whole = DirectBoostClassifierCV(**QUICK, cv=folds).fit(X, y, weight)
     part = DirectBoostClassifierCV(**QUICK, cv=fewer).fit(X[kept], y[kept])
     np.testing.assert_allclose(whole.scores_, part.scores_)
-    np.testing.assert_allclose(whole.coef_, part.coef_)
+    np.testing.assert_allclose(whole.weights_, part.weights_)
 
 
 def test_groups_reach_the_splitter(wine):

@@ -107,7 +107,7 @@ def test_one_label_is_two_classes(names):
     model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, y[:, None])
     plain = DirectBoostClassifier(nu=0.05, margin="one-vs-all").fit(X, y)
     np.testing.assert_array_equal(model.classes_, names)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.weights_, plain.weights_)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X)[:, None])
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
@@ -148,7 +148,7 @@ def test_classes_are_those_of_the_classifier(k):
     y = np.array(["fig", "lime", "pear"])[Y.sum(axis=1) % k]
     several = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, y)
     plain = DirectBoostClassifier(nu=0.05, margin="one-vs-all").fit(X, y)
-    np.testing.assert_array_equal(several.coef_, plain.coef_)
+    np.testing.assert_array_equal(several.weights_, plain.weights_)
     np.testing.assert_array_equal(several.predict(X), plain.predict(X))
     np.testing.assert_array_equal(several.predict_proba(X), plain.predict_proba(X))
     np.testing.assert_array_equal(several.decision_function(X), plain.decision_function(X))
@@ -159,7 +159,7 @@ def test_other_values_than_zero_and_one():
     words = np.where(Y, "yes", "no")
     plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
     named = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, words)
-    np.testing.assert_array_equal(named.coef_, plain.coef_)
+    np.testing.assert_array_equal(named.weights_, plain.weights_)
     np.testing.assert_array_equal(named.predict(X) == "yes", plain.predict(X) == 1)
 
 
@@ -168,7 +168,7 @@ def test_indicators_of_any_kind():
     plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
     for other in (Y.astype(bool), Y.astype(float), sp.csr_matrix(Y), Y.tolist()):
         again = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, other)
-        np.testing.assert_array_equal(plain.coef_, again.coef_)
+        np.testing.assert_array_equal(plain.weights_, again.weights_)
 
 
 def test_a_coarse_start_and_a_budget():
@@ -249,7 +249,7 @@ def test_names_of_labels_are_those_of_a_frame(library):
     plain = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, Y)
     model = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, frame)
     assert model.label_names_.tolist() == ["sun", "rain", "wind"]
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.weights_, plain.weights_)
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     text, numbered = model.summary(), plain.summary()

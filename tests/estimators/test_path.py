@@ -86,7 +86,7 @@ def test_a_path_on_the_absolute_scale(wine):
     relative = directboost_path(X, y, nus=[0.3, 0.03])
     absolute = directboost_path(X, y, nus=[m.nu_ for m in relative], nu_scale="absolute")
     for a, b in zip(relative, absolute, strict=True):
-        np.testing.assert_allclose(a.coef_, b.coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(a.weights_, b.weights_, rtol=1e-9, atol=1e-12)
 
 
 def test_a_time_limit_holds_for_the_whole_path(wine):
@@ -166,7 +166,7 @@ def test_validation_weights_equal_repetition(wine):
         X, y, X_val=np.repeat(X_val, weight, axis=0), y_val=np.repeat(y_val, weight)
     )
     np.testing.assert_allclose(weighted.validation_path_, repeated.validation_path_, rtol=1e-9)
-    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+    np.testing.assert_array_equal(weighted.weights_, repeated.weights_)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_validation_rows_that_do_not_fit_are_refused(settings, given, message, w
 def test_patience_without_validation_rows_changes_nothing(wine):
     X, _, y, _ = wine
     plain, patient = DirectBoostClassifier(), DirectBoostClassifier(n_iter_no_change=3)
-    np.testing.assert_array_equal(plain.fit(X, y).coef_, patient.fit(X, y).coef_)
+    np.testing.assert_array_equal(plain.fit(X, y).weights_, patient.fit(X, y).weights_)
     assert not hasattr(patient, "validation_path_")
 
 
@@ -260,9 +260,9 @@ def test_the_papers_algorithms_start_anew_at_every_point(wine):
     settings = {"columns_per_round": 1, "max_learners": 6, "pricing": "paper", "penalty": "l1"}
     path = directboost_path(X, y, nus=[0.1, 0.01], **settings)
     alone = DirectBoostClassifier(nu=0.01, **settings).fit(X, y)
-    np.testing.assert_allclose(path[1].coef_, alone.coef_)
+    np.testing.assert_allclose(path[1].weights_, alone.weights_)
     warm = DirectBoostClassifier(nu=0.1, warm_start=True, **settings).fit(X, y)
-    np.testing.assert_allclose(warm.set_params(nu=0.01).fit(X, y).coef_, alone.coef_)
+    np.testing.assert_allclose(warm.set_params(nu=0.01).fit(X, y).weights_, alone.weights_)
 
 
 def test_a_warm_start_on_fewer_features(wine):

@@ -176,7 +176,7 @@ def test_nu_scales_describe_the_same_model():
     absolute = fit(nu=relative.nu_, nu_scale="absolute", **settings)
     paper = fit(nu=relative.nu_ * DATA.s.sum(), nu_scale="paper", **settings)
     assert relative.nu_ == pytest.approx(0.02 * relative.nu_max_, rel=1e-14)
-    np.testing.assert_array_equal(relative.coef_, absolute.coef_)
+    np.testing.assert_array_equal(relative.weights_, absolute.weights_)
     assert paper.certificate_.primal == pytest.approx(relative.certificate_.primal, rel=1e-9)
 
 

@@ -17,10 +17,10 @@ pytestmark = needs_gcc
 class Fitted:
     """The minimal interface that `to_c` needs: weak classifiers with weights."""
 
-    def __init__(self, learners, coef, d):
-        self.ensemble_, self.n_features_in_ = Ensemble(learners, coef), d
+    def __init__(self, learners, weights, d):
+        self.ensemble_, self.n_features_in_ = Ensemble(learners, weights), d
         self.features_used_ = self.ensemble_.features
-        self.classes_, self._factor = np.arange(coef.shape[1]), 1.0
+        self.classes_, self._factor = np.arange(weights.shape[1]), 1.0
         self.categories_ = [None] * d
 
     def to_c(self, path, dtype, name):
@@ -53,8 +53,8 @@ def models(draw):
     some = draw(st.lists(st.one_of(*kinds, st.builds(Constant, sign)), min_size=1, max_size=12))
     k = draw(st.integers(2, 10))
     weight = st.floats(0.0, 3.0).map(lambda w: 0.0 if w < 1.0 else w)
-    coef = draw(st.lists(weight, min_size=k * len(some), max_size=k * len(some)))
-    return Fitted(some, np.array(coef).reshape(-1, k), 3)
+    weights = draw(st.lists(weight, min_size=k * len(some), max_size=k * len(some)))
+    return Fitted(some, np.array(weights).reshape(-1, k), 3)
 
 
 #: Shrinking would compile hundreds of programs.
@@ -96,8 +96,8 @@ def test_products_share_their_tests(tmp_path):
     low, near = Stump(0, 1.0, 1, False), Stump(0, 1.0 + 1e-12, -1, False)
     other, level = Stump(1, 0.0, 1, False), CategoryStump(2, 1.0, 1)
     learners = [Product(low, other), Product(near, other), Product(low, level), Product(low, near)]
-    coef = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    code = Compiled(Fitted(learners, coef, 3), "float32", tmp_path)
+    weights = np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    code = Compiled(Fitted(learners, weights, 3), "float32", tmp_path)
     assert "model_tests[3]" in code.text
     assert "model_weights[4]" in code.text
     assert fact(code.text, "thresholds") == "1 merged by rounding to float32"
@@ -108,8 +108,8 @@ def test_products_share_their_tests(tmp_path):
 def test_quantized_scores_use_their_range_and_do_not_overflow(tmp_path):
     """A thousand equal votes and a tiny one: the sums fit into 32 bits."""
     learners = [Stump(f, 0.0, 1, False) for f in range(1001)]
-    coef = np.array([[1.0, 0.5]] * 1000 + [[0.0, 1e-3]])
-    model = Fitted(learners, coef, 1001)
+    weights = np.array([[1.0, 0.5]] * 1000 + [[0.0, 1e-3]])
+    model = Fitted(learners, weights, 1001)
     code = Compiled(model, "int16", tmp_path)
     X = np.array([np.ones(1001), -np.ones(1001)])
     np.testing.assert_allclose(code.scores(X), python_scores(model, X), atol=code.bound)

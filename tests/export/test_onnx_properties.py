@@ -72,8 +72,8 @@ BASES = {k: DirectBoostClassifier(nu=0.5).fit(*((b := make_blobs(k)).X, b.y)) fo
 def model_of(members, k, seed):
     """Return a fitted estimator whose weak classifiers and weights are replaced."""
     model, rng = copy(BASES[k]), np.random.default_rng(seed)
-    model.learners_, model.coef_ = members, rng.choice(WEIGHTS, (len(members), k))
-    model.ensemble_ = Ensemble(members, model.coef_)
+    model.learners_, model.weights_ = members, rng.choice(WEIGHTS, (len(members), k))
+    model.ensemble_ = Ensemble(members, model.weights_)
     return model
 
 
@@ -99,9 +99,9 @@ def test_leaves_predict_as_in_python(members, seed):
 def test_scores_are_the_weighted_votes(members, seed):
     """Compared with the sum over the weak classifiers, without tables."""
     model, X = model_of(members, 3, seed), ROWS
-    pairs = zip(members, model.coef_, strict=True)
+    pairs = zip(members, model.weights_, strict=True)
     expected = sum(np.outer(h.predict(X), w) for h, w in pairs)
-    total = np.abs(model.coef_).sum()
+    total = np.abs(model.weights_).sum()
     np.testing.assert_allclose(run(model, X)[2], expected, rtol=0.0, atol=1e-14 * (1.0 + total))
 
 
@@ -110,7 +110,7 @@ def test_ties_go_to_the_first_class():
     weights = np.array([[0.0, 0.3, 0.3], [0.1, 0.2, 0.2]])
     model = copy(BASES[3])
     model.learners_ = [Stump(0, 0.5, 1, False), Stump(1, 0.1, 1, False)]
-    model.coef_, model.ensemble_ = weights, Ensemble(model.learners_, weights)
+    model.weights_, model.ensemble_ = weights, Ensemble(model.learners_, weights)
     label, _, scores = run(model, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
     assert (scores[:, 1] == scores[:, 2]).all()
     assert label.tolist() == [1, 0]

@@ -26,8 +26,8 @@ def sound(model, X):
     assert proof.gap >= 0.0
     assert proof.dual <= proof.primal
     assert np.isfinite([proof.primal, proof.dual, proof.gap, proof.relative_gap]).all()
-    assert np.isfinite(model.coef_).all()
-    assert (model.coef_ >= 0.0).all()
+    assert np.isfinite(model.weights_).all()
+    assert (model.weights_ >= 0.0).all()
     P = model.predict_proba(X)
     assert np.isfinite(P).all()
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
@@ -137,7 +137,7 @@ def test_classes_of_rows_with_zero_weight():
     X, y = np.arange(6.0)[:, None], np.array([0, 1, 2, 3, 4, 5])
     model = fit(X, y, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), nu=0.05)
     np.testing.assert_array_equal(model.classes_, [0, 1, 2])
-    assert model.coef_.shape[1] == 3
+    assert model.weights_.shape[1] == 3
 
 
 @pytest.mark.parametrize("parts", LOSSES)
@@ -176,7 +176,7 @@ def test_single_and_double_precision_give_the_same_model():
     data = make_blobs(3, missing=0.1)
     single = data.X.astype(np.float32)
     a, b = fit(single, data.y), fit(single.astype(np.float64), data.y)
-    np.testing.assert_array_equal(a.coef_, b.coef_)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
     assert a.learners_ == b.learners_
     np.testing.assert_array_equal(a.predict_proba(single), b.predict_proba(single.astype(float)))
 
@@ -296,7 +296,7 @@ def test_memory_layout_of_x(order):
     }[order]
     X.flags.writeable = order != "readonly"
     model = fit(X, data.y)
-    np.testing.assert_array_equal(model.coef_, fit(data.X, data.y).coef_)
+    np.testing.assert_array_equal(model.weights_, fit(data.X, data.y).weights_)
     np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(data.X.copy()))
 
 

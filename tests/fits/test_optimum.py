@@ -30,9 +30,9 @@ def objective(model, data, weight, costs=None):
     H = np.array([learner.predict(data.X) for learner in model.learners_]).T
     kappa = [1.0 if isinstance(h, Constant) else costs[h.feature] for h in model.learners_]
     own = data.y if model.margin == "pairwise" else None
-    rho = formulas.margins(H @ model.coef_, model.margin, data.y)
+    rho = formulas.margins(H @ model.weights_, model.margin, data.y)
     loss = formulas.loss_value(model.loss, rho, formulas.row_weights(weight, data.k), own)
-    penalty = formulas.penalty_value(model.coef_, EXPONENTS[model.penalty], kappa)
+    penalty = formulas.penalty_value(model.weights_, EXPONENTS[model.penalty], kappa)
     return float(loss) + model.nu_ * penalty
 
 
@@ -48,7 +48,7 @@ def check(model, data, weight, costs=None):
     assert proof.gap >= 0.0
     assert proof.dual <= best + 1e-9 * abs(best)
     assert proof.relative_gap <= 1e-6
-    assert model.coef_.min() >= 0.0
+    assert model.weights_.min() >= 0.0
     assert objective(model, data, weight, costs) == pytest.approx(proof.primal, rel=1e-12)
 
 

@@ -99,7 +99,7 @@ def test_effects_are_those_of_the_functional_anova(options, seed):
     assert model.interactions_.shape[0] > 0
     check_anova(model, X, weight)
     total = model.intercept_ + model.explain(X).sum(axis=1)
-    F = np.array([h.predict(model._checked(X)) for h in model.learners_]).T @ model.coef_
+    F = np.array([h.predict(model._checked(X)) for h in model.learners_]).T @ model.weights_
     np.testing.assert_allclose(total, F, rtol=0, atol=1e-12)
     d = X.shape[1]
     mean = np.average(model.explain(X)[:, :d], axis=0, weights=weight)

@@ -47,13 +47,13 @@ def check(model, data, costs=None, factor=1.0):
     assert proof.relative_gap <= 1e-6
     own = data.y if model.margin == "pairwise" else None
     responses = np.array([h.predict(data.X) for h in model.learners_]).T
-    rho = formulas.margins(responses @ model.coef_, model.margin, data.y)
+    rho = formulas.margins(responses @ model.weights_, model.margin, data.y)
     weights = formulas.row_weights(data.s, data.k)
     kinds = {Constant: lambda h: 1.0, Stump: lambda h: costs[h.feature]}
     kinds[Product] = lambda h: factor * costs[list(h.features)].mean()
     price = [kinds[type(h)](h) for h in model.learners_]
     value = float(formulas.loss_value(model.loss, rho, weights, own))
-    value += model.nu_ * formulas.penalty_value(model.coef_, p, price)
+    value += model.nu_ * formulas.penalty_value(model.weights_, p, price)
     assert value == pytest.approx(proof.primal, rel=1e-12)
 
 
@@ -85,7 +85,9 @@ def test_pairs_lower_the_objective_of_stumps():
     pairs = DirectBoostClassifier(nu=0.03, learner="pair").fit(X, y)
     assert pairs.score(X_new, y_new) > 0.95
     assert stumps.score(X_new, y_new) < 0.6
-    strongest = max(zip(pairs.coef_.sum(axis=1), pairs.learners_, strict=True), key=lambda t: t[0])
+    strongest = max(
+        zip(pairs.weights_.sum(axis=1), pairs.learners_, strict=True), key=lambda t: t[0]
+    )
     assert strongest[1].features == (1, 3)
 
 
@@ -95,7 +97,7 @@ def test_scores_equal_the_sum_of_the_learners(blobs_missing):
     model = DirectBoostClassifier(learner="pair", nu=0.01).fit(data.X, data.y, data.s)
     rng = np.random.default_rng(1)
     X = np.where(rng.random((200, 3)) < 0.1, np.nan, 2.0 * rng.normal(size=(200, 3)))
-    F = np.array([h.predict(X) for h in model.learners_]).T @ model.coef_
+    F = np.array([h.predict(X) for h in model.learners_]).T @ model.weights_
     assert any(isinstance(h, Product) for h in model.learners_)
     found = model.decision_function(X)
     expected = F if model.classes_.size > 2 else F[:, 1] - F[:, 0]
@@ -113,7 +115,7 @@ def test_categories_and_weights():
     one = DirectBoostClassifier(**options).fit(X, y, weight)
     two = DirectBoostClassifier(**options).fit(np.repeat(X, weight, 0), np.repeat(y, weight))
     assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-6)
-    F = np.array([h.predict(X) for h in one.learners_]).T @ one.coef_
+    F = np.array([h.predict(X) for h in one.learners_]).T @ one.weights_
     np.testing.assert_allclose(one.decision_function(X), F[:, 1] - F[:, 0], atol=1e-12)
 
 
@@ -149,7 +151,7 @@ def test_threads_do_not_change_the_model():
     one, two = (
         DirectBoostClassifier(learner="pair", nu=0.02, n_jobs=n).fit(data.X, data.y) for n in (1, 2)
     )
-    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
     assert one.learners_ == two.learners_
 
 
@@ -341,7 +343,7 @@ def test_frames_with_categories_name_their_pairs():
     name = "binned stumps and all pairs of 2 features on 32 bins, levels one against the rest"
     assert clf.certificate_.dictionary == name
     codes = clf._encoder.encode(frame)
-    F = np.array([h.predict(codes) for h in clf.learners_]).T @ clf.coef_
+    F = np.array([h.predict(codes) for h in clf.learners_]).T @ clf.weights_
     np.testing.assert_allclose(clf.decision_function(frame), F[:, 1] - F[:, 0], atol=1e-12)
     strongest = DirectBoostClassifier(learner="pair", interactions=2, nu=0.02).fit(frame, y)
     assert strongest.certificate_.dictionary == name

@@ -181,7 +181,7 @@ def test_increasing_maps_do_not_change_the_training_scores(loss, margin, seed):
     moved[:, 1] = moved[:, 1] ** 3 - 7.0
     parts = {"loss": loss, "margin": margin, "tol": 1e-4}
     a, b = fit(data.X, data.y, data.s, **parts), fit(moved, data.y, data.s, **parts)
-    np.testing.assert_array_equal(a.coef_, b.coef_)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
     np.testing.assert_array_equal(a.decision_function(data.X), b.decision_function(moved))
 
 
@@ -217,7 +217,7 @@ def test_the_model_is_empty_at_and_above_nu_max(loss, margin, penalty, seed, fac
     nu = factor * largest * (1.0 + 1e-12)
     model = fit(data.X, data.y, data.s, nu=nu, nu_scale="absolute", **parts)
     assert model.n_learners_ == 0
-    assert model.coef_.shape == (0, k)
+    assert model.weights_.shape == (0, k)
     assert model.certificate_.relative_gap <= 1e-10
 
 
@@ -233,7 +233,7 @@ def test_the_model_is_not_empty_below_nu_max(loss, margin, penalty):
 def signed_pairs(model):
     """Return the net weight of every pair of stumps h, -h, as rows (pairs, k)."""
     net = {}
-    for h, w in zip(model.learners_, model.coef_, strict=True):
+    for h, w in zip(model.learners_, model.weights_, strict=True):
         key = "constant" if isinstance(h, Constant) else (h.feature, h.threshold, h.missing_right)
         net[key] = net.get(key, 0.0) + h.polarity * w
     return net
@@ -247,7 +247,7 @@ def test_the_penalty_of_a_signed_pair(penalty, seed, k):
     data = blobs(seed, k)
     model = fit(data.X, data.y, data.s, penalty=penalty)
     p = {"l1": 1.0, "l1,2": 2.0, "l1,inf": np.inf}[penalty]
-    paid = np.linalg.norm(model.coef_, ord=p, axis=1).sum()
+    paid = np.linalg.norm(model.weights_, ord=p, axis=1).sum()
     net = np.array(list(signed_pairs(model).values()))
     least = np.abs(net - np.median(net, axis=1, keepdims=True)).sum()
     spread = (net.max(axis=1) - net.min(axis=1)).sum()
@@ -263,7 +263,7 @@ def test_the_model_is_additive(loss, margin, seed, k):
     data = blobs(seed, k)
     model = fit(data.X, data.y, margin=margin, loss=loss, penalty=penalty_of(loss), tol=1e-3)
     H = np.array([h.predict(data.X) for h in model.learners_]).T
-    scores = H @ model.coef_
+    scores = H @ model.weights_
     parts = model.explain(data.X)
     np.testing.assert_allclose(model.intercept_ + parts.sum(axis=1), scores, rtol=0, atol=1e-12)
     for row, other in itertools.combinations(range(6), 2):
@@ -286,7 +286,7 @@ def test_the_one_vs_all_penalty_is_half_the_total_variation(loss, seed):
         probe[:, feature] = grid
         curve = model.explain(probe)[:, feature]
         variation += 0.5 * np.abs(np.diff(curve, axis=0)).sum()
-    assert model.coef_.sum() == pytest.approx(variation, rel=1e-6, abs=1e-9)
+    assert model.weights_.sum() == pytest.approx(variation, rel=1e-6, abs=1e-9)
 
 
 @few

@@ -60,7 +60,7 @@ GAPS = words(missing=True)[0]
 def same(dense, sparsely):
     """Assert that two fitted models agree to the bit."""
     assert sparsely.learners_ == dense.learners_
-    np.testing.assert_array_equal(sparsely.coef_, dense.coef_)
+    np.testing.assert_array_equal(sparsely.weights_, dense.weights_)
     assert sparsely.certificate_ == dense.certificate_
     np.testing.assert_array_equal(sparsely.missing_, dense.missing_)
     np.testing.assert_array_equal(sparsely.mean_contributions_, dense.mean_contributions_)
@@ -252,7 +252,7 @@ def test_cross_validation_within_a_budget():
     sparsely = DirectBoostClassifierCV(**model.get_params()).fit(sparse.csr_array(X), Y)
     assert sparsely.n_features_used_ <= 3
     assert sparsely.certificate_.dictionary == dense.certificate_.dictionary
-    np.testing.assert_array_equal(dense.coef_, sparsely.coef_)
+    np.testing.assert_array_equal(dense.weights_, sparsely.weights_)
 
 
 def test_path():

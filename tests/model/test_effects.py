@@ -61,7 +61,7 @@ def test_every_part_is_the_sum_over_its_stumps(members, seed):
     """A product gives its centred part to the pair, and the means of the others to each factor."""
     model, X = draw_model(members, 2, seed)
     expected = {}
-    for product, row in zip(members, model.coef, strict=True):
+    for product, row in zip(members, model.weights, strict=True):
         (a, b), (mu_a, mu_b) = product.features, product.means
         h_a, h_b = product.first.predict(X), product.second.predict(X)
         for part, value in (
@@ -74,7 +74,7 @@ def test_every_part_is_the_sum_over_its_stumps(members, seed):
     for feature in model.features.tolist():
         np.testing.assert_allclose(parts[:, feature], expected[feature,], rtol=0, atol=1e-12)
     intercept = sum(
-        -h.means[0] * h.means[1] * row for h, row in zip(members, model.coef, strict=True)
+        -h.means[0] * h.means[1] * row for h, row in zip(members, model.weights, strict=True)
     )
     np.testing.assert_allclose(model.effects.intercept, intercept, rtol=0, atol=1e-12)
 

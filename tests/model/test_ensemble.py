@@ -82,8 +82,8 @@ def test_the_empty_model():
     np.testing.assert_array_equal(model.contributions(np.ones((4, 2))), np.zeros((4, 2, 3)))
 
 
-def test_coef_needs_one_row_per_learner():
-    with pytest.raises(ValueError, match="coef has 0 rows, but there are 1 learners"):
+def test_weights_need_one_row_per_learner():
+    with pytest.raises(ValueError, match="weights has 0 rows, but there are 1 learners"):
         Ensemble([Constant(1)], np.empty((0, 3)))
 
 
@@ -126,8 +126,8 @@ def test_the_parts_of_an_ensemble_add_up_to_its_scores(rng):
     classes = FittedClasses(FirstColumn(), (0,), 2)
     members = [Constant(-1), Stump(1, 0.25, -1, True), Leaf(tree, 1, -1), CategoryStump(2, 1.0, 1)]
     members += [Negated(PoolColumn(1)), Leaf(tree, 0, 1), ClassAnswer(classes, 1)]
-    coef = rng.uniform(0.1, 2.0, (len(members), 3))
-    model = Ensemble(members, coef)
+    weights = rng.uniform(0.1, 2.0, (len(members), 3))
+    model = Ensemble(members, weights)
     X = np.column_stack([rng.integers(0, 2, 50), rng.random(50), rng.integers(0, 3, 50)])
     F = np.zeros((50, 3)) + model.intercept
     for feature, cuts, table in zip(
@@ -140,6 +140,6 @@ def test_the_parts_of_an_ensemble_add_up_to_its_scores(rng):
         F += np.outer(learner.predict(X), row)
     np.testing.assert_allclose(F, model.scores(X), rtol=1e-12, atol=1e-12)
     assert model.stumps == [members[1], members[3]]
-    np.testing.assert_array_equal(model.stump_coef, [-coef[1], coef[3]])
+    np.testing.assert_array_equal(model.stump_weights, [-weights[1], weights[3]])
     assert [part for part, _ in model.forest] == [tree]
     assert [learner for learner, _ in model.others] == [members[4], members[6]]

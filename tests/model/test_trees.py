@@ -133,9 +133,9 @@ def test_unnecessary_splits_are_removed(rng):
         assert all(h.tree is smaller for h in after)
         if count == 1:
             assert smaller.n_leaves < 12
-        coef = rng.uniform(0.0, 1.0, (len(after), K))
-        expected = sum(np.outer(h.predict(X), w) for h, w in zip(after, coef, strict=True))
-        np.testing.assert_allclose(Ensemble(after, coef).scores(X), expected, atol=1e-12)
+        weights = rng.uniform(0.0, 1.0, (len(after), K))
+        expected = sum(np.outer(h.predict(X), w) for h, w in zip(after, weights, strict=True))
+        np.testing.assert_allclose(Ensemble(after, weights).scores(X), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
@@ -202,8 +202,11 @@ def test_the_same_seed_gives_the_same_trees():
         DirectBoostClassifier(nu=0.05, learner=oracle, random_state=seed).fit(X, y)
         for seed in (0, 0, 1)
     ]
-    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
-    assert fits[0].coef_.shape != fits[2].coef_.shape or (fits[0].coef_ != fits[2].coef_).any()
+    np.testing.assert_array_equal(fits[0].weights_, fits[1].weights_)
+    assert (
+        fits[0].weights_.shape != fits[2].weights_.shape
+        or (fits[0].weights_ != fits[2].weights_).any()
+    )
     again = pickle.loads(pickle.dumps(fits[0]))
     np.testing.assert_array_equal(again.decision_function(X), fits[0].decision_function(X))
 
@@ -211,7 +214,7 @@ def test_the_same_seed_gives_the_same_trees():
 def test_trees_do_not_depend_on_threads():
     X, y = load_digits(return_X_y=True)
     fits = [DirectBoostClassifier(nu=0.1, learner="tree", n_jobs=n).fit(X, y) for n in (1, 2)]
-    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    np.testing.assert_array_equal(fits[0].weights_, fits[1].weights_)
 
 
 def test_sample_weights_act_as_repetitions():

@@ -69,11 +69,11 @@ def test_the_certificate_matches_the_model(loss, margin, penalty):
     H = np.column_stack([h.predict(data.X) for h in model.learners_])
     assert set(np.unique(H)) == {-1.0, 1.0}
     own = data.y if margin == "pairwise" else None
-    rho = formulas.margins(H @ model.coef_, margin, data.y)
+    rho = formulas.margins(H @ model.weights_, margin, data.y)
     loss_value = formulas.loss_value(loss, rho, formulas.row_weights(data.s, 4), own)
     kappa = [max(len(h.features), 1) for h in model.learners_]
     value = float(loss_value) + model.nu_ * formulas.penalty_value(
-        model.coef_, EXPONENTS[penalty], kappa
+        model.weights_, EXPONENTS[penalty], kappa
     )
     assert value == pytest.approx(proof.primal, rel=1e-10)
 
@@ -238,7 +238,7 @@ class TestFeatures:
     def test_importances_are_split_evenly(self):
         model = fit()
         expected = np.zeros(13)
-        for h, weight in zip(model.learners_, model.coef_.sum(axis=1), strict=True):
+        for h, weight in zip(model.learners_, model.weights_.sum(axis=1), strict=True):
             for f in h.features:
                 expected[f] += weight / len(h.features)
         np.testing.assert_allclose(model.feature_importances_, expected / expected.sum())
@@ -249,11 +249,11 @@ class TestModel:
 
     def test_scores_are_the_sum_of_the_responses(self):
         model = fit(nu=0.01)
-        F = np.column_stack([h.predict(X) for h in model.learners_]) @ model.coef_
+        F = np.column_stack([h.predict(X) for h in model.learners_]) @ model.weights_
         np.testing.assert_allclose(model.decision_function(X), F, atol=1e-12)
         constant = [isinstance(h, Constant) for h in model.learners_]
         signs = np.array([h.predict(X[:1])[0] for h in model.learners_])[constant]
-        np.testing.assert_allclose(model.intercept_, signs @ model.coef_[constant], atol=1e-15)
+        np.testing.assert_allclose(model.intercept_, signs @ model.weights_[constant], atol=1e-15)
 
     def test_pickle_and_clone(self):
         model = fit()

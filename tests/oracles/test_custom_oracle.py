@@ -107,7 +107,7 @@ def test_the_optimum_over_the_dictionary(make, loss, penalty, p):
 @pytest.mark.parametrize("make", [WithCatalogue, WithoutCatalogue])
 def test_the_model_uses_the_custom_classifiers(make):
     model = fit(make(), nu=0.02)
-    F = np.column_stack([h.predict(DATA.X) for h in model.learners_]) @ model.coef_
+    F = np.column_stack([h.predict(DATA.X) for h in model.learners_]) @ model.weights_
     np.testing.assert_allclose(model.decision_function(DATA.X), F, atol=1e-12)
     again = pickle.loads(pickle.dumps(model))
     expected = model.decision_function(DATA.X)
@@ -144,7 +144,7 @@ def test_the_stump_oracle_as_an_object():
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_name_is_its_oracle_with_default_arguments(name):
     named, passed = fit(name), fit(LEARNERS[name]())
-    np.testing.assert_array_equal(named.coef_, passed.coef_)
+    np.testing.assert_array_equal(named.weights_, passed.weights_)
     assert named.certificate_ == passed.certificate_
 
 

@@ -52,7 +52,7 @@ def test_the_optimum_over_the_whole_pool(loss, margin, penalty):
     assert proof.converged
     assert proof.primal == pytest.approx(best, rel=1e-6)
     assert proof.dual <= best + 1e-9 * abs(best)
-    assert model.coef_.min() >= 0.0
+    assert model.weights_.min() >= 0.0
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
@@ -100,7 +100,7 @@ def test_predictions_use_the_columns():
     """Scores are responses times weights, for other rows and for single columns too."""
     model = fit(nu=0.01, penalty="l1,2")
     other = np.random.default_rng(1).uniform(-1.0, 1.0, (9, 7))
-    F = np.column_stack([h.predict(other) for h in model.learners_]) @ model.coef_
+    F = np.column_stack([h.predict(other) for h in model.learners_]) @ model.weights_
     np.testing.assert_allclose(model.decision_function(other), F, atol=1e-12)
     np.testing.assert_allclose(model.intercept_ + model.explain(other).sum(axis=1), F, atol=1e-12)
     again = pickle.loads(pickle.dumps(model))

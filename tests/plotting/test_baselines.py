@@ -46,8 +46,8 @@ def test_steps_are_the_contribution_of_a_value(fitted, frame):
 def test_negative_weights_are_red(fitted):
     ax = plot_sharing(fitted, most=8)
     weights = ax.images[0].get_array()
-    order = np.argsort(-np.abs(fitted.coef_).sum(axis=1), kind="stable")[:8]
-    np.testing.assert_array_equal(weights, fitted.coef_[order])
+    order = np.argsort(-np.abs(fitted.weights_).sum(axis=1), kind="stable")[:8]
+    np.testing.assert_array_equal(weights, fitted.weights_[order])
     assert weights.min() < 0.0
     low, high = ax.images[0].get_clim()
     assert -low == high == np.abs(weights).max()

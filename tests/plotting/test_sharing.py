@@ -10,8 +10,8 @@ from tests.plotting.drawn import NAMES, WINE
 
 def test_sharing_draws_the_weights(wine):
     ax = plot_sharing(wine, most=7)
-    order = np.argsort(-wine.coef_.sum(axis=1), kind="stable")[:7]
-    np.testing.assert_array_equal(ax.images[0].get_array().filled(0.0), wine.coef_[order])
+    order = np.argsort(-wine.weights_.sum(axis=1), kind="stable")[:7]
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(0.0), wine.weights_[order])
     rules = [text.get_text() for text in ax.get_yticklabels()]
     told = wine.summary(max_rules=7).splitlines()[5:12]
     assert all(line.strip().startswith(rule) for rule, line in zip(rules, told, strict=True))
@@ -22,8 +22,8 @@ def test_sharing_draws_the_weights(wine):
 def test_sharing_hides_zeros_and_draws_all_rules(many):
     model, _, _ = many
     shown = plot_sharing(model, most=10_000).images[0].get_array()
-    assert shown.shape == model.coef_.shape
-    assert (~shown.mask).sum() == np.count_nonzero(model.coef_)
+    assert shown.shape == model.weights_.shape
+    assert (~shown.mask).sum() == np.count_nonzero(model.weights_)
 
 
 @pytest.mark.parametrize("most", [0, 2.5, None])

@@ -40,7 +40,7 @@ def test_the_gap_is_that_of_the_hinge(margin, penalty):
         signs = np.where(np.arange(5) == y[:, None], 1.0, -1.0)
         loss = np.maximum(0.0, 1.0 - signs * F).mean()
     order = 1 if penalty == "l1" else 2
-    value = loss + smoothed.nu_ * np.linalg.norm(smoothed.coef_, ord=order, axis=1).sum()
+    value = loss + smoothed.nu_ * np.linalg.norm(smoothed.weights_, ord=order, axis=1).sum()
     assert certificate.primal == pytest.approx(value, rel=1e-9)
 
 

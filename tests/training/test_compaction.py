@@ -115,7 +115,7 @@ def test_weights_are_repetitions():
     weighted = DirectBoostClassifier(nu=0.01).fit(X, y, sample_weight=times)
     repeated = DirectBoostClassifier(nu=0.01).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     assert weighted.n_learners_ == repeated.n_learners_
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-6, atol=1e-9)
 
 
 def test_near_nu_max_models_are_not_given_up():

@@ -42,7 +42,7 @@ def pairs_in(model):
 def assert_same_model(one, two):
     """Compare weak classifiers, coefficients and certificates to the bit."""
     assert one.learners_ == two.learners_
-    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
     assert one.certificate_ == two.certificate_
 
 

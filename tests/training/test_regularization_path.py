@@ -181,7 +181,7 @@ def test_after_a_wish_what_is_known_is_given_out_and_nothing_is_solved_for():
         path = directboost_path(X, y, nus=15, nu_min=0.05, callbacks=at_its_end)
     assert len(path) == last + 1
     for a, b in zip(path, whole, strict=False):
-        np.testing.assert_array_equal(a.coef_, b.coef_)
+        np.testing.assert_array_equal(a.weights_, b.weights_)
 
 
 @pytest.mark.parametrize(

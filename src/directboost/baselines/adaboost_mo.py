@@ -222,7 +222,7 @@ class AdaBoostMO(Baseline):
     ----------
     code_ : (k, L) array
         The code matrix M.
-    coef_ : (n, L) array
+    weights_ : (n, L) array
         Votes by bit; `intercept_` is (L,).
 
     Examples

@@ -66,11 +66,11 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         Class labels in ascending order.
     learners_ : list
         The weak classifiers h with non-zero votes, in the order in which they were added.
-    coef_ : (n, k) array
+    weights_ : (n, k) array
         Votes of the weak classifiers: half of the difference between the votes for h(x) = +1 and
         for h(x) = -1.
     intercept_ : (k,) array
-        The part of the scores that does not depend on x: F = sum of h(x) `coef_` over the h in
+        The part of the scores that does not depend on x: F = sum of h(x) `weights_` over the h in
         `learners_` that are not constant, plus `intercept_`. For `AdaBoostMO`, F are the scores of
         the bits; for `OneVsAllBoost`, F are the scores before `normalize`.
     history_ : list of RoundRecord
@@ -189,8 +189,8 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
     def _store(self, rows: TrainingSet, encoder: CategoryEncoder) -> None:
         self.classes_, self._encoder, self._prior = rows.classes, encoder, rows.prior
         self.categories_ = list(encoder.categories)
-        self.learners_, self.coef_, common = self._model.final()
-        self._set_ensemble(make_ensemble(self.learners_, self.coef_, common))
+        self.learners_, self.weights_, common = self._model.final()
+        self._set_ensemble(make_ensemble(self.learners_, self.weights_, common))
         self.n_iter_ = len(self.history_)
         self.n_learners_ = self._model.count // self._entries_per_learner
         self.n_nonzero_ = len(self.learners_) // self._entries_per_learner

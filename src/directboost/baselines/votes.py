@@ -49,8 +49,8 @@ class VoteModel:
         """
         left, right = _votes(self._rounds, self._k)
         alive = np.asarray((left != 0.0).any(axis=1) | (right != 0.0).any(axis=1))
-        coef, common = ((right - left) / 2.0)[alive], ((left + right) / 2.0).sum(axis=0)
-        return _chosen(self._learners, alive), coef, common
+        weights, common = ((right - left) / 2.0)[alive], ((left + right) / 2.0).sum(axis=0)
+        return _chosen(self._learners, alive), weights, common
 
     def staged(self, X: Numbers) -> Iterator[Array]:
         """Yield the sums of votes after every round, (m, k)."""
@@ -117,11 +117,11 @@ def _sum_votes(sides: list[Bools], left: Array, right: Array, m: int) -> Array:
     return np.asarray(positive @ right + ~positive @ left)
 
 
-def make_ensemble(learners: list[WeakClassifier], coef: Array, common: Array) -> Ensemble:
+def make_ensemble(learners: list[WeakClassifier], weights: Array, common: Array) -> Ensemble:
     """Return the ensemble of the result of `VoteModel.final`; the constant part is a `Constant`."""
     if not learners:
-        return Ensemble([], coef)
-    return Ensemble([*learners, Constant(1)], np.concatenate([coef, common[None]]))
+        return Ensemble([], weights)
+    return Ensemble([*learners, Constant(1)], np.concatenate([weights, common[None]]))
 
 
 def loss_scores(f: Array, M: Array) -> Array:

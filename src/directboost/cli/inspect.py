@@ -67,12 +67,12 @@ def model_facts(model: Any) -> dict[str, Any]:
 
 def rule_facts(model: Any, most: int) -> list[dict[str, Any]]:
     """Return the strongest rules, at most `most`, with their non-zero votes for the classes."""
-    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:most]
+    order = np.argsort(-model.weights_.sum(axis=1), kind="stable")[:most]
     classes = class_names(model)
     return [
         {
             "rule": describe_rule(model, model.learners_[j]),
-            "votes": {classes[r]: model.coef_[j, r] for r in np.flatnonzero(model.coef_[j])},
+            "votes": {classes[r]: model.weights_[j, r] for r in np.flatnonzero(model.weights_[j])},
         }
         for j in order
     ]

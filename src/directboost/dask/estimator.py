@@ -127,9 +127,9 @@ class DaskDirectBoostClassifier(DirectBoostClassifier):
     ----------
     classes_ : (k,) array
     learners_ : list
-        The weak classifiers with a non-zero coefficient.
-    coef_ : (n, k) array
-        Their coefficients, >= 0.
+        The weak classifiers with a non-zero weight.
+    weights_ : (n, k) array
+        Their weights, >= 0.
     certificate_ : Certificate
         Lower bound and objective over all rows of all partitions.
     history_ : list of Record
@@ -466,7 +466,7 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
         )
     return FitResult(
         learners=columns.named(stumps),
-        coef=stumps.rows,
+        weights=stumps.rows,
         F=None,
         means=columns.means(W, context.weight)[:-1],
         certificate=certificate,
@@ -480,7 +480,7 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
 
 
 def proved_bounds(
-    context: ShardedContext, state: LoopState, coef: Array, n_features: int
+    context: ShardedContext, state: LoopState, weights: Array, n_features: int
 ) -> tuple[float, float, float]:
     """Return an objective value, a lower bound of the optimum, and the largest price there.
 
@@ -503,7 +503,7 @@ def proved_bounds(
     start = one_row.start(np.dtype(np.float64)).astype(np.float64, copy=False)
     dual = one_row.dual_bound(start, context.start_price)
     eps, size = float(np.finfo(np.float32).eps), 1.0 + abs(state.primal)
-    score = float(coef.sum(axis=0).max(initial=0.0))  # bounds the scores of all rows
+    score = float(weights.sum(axis=0).max(initial=0.0))  # bounds the scores of all rows
     rounding = eps * size * (_TILE + 4.0 * (n_features + 4) * score)
     return state.primal + rounding, dual, context.start_price
 

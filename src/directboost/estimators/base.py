@@ -141,7 +141,7 @@ class FittedModelMixin:
             yield np.array(sorted(read), dtype=np.intp)
 
     def _staged_learners(self) -> Iterator[list[WeakClassifier]]:
-        """Yield the weak classifiers with a non-zero coefficient after every round."""
+        """Yield the weak classifiers with a non-zero weight after every round."""
         for learners, W in self._kept_stages():
             yield [learner for learner, row in zip(learners, W, strict=True) if row.any()]
 
@@ -304,14 +304,14 @@ class ExplainedModelMixin(FittedModelMixin):
     interactions_: Ints
     categories_: list[Any]
     mean_contributions_: Array
-    coef_: Array
+    weights_: Array
     history_: list[Record]
 
     def _set_derived(self) -> None:
-        """Set the fitted attributes that follow from the coefficients and the records."""
-        self._set_ensemble(Ensemble(self.learners_, self.coef_))
+        """Set the fitted attributes that follow from the weights and the records."""
+        self._set_ensemble(Ensemble(self.learners_, self.weights_))
         self.n_learners_ = len(self.learners_)
-        self.class_sharing_ = (self.coef_ > 0.0).sum(axis=1)
+        self.class_sharing_ = (self.weights_ > 0.0).sum(axis=1)
         products = {product.features for product in self.ensemble_.products}
         self.interactions_ = np.array(sorted(products), dtype=np.intp).reshape(-1, 2)
         self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)

@@ -197,8 +197,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
             return fit_within(context, lambda result: len(result.learners) <= most)
         before = None
         fitted = self.warm_start and hasattr(self, "learners_")
-        if fitted and self.coef_.shape[1] == context.objective.margin.k:
-            before = context.oracle.recall(self.learners_, self.coef_)
+        if fitted and self.weights_.shape[1] == context.objective.margin.k:
+            before = context.oracle.recall(self.learners_, self.weights_)
         return NuPath(context, before).fit_at(context.objective.nu)
 
     def _models(
@@ -239,7 +239,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         """Set the attributes of a fitted estimator."""
         self.classes_ = rows.classes
         self.learners_ = result.learners
-        self.coef_ = result.coef
+        self.weights_ = result.weights
         self.mean_contributions_ = result.means
         self.certificate_ = result.certificate
         self.history_ = result.history
@@ -308,7 +308,7 @@ def _validation_loss(objective: Objective, validation: ValidationSet, result: Fi
     k = objective.margin.k
     margin = type(objective.margin).from_codes(validation.codes, k)
     rows = SampleWeights.weighted(validation.weight, k, margin.true_class)
-    F = Ensemble(result.learners, result.coef).scores(validation.X)
+    F = Ensemble(result.learners, result.weights).scores(validation.X)
     other = Objective(margin, objective.loss, objective.penalty, objective.nu, rows)
     return other.loss_value(F)
 
@@ -428,13 +428,13 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     learner_choice_ : LearnerChoice or None
         With ``learner="auto"``: the chosen learner, the reason, and the losses on held-out rows.
     learners_ : list
-        The weak classifiers with a non-zero coefficient: `Stump`, `CategoryStump`, `Constant`,
+        The weak classifiers with a non-zero weight: `Stump`, `CategoryStump`, `Constant`,
         `Product`, or those of `learner`.
-    coef_ : (n, k) array
-        Their coefficients, >= 0.
+    weights_ : (n, k) array
+        Their weights, >= 0.
     intercept_ : (k,) array
-        Net coefficients of the constant classifiers, which are part of `coef_` as well. With
-        ``learner="pair"``, minus the coefficient of every product times the means of its two
+        Net weights of the constant classifiers, which are part of `weights_` as well. With
+        ``learner="pair"``, minus the weight of every product times the means of its two
         stumps over the training data, since `explain` returns purified contributions.
     interactions_ : (p, 2) int array
         The pairs of features that products of the model read, ascending, in the order of
@@ -455,7 +455,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     features_used_ : int array
         The features that the model reads.
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all coefficients. Features of one weak classifier have
+        Share of each feature in the sum of all weights. Features of one weak classifier have
         equal shares.
     class_sharing_ : (n,) int array
         Number of classes that use each weak classifier.

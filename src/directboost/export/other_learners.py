@@ -16,9 +16,9 @@ class OtherLearners:
 
     Attributes
     ----------
-    pool : list of (column, coefficients (k,))
-        Columns of a pool; the coefficients of a negated column have the opposite sign.
-    conjunctions : list of (Conjunction, coefficients (k,))
+    pool : list of (column, weights (k,))
+        Columns of a pool; the weights of a negated column have the opposite sign.
+    conjunctions : list of (Conjunction, weights (k,))
     unsupported : list of WeakClassifier
         Weak classifiers that exports cannot write.
     """

@@ -35,18 +35,18 @@ class PairEffect(PairTable):
     centred : pair of arrays
         Responses of the two stumps of every product, minus their means, by row and by column of
         the table, (n, c + 2) and (n, d + 2).
-    coef : (n, k) array
-        Coefficients of the products.
+    weights : (n, k) array
+        Weights of the products.
     """
 
     shares: tuple[Array, Array]
     centred: tuple[Array, Array]
-    coef: Array
+    weights: Array
 
     @property
     def n_rules(self) -> int:
         """Number of products."""
-        return int(self.coef.shape[0])
+        return int(self.weights.shape[0])
 
     @cached_property
     def deviations(self) -> Array:
@@ -125,31 +125,31 @@ def purified_effects(
     Parameters
     ----------
     stumps : n stumps, (n, k) array
-        Stumps and their coefficients, multiplied by their polarity.
+        Stumps and their weights, multiplied by their polarity.
     products : p products, (p, k) array
-        Products and their coefficients.
+        Products and their weights.
     intercept : (k,) array
         Intercept of the effects.
     """
-    own, coef = products
+    own, weights = products
     means = np.array([h.means for h in own])
     factors = [h.first for h in own] + [h.second for h in own]
     # A factor adds to the main effect of its feature by the mean of the other one.
     signs = np.array([h.polarity for h in factors]) * means[:, ::-1].T.ravel()
-    votes = signs[:, None] * np.tile(coef, (2, 1))
+    votes = signs[:, None] * np.tile(weights, (2, 1))
     tables = stump_tables([*stumps[0], *factors], np.concatenate([stumps[1], votes]))
-    return Effects(intercept, *tables, pair_effects(own, coef))
+    return Effects(intercept, *tables, pair_effects(own, weights))
 
 
-def pair_effects(products: Sequence[Product], coef: Array) -> list[PairEffect]:
+def pair_effects(products: Sequence[Product], weights: Array) -> list[PairEffect]:
     """Return the purified effects of the pairs that products read, ascending.
 
     Parameters
     ----------
     products : n products
         The products.
-    coef : (n, k) array
-        Their coefficients.
+    weights : (n, k) array
+        Their weights.
     """
     effects = []
     for pair, numbers in by_pair(products).items():
@@ -157,7 +157,7 @@ def pair_effects(products: Sequence[Product], coef: Array) -> list[PairEffect]:
         first, second = (
             _centred([(h.first, h.second)[axis] for h in own], own, axis) for axis in (0, 1)
         )
-        centred, votes = (first[1], second[1]), coef[numbers]
+        centred, votes = (first[1], second[1]), weights[numbers]
         values = np.einsum("na,nb,nr->abr", *centred, votes, optimize=True)
         cuts, shares = (first[0], second[0]), (first[2], second[2])
         effects.append(PairEffect(pair, cuts, values, shares, centred, votes))

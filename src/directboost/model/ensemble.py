@@ -51,8 +51,8 @@ class Ensemble:
     ----------
     learners : sequence of n WeakClassifier
         Weak classifiers.
-    coef : (n, k) array
-        Their coefficients for every class.
+    weights : (n, k) array
+        Their weights for every class.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class Ensemble:
         Intercept of the `effects`: the sum of the constants minus the means of the products.
     stumps : list of s Stump or CategoryStump
         Stumps, in the order of `learners`.
-    stump_coef : (s, k) array
-        Their coefficients, multiplied by their polarity.
+    stump_weights : (s, k) array
+        Their weights, multiplied by their polarity.
     stump_features : (t,) int array
         Features that stumps read, ascending.
     products : list of Product
         Products of two stumps, in the order of `learners`.
-    product_coef : (p, k) array
-        Their coefficients.
+    product_weights : (p, k) array
+        Their weights.
 
     Examples
     --------
@@ -94,14 +94,14 @@ class Ensemble:
            [ 1. , -2.5]])
     """
 
-    def __init__(self, learners: Sequence[WeakClassifier], coef: Array) -> None:
+    def __init__(self, learners: Sequence[WeakClassifier], weights: Array) -> None:
         self.learners = list(learners)
-        self.coef = coef
-        self.k = int(coef.shape[1])
-        if len(self.learners) != coef.shape[0]:
+        self.weights = weights
+        self.k = int(weights.shape[1])
+        if len(self.learners) != weights.shape[0]:
             raise ValueError(
-                f"coef has {coef.shape[0]} rows, but there are {len(self.learners)} learners; pass "
-                "one row per learner"
+                f"weights has {weights.shape[0]} rows, but there are {len(self.learners)} "
+                "learners; pass one row per learner"
             )
         self.stumps = [h for h in self.learners if isinstance(h, _TABLED)]
         self.products = [h for h in self.learners if isinstance(h, Product)]
@@ -112,20 +112,22 @@ class Ensemble:
             np.array([isinstance(h, kind) for h in self.learners], dtype=bool)
             for kind in (_TABLED, Product, Constant, known)
         )
-        self.stump_coef = np.reshape([h.polarity for h in self.stumps], (-1, 1)) * coef[tabled]
-        self.product_coef = coef[product]
-        self._other_votes = coef[~known_at]
+        self.stump_weights = (
+            np.reshape([h.polarity for h in self.stumps], (-1, 1)) * weights[tabled]
+        )
+        self.product_weights = weights[product]
+        self._other_votes = weights[~known_at]
         signs = np.reshape([h.polarity for h in constants], (-1, 1))
-        self.intercept = (signs * coef[constant]).sum(axis=0)
+        self.intercept = (signs * weights[constant]).sum(axis=0)
         means = np.array([h.means[0] * h.means[1] for h in self.products])
-        self.purified_intercept: Array = self.intercept - means @ self.product_coef
+        self.purified_intercept: Array = self.intercept - means @ self.product_weights
         self.stump_features = np.unique(np.array([s.feature for s in self.stumps], dtype=np.int32))
         read = [feature for learner in self.learners for feature in learner.features]
         self.features = np.unique(np.array(read, dtype=np.int32))
 
     @cached_property
     def _compiled(self) -> tuple[list[Array], list[Array]]:
-        _, thresholds, tables = stump_tables(self.stumps, self.stump_coef)
+        _, thresholds, tables = stump_tables(self.stumps, self.stump_weights)
         return thresholds, tables
 
     @property
@@ -149,19 +151,19 @@ class Ensemble:
 
     @property
     def others(self) -> list[tuple[WeakClassifier, Array]]:
-        """Weak classifiers outside the tables and the forest, each with its coefficients, (k,)."""
+        """Weak classifiers outside the tables and the forest, each with its weights, (k,)."""
         both = zip(self._others, self._other_votes, strict=True)
         return [(learner, row) for learner, row in both if not isinstance(learner, Leaf)]
 
     @cached_property
     def pair_tables(self) -> list[PairTable]:
         """The products of two stumps, added up by pair of features; pairs are ascending."""
-        return pair_tables(self.products, self.product_coef)
+        return pair_tables(self.products, self.product_weights)
 
     @cached_property
     def compiled_products(self) -> Products:
         """The products of two stumps in the form that the kernels evaluate."""
-        return compile_products(self.products, self.product_coef)
+        return compile_products(self.products, self.product_weights)
 
     @cached_property
     def _joined(self) -> Tables:
@@ -235,8 +237,8 @@ class Ensemble:
         if not self.products:
             return Effects(self.intercept, self.stump_features, *self._compiled, [])
         return purified_effects(
-            (self.stumps, self.stump_coef),
-            (self.products, self.product_coef),
+            (self.stumps, self.stump_weights),
+            (self.products, self.product_weights),
             self.purified_intercept,
         )
 
@@ -264,13 +266,13 @@ class Ensemble:
         return out
 
     def importances(self, d: int) -> Array:
-        """Return the share of each of d features in the sum of all coefficients, (d,).
+        """Return the share of each of d features in the sum of all weights, (d,).
 
         A weak classifier on several features counts in equal parts for each of them.
         """
         counts = [len(learner.features) for learner in self.learners]
         read = [feature for learner in self.learners for feature in learner.features]
-        parts = self.coef.sum(axis=1) / np.maximum(counts, 1)
+        parts = self.weights.sum(axis=1) / np.maximum(counts, 1)
         places = np.array(read, dtype=np.int64)
         shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
         total = shares.sum()

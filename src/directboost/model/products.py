@@ -9,7 +9,7 @@ from ..kernels.structs import Products
 from .learners import CategoryStump, Product, Stump
 
 
-def compile_products(products: Sequence[Product], coef: Array) -> Products:
+def compile_products(products: Sequence[Product], weights: Array) -> Products:
     """Return products of two stumps with codes instead of thresholds.
 
     The thresholds of a feature are those of all its stumps.
@@ -18,8 +18,8 @@ def compile_products(products: Sequence[Product], coef: Array) -> Products:
     ----------
     products : n products
         The products.
-    coef : (n, k) array
-        Their coefficients. Zeros are left out.
+    weights : (n, k) array
+        Their weights. Zeros are left out.
     """
     edges: dict[int, set[float]] = {}
     for product in products:
@@ -38,7 +38,7 @@ def compile_products(products: Sequence[Product], coef: Array) -> Products:
             factors[number, side] = own, first, last
             sign *= polarity
         signs[number] = sign
-    rows, classes = np.nonzero(coef)
+    rows, classes = np.nonzero(weights)
     return Products(
         features=np.array(features, dtype=np.int32),
         n_thresholds=np.array([own.size for own in thresholds], dtype=np.int32),
@@ -46,7 +46,7 @@ def compile_products(products: Sequence[Product], coef: Array) -> Products:
         factors=factors,
         starts=np.searchsorted(rows, np.arange(len(products) + 1)).astype(np.int64),
         classes=classes.astype(np.int32),
-        weights=signs[rows] * coef[rows, classes],
+        weights=signs[rows] * weights[rows, classes],
     )
 
 

@@ -67,7 +67,7 @@ def _proof(model: Any) -> list[str]:
 def _size(model: Any) -> list[str]:
     if model.n_learners_ == 0:
         return [f"model:       empty; it predicts the {class_noun(model)[0]} frequencies"]
-    weights = int(np.count_nonzero(model.coef_))
+    weights = int(np.count_nonzero(model.weights_))
     sharing, noun = float(np.mean(model.class_sharing_)), _noun(model)
     return [
         f"model:       {_count(model.n_learners_, noun)} on {model.n_features_used_} of "
@@ -91,7 +91,7 @@ def _rules(model: Any, max_rules: int) -> list[str]:
     one = class_noun(model)[0]
     lines = [f"strongest rules (+v to each {one} where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
-        lines.append(f"  {text:<{width}}  {_votes(model.coef_[j], class_names(model))}")
+        lines.append(f"  {text:<{width}}  {_votes(model.weights_[j], class_names(model))}")
     left = model.n_learners_ - len(order)
     more = [f"  and {_count(left, 'weaker rule')}"] if left else []
     return [*lines, *more]
@@ -99,7 +99,7 @@ def _rules(model: Any, max_rules: int) -> list[str]:
 
 def _strongest(model: Any, max_rules: int) -> Ints:
     """Return the positions of the weak classifiers with the largest weights."""
-    order: Ints = np.argsort(-model.coef_.sum(axis=1), kind="stable")
+    order: Ints = np.argsort(-model.weights_.sum(axis=1), kind="stable")
     return order[: max(max_rules, 0)]
 
 

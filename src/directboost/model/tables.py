@@ -29,7 +29,7 @@ def stump_tables(
     stumps : n stumps
         The stumps.
     votes : (n, k) array
-        Their coefficients, multiplied by their polarity.
+        Their weights, multiplied by their polarity.
     """
     changes: list[tuple[int, float, float]] = []  # stump, threshold, direction
     for i, h in enumerate(stumps):
@@ -87,22 +87,22 @@ def by_pair(products: Sequence[Product]) -> dict[tuple[int, int], list[int]]:
     return dict(sorted(found.items()))
 
 
-def pair_tables(products: Sequence[Product], coef: Array) -> list[PairTable]:
+def pair_tables(products: Sequence[Product], weights: Array) -> list[PairTable]:
     """Return the sum of the products of every pair of features; pairs are ascending.
 
     Parameters
     ----------
     products : n products
         The products.
-    coef : (n, k) array
-        Their coefficients.
+    weights : (n, k) array
+        Their weights.
     """
     tables = []
     for pair, numbers in by_pair(products).items():
         own = [products[number] for number in numbers]
         first_cuts, first = responses_by_cell([h.first for h in own])
         second_cuts, second = responses_by_cell([h.second for h in own])
-        values = np.einsum("na,nb,nr->abr", first, second, coef[numbers], optimize=True)
+        values = np.einsum("na,nb,nr->abr", first, second, weights[numbers], optimize=True)
         tables.append(PairTable(pair, (first_cuts, second_cuts), values))
     return tables
 

@@ -55,13 +55,13 @@ def plot_sharing(model: Any, ax: Any = None, most: int = 30) -> Any:
     check_not_empty(model)
     check_sum(model)
     most = check_count("most", most, 1, "the number of rules to draw, 1 or more")
-    order = np.argsort(-np.abs(model.coef_).sum(axis=1), kind="stable")[:most]
+    order = np.argsort(-np.abs(model.weights_).sum(axis=1), kind="stable")[:most]
     words = [describe_rule(model, model.learners_[j]) for j in order]
     rules = [shorten(text, _LONGEST, placeholder=" ...") for text in words]
     if ax is None:
         width = 2.6 + 0.07 * max(map(len, rules)) + 0.3 * model.classes_.size
         ax = new_axes(width, 1.4 + 0.2 * order.size)
-    _draw_weights(ax, model.coef_[order])
+    _draw_weights(ax, model.weights_[order])
     _name_cells(ax, rules, class_names(model))
     ax.set_xlabel(class_noun(model)[0])
     ax.set_title(f"{order.size} of {len(model.learners_)} rules, strongest first", fontsize=10)

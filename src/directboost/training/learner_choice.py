@@ -133,9 +133,9 @@ def choose_learner(
             if solution.status is Status.TIME_LIMIT:
                 return LearnerChoice("stump", "since the time limit is too short for pairs")
             columns = solution.state.columns
-            weights = columns.stumps(solution.state.W)
-            coef = weights.rows.reshape(-1, rows.classes.size)
-            F = Ensemble(columns.named(weights), coef).scores(others.X)
+            stumps = columns.stumps(solution.state.W)
+            weights = stumps.rows.reshape(-1, rows.classes.size)
+            F = Ensemble(columns.named(stumps), weights).scores(others.X)
             losses[learner].append(_losses(make_objective(settings, others), others, F))
     stump_losses, pair_losses = map(np.concatenate, losses.values())
     name = "loss" if settings.loss.probability_scale is None else "log loss"

@@ -30,20 +30,20 @@ class FitResult:
     Attributes
     ----------
     learners : list of n weak classifiers
-        Those with a non-zero coefficient.
-    coef : (n, k) array
+        Those with a non-zero weight.
+    weights : (n, k) array
     F : (m, k) array or None
         The scores of the training rows, if the loss needs them to calibrate probabilities.
     means : (d, k) array
         Weighted mean of the main effect of each feature on each score.
-    stages : list of (learners, coefficients) or None
+    stages : list of (learners, weights) or None
         The model after every round.
     missing : (d,) bool array
         Which features had missing values.
     """
 
     learners: list[WeakClassifier]
-    coef: Array
+    weights: Array
     F: Array | None
     means: Array
     certificate: Certificate
@@ -71,7 +71,7 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
         _warn_about_the_end(solution, settings.tol)
     return FitResult(
         learners=learners,
-        coef=stumps.rows.reshape(-1, k),
+        weights=stumps.rows.reshape(-1, k),
         F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
         means=_mean_contributions(context, state, stumps, learners),
         certificate=solution.certificate,
@@ -91,7 +91,7 @@ def _mean_contributions(
 
     Both features of a product have a main effect with the product of the means of its stumps as
     mean. Other weak classifiers that read several features belong to none of them. `stumps` are
-    the columns with a non-zero coefficient, `learners` their weak classifiers.
+    the columns with a non-zero weight, `learners` their weak classifiers.
     """
     oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
     if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):

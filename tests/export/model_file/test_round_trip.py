@@ -200,4 +200,4 @@ def test_a_loaded_model_supports_warm_start(tmp_path):
     model = DirectBoostClassifier(nu=0.05, warm_start=True).fit(X, Y)
     again = kept(model, tmp_path).set_params(nu=0.04).fit(X, Y)
     straight = model.set_params(nu=0.04).fit(X, Y)
-    np.testing.assert_array_equal(again.coef_, straight.coef_)
+    np.testing.assert_array_equal(again.weights_, straight.weights_)

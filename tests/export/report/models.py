@@ -39,9 +39,9 @@ def large(d=1000, k=100, per_feature=5, share=0.3, m=600):
     learners = [
         Stump(f, float(t), 1, False) for f in range(d) for t in rng.normal(size=per_feature)
     ]
-    coef = rng.random((len(learners), k)) / d
-    coef[rng.random(coef.shape) > share] = 0.0
-    model.learners_, model.coef_, model.n_learners_ = learners, coef, len(learners)
-    model.ensemble_, model.class_sharing_ = Ensemble(learners, coef), (coef > 0.0).sum(axis=1)
+    weights = rng.random((len(learners), k)) / d
+    weights[rng.random(weights.shape) > share] = 0.0
+    model.learners_, model.weights_, model.n_learners_ = learners, weights, len(learners)
+    model.ensemble_, model.class_sharing_ = Ensemble(learners, weights), (weights > 0.0).sum(axis=1)
     model.features_used_, model.n_features_used_ = np.arange(d), d
     return model, X, y

@@ -82,7 +82,7 @@ def test_the_heat_map_is_sorted(visit, digits):
     assert used == sorted(digits.class_sharing_.tolist(), reverse=True)[:30]
     page.get_by_label("Sort by").select_option("4")
     page.wait_for_selector(".heat-map svg")
-    best = digits.learners_[int(np.argmax(digits.coef_[:, 4]))]
+    best = digits.learners_[int(np.argmax(digits.weights_[:, 4]))]
     assert texts(page, ".heat-map svg text.end")[0] == best.describe(f"x{best.feature}")
 
 

@@ -115,8 +115,8 @@ def test_the_page_of_many_pairs_stays_small(tmp_path):
         stumps = [Stump(int(f), float(rng.normal()), 1, False) for f in pair]
         means = tuple(float(np.mean(h.predict(rows))) for h in stumps)
         learners.append(Product(*stumps, means))
-    coef = rng.random((7000, 60)) * (rng.random((7000, 60)) < 0.3)
-    model.learners_, model.coef_ = learners, coef
+    weights = rng.random((7000, 60)) * (rng.random((7000, 60)) < 0.3)
+    model.learners_, model.weights_ = learners, weights
     model._set_derived()
     path = model.report(tmp_path / "page.html", rows, y)
     assert path.stat().st_size < 5_000_000

@@ -65,8 +65,8 @@ def test_features_are_sorted_by_importance(wine):
 
 def test_rules_have_the_weights_and_the_texts_of_the_summary(digits):
     rules = page_data(digits, DIGITS.data, DIGITS.target)["rules"]
-    order = np.argsort(-digits.coef_.sum(axis=1), kind="stable")
-    np.testing.assert_array_equal(matrix(rules["weights"], len(order)), digits.coef_[order])
+    order = np.argsort(-digits.weights_.sum(axis=1), kind="stable")
+    np.testing.assert_array_equal(matrix(rules["weights"], len(order)), digits.weights_[order])
     summary = digits.summary(max_rules=len(order))
     assert all(f"  {text} " in summary for text in rules["texts"])
     assert rules["features"] == [digits.learners_[j].feature for j in order]

@@ -32,7 +32,7 @@ def test_ours(fit, iris):
     assert len(features) == model.n_learners_
     constants = sum(type(learner).__name__ == "Constant" for learner in model.learners_)
     assert features.count(-1) == constants
-    weights = int((model.coef_ > 0).sum())
+    weights = int((model.weights_ > 0).sum())
     assert stored == 2 * (model.n_learners_ - constants) + weights
     figures = method.figures()
     assert figures["features"] == model.n_features_used_
@@ -49,7 +49,7 @@ def test_ours_counts_the_constant_without_a_feature(rng):
     stumps = sum(hasattr(learner, "feature") for learner in method.model.learners_)
     assert stumps < method.model.n_learners_ == len(features)
     assert features.count(-1) == method.model.n_learners_ - stumps
-    assert stored == 2 * stumps + np.count_nonzero(method.model.coef_)
+    assert stored == 2 * stumps + np.count_nonzero(method.model.weights_)
     assert method.figures()["features"] == len(set(features) - {-1})
 
 

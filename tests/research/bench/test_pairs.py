@@ -31,7 +31,7 @@ def test_products_count_as_one_rule_with_two_splits(crossed):
     figures = method.figures()
     assert figures["rules"] == len(learners) - constants
     assert figures["splits"] == len(learners) + products
-    weights = int((method.model.coef_ > 0).sum())
+    weights = int((method.model.weights_ > 0).sum())
     assert figures["stored"] == 2 * (figures["rules"] + products) + weights
 
 

@@ -35,7 +35,7 @@ def test_marks_of_the_example_in_the_paper(polarity):
     model = SimpleNamespace(
         n_features_in_=2,
         learners_=[Stump(1, 3.5, polarity, False), Constant(1)],
-        coef_=np.array([[0.5, 0.2, 0.8], [1.0, 2.0, 3.0]]),
+        weights_=np.array([[0.5, 0.2, 0.8], [1.0, 2.0, 3.0]]),
     )
     circles, crosses = marks(ends(model))
     upper, lower = (circles, crosses) if polarity > 0 else (crosses, circles)

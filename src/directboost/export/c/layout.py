@@ -81,9 +81,9 @@ def make_layout(model: CModel, precision: Precision) -> Layout:
     thresholds = make_thresholds(model, precision.value)
     exact = precision.value is np.float64
     varying = [not isinstance(learner, Constant) for learner in model.ensemble.learners]
-    coef = model.ensemble.coef[np.array(varying, dtype=bool)]
-    max_scores = np.abs(model.base) + np.abs(coef).sum(axis=0)
-    tables = [thresholds.jump, model.ensemble.product_coef]
+    weights = model.ensemble.weights[np.array(varying, dtype=bool)]
+    max_scores = np.abs(model.base) + np.abs(weights).sum(axis=0)
+    tables = [thresholds.jump, model.ensemble.product_weights]
     tables += [table for _, table in model.ensemble.forest]
     max_entry = max(np.abs(table).max(initial=0.0) for table in tables)
     step = step_size(precision, max_entry, float(max_scores.max()))

@@ -26,7 +26,7 @@ class CModel:
     kind : str
         Class name of the estimator.
     ensemble : Ensemble
-        Its coefficients are those of the class scores.
+        Its weights are those of the class scores.
     others : OtherLearners
         Its weak classifiers outside its tables and trees.
     base : (k,) array
@@ -92,13 +92,15 @@ def make_c_model(model: Any) -> CModel:
 
 
 def _with_class_scores(model: Any) -> Ensemble:
-    """Return the ensemble with coefficients that give class scores, after a linear decoding."""
+    """Return the ensemble with weights that give class scores, after a linear decoding."""
     ensemble: Ensemble = model.ensemble_
     decoder, totals = getattr(model, "_decoder", None), getattr(model, "_totals", None)
     if not ensemble.learners:
         return ensemble
     if totals:
-        return Ensemble(ensemble.learners, ensemble.coef / np.where(totals[-1] > 0, totals[-1], 1))
+        return Ensemble(
+            ensemble.learners, ensemble.weights / np.where(totals[-1] > 0, totals[-1], 1)
+        )
     if decoder is None:
         return ensemble
     if model.decoding != "linear":
@@ -106,7 +108,7 @@ def _with_class_scores(model: Any) -> Ensemble:
             f"to_c does not support decoding={model.decoding!r} of {type(model).__name__}, whose "
             "scores are not sums of votes; fit with decoding='linear'"
         )
-    return Ensemble(ensemble.learners, ensemble.coef @ model.code_.T)
+    return Ensemble(ensemble.learners, ensemble.weights @ model.code_.T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,8 +107,8 @@ def product_part(model: CModel, precision: Precision, step: float) -> ScorePart 
 
     They are added in the order of the ensemble, as in Python.
     """
-    coef, k = model.ensemble.product_coef, model.ensemble.k
-    entries = quantized(coef, step, precision.entry)
+    weights, k = model.ensemble.product_weights, model.ensemble.k
+    entries = quantized(weights, step, precision.entry)
     nonzero = np.flatnonzero(entries.any(axis=1))
     if not nonzero.size:
         return None
@@ -133,7 +133,7 @@ def product_part(model: CModel, precision: Precision, step: float) -> ScorePart 
         BITS: nonzero.size * k,
         ADDITIONS: int(np.count_nonzero(own)),
     }
-    error = np.abs(entries.astype(np.float64) * step - coef).sum(axis=0)
+    error = np.abs(entries.astype(np.float64) * step - weights).sum(axis=0)
     return ScorePart("add_products", arrays, code, operations, error)
 
 

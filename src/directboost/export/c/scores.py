@@ -141,7 +141,7 @@ def make_thresholds(model: CModel, kind: type[Any]) -> Thresholds:
     places: list[tuple[int, float, bool]] = []
     jumps: list[Array] = []
     base = model.base.copy()
-    for stump, votes in zip(model.ensemble.stumps, model.ensemble.stump_coef, strict=True):
+    for stump, votes in zip(model.ensemble.stumps, model.ensemble.stump_weights, strict=True):
         base = base - votes
         for value, takes, sign in _crossings(stump):
             places.append((stump.feature, value, takes))

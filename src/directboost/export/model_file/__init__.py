@@ -3,7 +3,7 @@
 from .documents import MAX_BYTES, read_model, write_model
 from .learners import learners_from_json
 from .schema_types import JSONObject, ModelFileError
-from .values import KnownObject, NotStored, coef_from_json, labels_from_json, rows_from_json
+from .values import KnownObject, NotStored, labels_from_json, rows_from_json, weights_from_json
 
 __all__ = [
     "MAX_BYTES",
@@ -11,10 +11,10 @@ __all__ = [
     "KnownObject",
     "ModelFileError",
     "NotStored",
-    "coef_from_json",
     "labels_from_json",
     "learners_from_json",
     "read_model",
     "rows_from_json",
+    "weights_from_json",
     "write_model",
 ]

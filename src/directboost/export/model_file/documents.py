@@ -26,7 +26,7 @@ from .format import (
 )
 from .learners import learners_to_json
 from .schema_types import Choice, JSONObject, ModelFileError, Object, read_key
-from .values import coef_to_json, labels_to_json, parameter_to_json, rows_to_json
+from .values import labels_to_json, parameter_to_json, rows_to_json, weights_to_json
 
 #: Default limit on the size of a file.
 MAX_BYTES = 2**28
@@ -204,7 +204,7 @@ def _common_parts(model: Any) -> JSONObject:
         "parameters": {k: parameter_to_json(v) for k, v in model.get_params(deep=False).items()},
         "status": str(model.status_),
         "learners": learners_to_json(model.learners_),
-        "weights": coef_to_json(model.coef_),
+        "weights": weights_to_json(model.weights_),
         "probabilities": {"prior": model._prior.tolist(), "factor": float(model._factor)},
     }
 
@@ -257,7 +257,7 @@ def _baseline_parts(model: Any) -> JSONObject:
     return {
         "n_learners": int(model.n_learners_),
         "n_nonzero": int(model.n_nonzero_),
-        "common": model.ensemble_.coef[-1].tolist() if model.learners_ else [],
+        "common": model.ensemble_.weights[-1].tolist() if model.learners_ else [],
         "code": None if code is None else code.astype(int).tolist(),
         "decoding": None if code is None else model._decoder.__name__.removesuffix("_scores"),
         "totals": totals[-1].tolist() if totals else None,

@@ -1,4 +1,4 @@
-"""Labels, arrays, coefficients and parameters of an estimator as JSON values, and back."""
+"""Labels, arrays, weights and parameters of an estimator as JSON values, and back."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -156,8 +156,8 @@ def _is_in_range(value: Any, dtype: str) -> bool:
 # --- Coefficients ----------------------------------------------------------------------------
 
 
-def coef_to_json(W: Array) -> JSONObject:
-    """Return coefficients (n, k) in sparse form, row by row."""
+def weights_to_json(W: Array) -> JSONObject:
+    """Return weights (n, k) in sparse form, row by row."""
     nonzero = W != 0.0
     return {
         "outputs": int(W.shape[1]),
@@ -167,8 +167,8 @@ def coef_to_json(W: Array) -> JSONObject:
     }
 
 
-def coef_from_json(plain: JSONObject) -> Array:
-    """Return the coefficients (n, k) of a checked document."""
+def weights_from_json(plain: JSONObject) -> Array:
+    """Return the weights (n, k) of a checked document."""
     W = np.zeros((len(plain["count"]), plain["outputs"]))
     rows = np.repeat(np.arange(W.shape[0]), np.array(plain["count"], dtype=np.int64))
     W[rows, np.array(plain["output"], dtype=np.int64)] = plain["value"]

@@ -117,7 +117,7 @@ def model_facts(model: Any, limit: SizeLimit = FULL_SIZE) -> dict[str, Any]:
         "featuresUsed": int(model.n_features_used_),
         "features": int(model.n_features_in_),
         "classesPerRule": (
-            float(np.mean(np.count_nonzero(model.coef_, axis=1))) if has_sums(model) else None
+            float(np.mean(np.count_nonzero(model.weights_, axis=1))) if has_sums(model) else None
         ),
         "probabilities": {
             "logistic": several,
@@ -207,7 +207,7 @@ def no_tables_reason(model: Any) -> str | None:
 def importances(model: Any) -> Array:
     """Return the share of every feature in the sum of all absolute weights, (d,)."""
     ensemble = model.ensemble_
-    shares: Array = Ensemble(ensemble.learners, np.abs(ensemble.coef)).importances(
+    shares: Array = Ensemble(ensemble.learners, np.abs(ensemble.weights)).importances(
         model.n_features_in_
     )
     return shares
@@ -298,15 +298,15 @@ def strongest_rules(model: Any, limit: SizeLimit = FULL_SIZE) -> dict[str, Any] 
     """Return the rules with the largest weights, or None if weights are not per class."""
     if not has_sums(model):
         return None
-    order = np.argsort(-np.abs(model.coef_).sum(axis=1), kind="stable")
+    order = np.argsort(-np.abs(model.weights_).sum(axis=1), kind="stable")
     order = order[: limit.scale(_MAX_RULES)]
-    n_weights = np.cumsum(np.count_nonzero(model.coef_[order], axis=1))
+    n_weights = np.cumsum(np.count_nonzero(model.weights_[order], axis=1))
     shown = order[n_weights <= limit.scale(_MAX_WEIGHTS)]
     learners = [model.learners_[j] for j in shown]
     return {
         "texts": short_names((_rule_text(model, learner) for learner in learners), limit),
         "features": [learner.features[0] if learner.features else -1 for learner in learners],
-        "weights": packed_sparse(model.coef_[shown]),
+        "weights": packed_sparse(model.weights_[shown]),
         "leftOut": len(model.learners_) - len(learners),
     }
 

@@ -72,5 +72,5 @@ def _jumps(pair: PairEffect, has_missing: Bools) -> Array:
         own = np.diff(responses, axis=1, prepend=0.0)
         own[:, -1] = responses[:, -1] if missing else 0.0
         steps.append(own)
-    jumps: Array = np.einsum("na,nb,nr->abr", *steps, pair.coef, optimize=True)
+    jumps: Array = np.einsum("na,nb,nr->abr", *steps, pair.weights, optimize=True)
     return jumps

@@ -128,7 +128,7 @@ class DirectBoost(Method):
         """
         features = [f for learner in self.model.learners_ for f in learner.features or (-1,)]
         stumps = sum(feature >= 0 for feature in features)
-        return features, 2 * stumps + int(np.count_nonzero(self.model.coef_))
+        return features, 2 * stumps + int(np.count_nonzero(self.model.weights_))
 
     def table_bytes(self) -> int:
         """Return the size of the tables that `to_c` writes, in single precision."""

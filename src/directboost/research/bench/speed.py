@@ -93,7 +93,7 @@ def measure_hinge(parts: Parts, terms: Terms) -> list[Row]:
     terms.say(f"{parts.name}: hinge loss")
     seconds, _ = interleave({"ours": lambda: ours.fit(parts.X, parts.y)}, terms.repeats)["ours"]
     model, certificate = ours.model, ours.model.certificate_
-    order = np.argsort(-model.coef_.sum(axis=1), kind="stable")[:STUMPS]
+    order = np.argsort(-model.weights_.sum(axis=1), kind="stable")[:STUMPS]
     H = np.column_stack([model.learners_[j].predict(parts.X) for j in order])
     terms.say(f"{parts.name}: linear program on {len(order)} stumps")
     program = build_program(H, parts.y, model.nu_)

@@ -27,8 +27,8 @@ def ends(model: Any) -> Array:
 
     Below all thresholds it is the negative, apart from constant terms.
     """
-    total = np.zeros((model.n_features_in_, model.coef_.shape[1]))
-    for learner, weights in zip(model.learners_, model.coef_, strict=True):
+    total = np.zeros((model.n_features_in_, model.weights_.shape[1]))
+    for learner, weights in zip(model.learners_, model.weights_, strict=True):
         for feature in learner.features:
             total[feature] += learner.polarity * weights
     return total
