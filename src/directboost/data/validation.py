@@ -251,6 +251,8 @@ class TrainingSet:
         Labels of every row if a row may have several.
     signs : (d + 1, k) int8 array or None
         Sign constraints on the coefficients, by feature and class.
+    names : tuple of d str or None
+        Names of the features.
     """
 
     X: Numbers
@@ -261,6 +263,7 @@ class TrainingSet:
     levels: Ints
     targets: Ints | None = None
     signs: Ints | None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def prior(self) -> Array:
@@ -325,9 +328,9 @@ def label_rows(
 
 
 def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
-    """Set the number of levels of encoded rows; drop unused levels from rows and encoder."""
+    """Set names and numbers of levels of encoded rows; drop unused levels from rows and encoder."""
     X, encoder = encoder.restricted(rows.X)
-    return replace(rows, X=X, levels=encoder.n_levels), encoder
+    return replace(rows, X=X, levels=encoder.n_levels, names=encoder.names), encoder
 
 
 @dataclass(frozen=True)

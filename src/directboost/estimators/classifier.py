@@ -37,7 +37,7 @@ from ..data.validation import (
 from ..kernels.threads import Team, one_blas_thread
 from ..losses import LOSSES, SampleWeights
 from ..model.ensemble import Ensemble, fit_temperature
-from ..model.names import feature_names
+from ..model.names import feature_names, these_features
 from ..oracles import Oracle, PairOracle
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
@@ -227,8 +227,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                         setattr(model, name, getattr(self, name))
                 named = result
                 if alone is not None:
-                    count = alone.n_features_used_
-                    named = _over_features_alone(result, count, context.oracle)
+                    names = [feature_names(self)[f] for f in alone.features_used_]
+                    named = _over_features_alone(result, names, context.oracle)
                 model.learner_choice_ = self.learner_choice_
                 model._store(named, rows, costs, encoder)
                 yield model
@@ -291,15 +291,14 @@ def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(result: FitResult, count: int, oracle: Oracle) -> FitResult:
-    """Return the result with a certificate that names the dictionary of few features."""
-    name, *more = result.certificate.dictionary.split(", ")
-    pairs = ""
+def _over_features_alone(result: FitResult, names: list[str], oracle: Oracle) -> FitResult:
+    """Return the result with a certificate that names the features of the dictionary."""
+    words, first = result.certificate.dictionary, "^[^,]*"
     if isinstance(oracle, PairOracle):  # "all pairs" means those of all features
-        name, _, pairs = name.partition(" and ")
-        pairs = " and " + re.sub("^all pairs(?! of)", "all their pairs", pairs)
-    words = f"{name} of {count} feature{'' if count == 1 else 's'}{pairs}"
-    certificate = replace(result.certificate, dictionary=", ".join([words, *more]))
+        first = r"^\w+ stumps"
+        words = re.sub(f"({first}) and all pairs(?! of)", r"\1 and all their pairs", words)
+    words = re.sub(first, lambda found: f"{found[0]} of {these_features(names)}", words)
+    certificate = replace(result.certificate, dictionary=words)
     return replace(result, certificate=certificate)
 
 
