@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from ..arrays import Array, Bools, Ints, Numbers, as_csc, is_sparse
 from ..kernels import ranges
 from ..kernels.threads import Team
-from ..model.names import check_known, feature_names
+from ..model.names import check_known, feature_names, some_of
 from .categories import CategoryEncoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import check_not_lazy, count_missing, is_frame
 
@@ -113,24 +113,27 @@ def _locating_text(X: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        found = _first_text(X) if "could not convert" in str(error) else None
-        if found is None:
+        found = _texts(X) if "could not convert" in str(error) else {}
+        if not found:
             raise
-        row, column, text = found
+        column, (row, text) = next(iter(found.items()))
+        others = f"; columns {some_of(list(found))} hold text" if len(found) > 1 else ""
         raise ValueError(
             f"X holds {text!r} in row {row} of column {column} (both counted from 0), which is not "
-            "a number: encode the column as numbers, or make it categorical by listing it in "
-            "categorical_features"
+            f"a number{others}: encode text as numbers, or make its columns categorical with "
+            f"categorical_features=[{some_of(list(found))}]"
         ) from None
 
 
-def _first_text(X: Any) -> tuple[int, int, str] | None:
-    """Return row, column and value of the first string of X (m, d) that is not a number."""
-    values = np.array(X, dtype=object)
-    for (row, column), value in np.ndenumerate(values) if values.ndim == 2 else ():
-        if isinstance(value, str | bytes) and not _is_number(value):
-            return row, column, str(value)
-    return None
+def _texts(X: Any) -> dict[int, tuple[int, str]]:
+    """Return by column of X (m, d) the row and value of its first string that is not a number."""
+    values, found = np.array(X, dtype=object), {}
+    for column in range(values.shape[1]) if values.ndim == 2 else ():
+        for row, value in enumerate(values[:, column].tolist()):
+            if isinstance(value, str | bytes) and not _is_number(value):
+                found[column] = row, str(value)
+                break
+    return found
 
 
 def _is_number(text: str | bytes) -> bool:
