@@ -179,7 +179,7 @@ def test_the_certificate_holds_for_the_pairs_it_names(interactions, pairs, name)
     model = fit("logistic", "pairwise", "l1,2", data, interactions=interactions)
     if pairs is None:  # of the two features that stumps use most
         stumps = fit("logistic", "pairwise", "l1,2", data, learner="stump")
-        pairs = [tuple(np.sort(np.argsort(-stumps.feature_importances_)[:2]).tolist())]
+        pairs = [tuple(np.sort(np.argsort(-stumps.weight_importances())[:2]).tolist())]
     H, kappa = enumerate_with_products(data.X, pairs=pairs)
     best, _ = solve_twin(
         H, data.y, data.k, data.s, "logistic", "pairwise", 2.0, model.nu_, kappa

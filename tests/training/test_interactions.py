@@ -87,7 +87,7 @@ def test_the_strongest_features_are_those_of_a_fit_of_stumps(options):
     """The same parameters give the same features; the pairs are then all pairs of these."""
     stumps = fit(learner="stump", **options)
     assert stumps.n_features_used_ >= 4
-    strongest = np.argsort(-stumps.feature_importances_, kind="stable")[:4].tolist()
+    strongest = np.argsort(-stumps.weight_importances(), kind="stable")[:4].tolist()
     model = fit(interactions=4, **options)
     named = ", ".join(f"x{feature}" for feature in sorted(strongest))
     words = f"all stumps and all pairs of these 4 features ({named}) on 32 bins"
@@ -130,7 +130,7 @@ def test_sizes_of_the_oracle_are_parameters():
 def test_a_path_chooses_the_features_at_its_smallest_nu():
     path = directboost_path(X, Y, nus=[0.5, 0.1, 0.02], learner="pair", interactions=4)
     stumps = fit(learner="stump", nu=0.02)
-    strongest = set(np.argsort(-stumps.feature_importances_)[:4].tolist())
+    strongest = set(np.argsort(-stumps.weight_importances())[:4].tolist())
     named = ", ".join(f"x{feature}" for feature in sorted(strongest))
     words = f"all stumps and all pairs of these 4 features ({named}) on 32 bins"
     assert {model.certificate_.dictionary for model in path} == {words}
@@ -155,7 +155,7 @@ def test_several_labels_have_strongest_features_too():
     labels = np.column_stack([Y == 0, Y == 1, X[:, 0] > 13.0])
     clf = DirectBoostMultiLabelClassifier(learner="pair", interactions=3, nu=0.05).fit(X, labels)
     stumps = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, labels)
-    strongest = set(np.argsort(-stumps.feature_importances_)[:3].tolist())
+    strongest = set(np.argsort(-stumps.weight_importances())[:3].tolist())
     assert "all pairs of these 3 features" in clf.certificate_.dictionary
     assert clf.certificate_.converged
     assert pairs_in(clf)
@@ -251,7 +251,7 @@ def test_features_with_a_direction_cannot_be_named():
 
 def test_features_with_a_direction_are_not_among_the_strongest():
     stumps = fit(learner="stump", monotonic_cst={6: (0, 1), 9: (1, -1)})
-    order = np.argsort(-stumps.feature_importances_).tolist()
+    order = np.argsort(-stumps.weight_importances()).tolist()
     assert {6, 9} & set(order[:3])
     model = fit(monotonic_cst={6: (0, 1), 9: (1, -1)}, interactions=3)
     chosen = [f for f in order if f not in (6, 9)][:3]

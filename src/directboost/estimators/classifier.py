@@ -36,7 +36,7 @@ from ..data.validation import (
 )
 from ..kernels.threads import Team, one_blas_thread
 from ..losses import LOSSES, SampleWeights
-from ..model.ensemble import Ensemble, fit_temperature
+from ..model.ensemble import Ensemble, as_shares, fit_temperature
 from ..model.names import feature_names, these_features
 from ..oracles import Oracle, PairOracle
 from ..penalties import PENALTIES
@@ -244,6 +244,10 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self.certificate_ = result.certificate
         self.history_ = result.history
         self._set_derived()
+        variances = result.variances
+        if variances is None:
+            variances = self.ensemble_.variances(rows.X, rows.weight)
+        self.feature_importances_ = as_shares(variances)
         self.status_ = result.status
         self.missing_ = result.missing
         self.nu_ = result.nu
@@ -349,7 +353,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         certificate names the dictionary that it holds for.
     interactions : int or list of groups of features, optional
         With learner="pair" or "auto": which features form pairs. None: all pairs. An integer q:
-        all pairs of the q features with the largest `feature_importances_` in a fit of stumps to
+        all pairs of the q features with the largest `weight_importances()` in a fit of stumps to
         the same data, with the same loss, margin, penalty, nu, tol, feature costs and constraints.
         Features that this fit does not use follow in the order of their highest price at its
         solution. Features with a monotonic constraint do not count. A path of nu has one choice,
@@ -454,8 +458,11 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     features_used_ : int array
         The features that the model reads.
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all weights. Features of one weak classifier have
-        equal shares.
+        Share of each feature in the variance of the scores over the training rows: the weighted
+        variance of its contribution, added up over the classes. Half of the variance of a pair
+        counts for each of its features, and features of other weak classifiers on several features
+        have equal parts of their contributions. The shares in the sum of all weights are
+        `weight_importances()`.
     class_sharing_ : (n,) int array
         Number of classes that use each weak classifier.
     missing_ : (d,) bool array

@@ -36,6 +36,9 @@ class FitResult:
         The scores of the training rows, if the loss needs them to calibrate probabilities.
     means : (d, k) array
         Weighted mean of the main effect of each feature on each score.
+    variances : (d,) array or None
+        Weighted variance of the contribution of each feature, added up over the scores; None if
+        it has to be computed from the rows, since the learners are not stumps.
     stages : list of (learners, weights) or None
         The model after every round.
     missing : (d,) bool array
@@ -46,6 +49,7 @@ class FitResult:
     weights: Array
     F: Array | None
     means: Array
+    variances: Array | None
     certificate: Certificate
     status: Status
     history: list[Record]
@@ -69,11 +73,13 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
         stages = [(generated[: W.shape[0]], W) for W in state.stages]
     if not solution.certificate.converged or state.stopping.request:
         _warn_about_the_end(solution, settings.tol)
+    means, variances = _moments(context, state, stumps, learners)
     return FitResult(
         learners=learners,
         weights=stumps.rows.reshape(-1, k),
         F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
-        means=_mean_contributions(context, state, stumps, learners),
+        means=means,
+        variances=variances,
         certificate=solution.certificate,
         status=solution.status,
         history=state.history,
@@ -84,10 +90,10 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     )
 
 
-def _mean_contributions(
+def _moments(
     context: FitContext, state: LoopState, stumps: ColumnWeights, learners: list[WeakClassifier]
-) -> Array:
-    """Return the weighted mean of the main effect of each feature on each score, (d, k).
+) -> tuple[Array, Array | None]:
+    """Return the means of a `FitResult`, and for stumps the variances.
 
     Both features of a product have a main effect with the product of the means of its stumps as
     mean. Other weak classifiers that read several features belong to none of them. `stumps` are
@@ -95,17 +101,19 @@ def _mean_contributions(
     """
     oracle, k, d = context.oracle, context.objective.margin.k, context.oracle.missing.size
     if isinstance(oracle, StumpOracle) and isinstance(state.columns, FeatureColumns):
-        return state.columns.means(state.W, context.weight)[:d]
+        means, variances = state.columns.moments(state.W, context.weight)
+        return means[:d], variances[:d]
     if isinstance(oracle, StumpOracle):
         features = context.columns()
-        return features.means(features.adopt(stumps), context.weight)[:d]
+        means, variances = features.moments(features.adopt(stumps), context.weight)
+        return means[:d], variances[:d]
     means, share = np.zeros((d, k)), context.weight / context.weight.sum()
     for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
         if isinstance(learner, Product):
             means[list(learner.features)] += learner.means[0] * learner.means[1] * row
         elif len(learner.features) == 1:
             means[learner.features[0]] += (share @ oracle.source.response(*name)) * row
-    return means
+    return means, None
 
 
 def _warn_about_the_end(solution: Solution, tol: float) -> None:
