@@ -177,12 +177,22 @@ def _set_direct_attributes(model: Any, document: JSONObject) -> None:
     choice = document["learner_choice"]
     model.learner_choice_ = None if choice is None else LearnerChoice(**choice)
     model._set_derived()
+    _set_importances(model, document["feature_importances"])
     model.nu_, model.nu_max_ = document["nu"], document["nu_max"]
     model.cost_ = document["cost"]
     path = document["validation_path"]
     if path is not None:
         model.validation_path_ = list(zip(path["nu"], path["loss"], strict=True))
     model._stages = None if model.columns_per_round == "auto" else NoStages()
+
+
+def _set_importances(model: Any, importances: JSONObject | None) -> None:
+    """Set the importances; files of earlier versions lack them, and give those of the weights."""
+    if importances is None:
+        model.feature_importances_ = model.ensemble_.weight_importances(model.n_features_in_)
+        return
+    model.feature_importances_ = np.zeros(model.n_features_in_)
+    model.feature_importances_[importances["feature"]] = importances["share"]
 
 
 def _set_label_attributes(model: Any, labels: JSONObject) -> None:
@@ -200,6 +210,7 @@ def _set_baseline_attributes(model: Any, document: JSONObject) -> None:
 
     common = np.array(document["common"])
     model._set_ensemble(make_ensemble(model.learners_, model.weights_, common))
+    _set_importances(model, document["feature_importances"])
     model.history_ = _records(RoundRecord, document["history"])
     model.n_iter_ = len(model.history_)
     model.n_learners_, model.n_nonzero_ = document["n_learners"], document["n_nonzero"]

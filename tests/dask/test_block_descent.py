@@ -90,10 +90,17 @@ def test_means_of_columns():
     columns.features = weights.features.tolist()
     binned = data.whole.binned
     W = weights.to_dense(binned.n_bins, binned.kinds)
-    found, mean = columns.means(W, data.weight), data.weight @ data.scores(weights)
+    found, variances = columns.moments(W, data.weight)
+    mean = data.weight @ data.scores(weights)
     assert found.shape == (5, K)
     np.testing.assert_allclose(found.sum(axis=0), mean / data.weight.sum(), rtol=1e-10)
     np.testing.assert_array_equal(found[3], 0.0)
+    for feature in range(5):
+        one = weights.to_dense(binned.n_bins, binned.kinds)
+        kept = [w if f == feature else 0.0 * w for f, w in zip(columns.features, one, strict=True)]
+        F = data.scores(type(weights).from_features(columns.features, kept, K))
+        spread = (data.weight @ F**2 - (data.weight @ F) ** 2 / data.weight.sum()).sum()
+        np.testing.assert_allclose(variances[feature], spread / data.weight.sum(), atol=1e-10)
 
 
 @every_kind

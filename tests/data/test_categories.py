@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from directboost import DirectBoostClassifier
 from directboost.data.categories import learn_encoder, numeric_encoder
 
 NAMES = ["size", "city", "grade"]
@@ -183,8 +184,36 @@ def test_a_column_without_any_level():
 def test_columns_that_are_neither_numeric_nor_declared(X):
     """The message names the column and the remedy, for undeclared categorical types too."""
     chosen = [0] if isinstance(X, np.ndarray) else []
-    with pytest.raises(ValueError, match=r"column 'b' of X holds .*, not numbers: .*name it in"):
+    with pytest.raises(ValueError, match=r"column 'b' of X holds .*, not numbers: .*with cat"):
         learn_encoder(X, chosen, ["a", "b"]).encode(X)
+
+
+def test_all_columns_of_text_are_named_at_once():
+    """With the remedy for all of them, and the columns that are categorical already."""
+    frame = pd.DataFrame({
+        "city": ["Ulm", "Jena"] * 2, "age": [1.0, 2.0, 3.0, 4.0], "day": ["Mo", "Tu"] * 2,
+        "soil": pd.Categorical(["clay", "sand"] * 2),
+    })  # fmt: skip
+    y = [0, 1, 1, 0]
+    with pytest.raises(ValueError, match="columns 'city', 'day' of X hold String, not") as raised:
+        DirectBoostClassifier().fit(frame, y)
+    message = str(raised.value)
+    assert "astype('category')" in message
+    assert message.endswith("categorical_features=['city', 'day', 'soil']")
+    model = DirectBoostClassifier(categorical_features=["city", "day", "soil"]).fit(frame, y)
+    text = frame.astype({"city": "category", "day": "category"})
+    assert DirectBoostClassifier().fit(text, y).certificate_ == model.certificate_
+
+
+def test_all_columns_of_text_of_an_array_are_named_at_once():
+    rows = np.array([["Ulm", 1.0, "Mo"], ["Jena", 2.0, "Tu"]] * 2, dtype=object)
+    message = (
+        r"X holds 'Ulm' in row 0 of column 0 .* columns 0, 2 hold text: .*"
+        r"categorical_features=\[0, 2\]$"
+    )
+    with pytest.raises(ValueError, match=message):
+        DirectBoostClassifier().fit(rows, [0, 1, 1, 0])
+    DirectBoostClassifier(categorical_features=[0, 2]).fit(rows, [0, 1, 1, 0])
 
 
 def test_single_precision_is_kept():

@@ -235,13 +235,13 @@ class TestFeatures:
             assert model.cost_ == pytest.approx(prices_of[model.features_used_].sum())
         assert dear.feature_importances_[12] < 0.5 * cheap.feature_importances_[12]
 
-    def test_importances_are_split_evenly(self):
+    def test_weights_are_split_evenly(self):
         model = fit()
         expected = np.zeros(13)
         for h, weight in zip(model.learners_, model.weights_.sum(axis=1), strict=True):
             for f in h.features:
                 expected[f] += weight / len(h.features)
-        np.testing.assert_allclose(model.feature_importances_, expected / expected.sum())
+        np.testing.assert_allclose(model.weight_importances(), expected / expected.sum())
 
 
 class TestModel:

@@ -138,11 +138,11 @@ def test_merged_bins_are_weighted_quantiles():
         (None, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
         (3, [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
         ([(2, 0, 1)], [(0, 1), (0, 2), (1, 2)], "all stumps and all pairs"),
-        ([(0, 2)], [(0, 2)], "all stumps and all pairs of 2 features"),
+        ([(0, 2)], [(0, 2)], "all stumps and all pairs of these 2 features (x0, x2)"),
         (
             np.array([[2, 0], [0, 1], [0, 2]]),
             [(0, 1), (0, 2)],
-            "all stumps and 2 pairs of features",
+            "all stumps and these 2 pairs (x0 and x1, x0 and x2)",
         ),
         (0, [], "all stumps"),
     ],
@@ -208,7 +208,8 @@ def test_features_with_a_direction_enter_no_pair():
     products = [h for h in clf.learners_ if isinstance(h, Product)]
     assert products
     assert all(0 not in h.features for h in products)
-    assert clf.certificate_.dictionary.endswith("all pairs of 2 features on 32 bins, monotone")
+    words = "all pairs of these 2 features (x1, x2) on 32 bins, monotone"
+    assert clf.certificate_.dictionary.endswith(words)
     assert clf.certificate_.converged
     at = np.linspace(-3, 3, 50)
     scores = clf.decision_function(np.column_stack([at, 0 * at, 0 * at]))

@@ -9,6 +9,7 @@ from directboost import (
     DirectBoostClassifier,
     DirectBoostClassifierCV,
     DirectBoostMultiLabelClassifier,
+    DirectBoostMultiLabelClassifierCV,
     baselines,
 )
 from directboost.baselines.base import Baseline
@@ -28,7 +29,10 @@ SHARED = {
 #: Not every method has shrinkage, or is randomised.
 OPTIONAL = {"learning_rate", "random_state"}
 #: In the cross-validation, `max_learners` is one of the budgets, which come first.
-OTHER_PLACE = {DirectBoostClassifierCV: {"max_learners"}}
+OTHER_PLACE = {
+    DirectBoostClassifierCV: {"max_learners"},
+    DirectBoostMultiLabelClassifierCV: {"max_learners"},
+}
 
 each_baseline = pytest.mark.parametrize("estimator", BASELINES, ids=lambda e: e.__name__)
 

@@ -52,13 +52,17 @@ def assert_same_model(one, two):
 def test_groups_are_the_pairs_within_them():
     groups = [("alcohol", "hue"), (0, 3, 7)]
     model = fit(FRAME, interactions=groups, max_bins=16)
-    assert model.certificate_.dictionary == "binned stumps and 4 pairs of features"
+    words = (
+        "alcohol and alcalinity_of_ash, alcohol and nonflavanoid_phenols, alcohol and hue, "
+        "alcalinity_of_ash and nonflavanoid_phenols"
+    )
+    assert model.certificate_.dictionary == f"binned stumps and these 4 pairs ({words})"
     assert model.certificate_.converged
     assert pairs_in(model) <= {(0, 10), (0, 3), (0, 7), (3, 7)}
     assert pairs_in(model)
     pairs = [(10, 0), (0, 3), (7, 0), (3, 7)]
-    assert_same_model(model, fit(X, learner=PairOracle(pairs), max_bins=16))
-    assert_same_model(model, fit(X, interactions=np.array(pairs), max_bins=16))
+    assert_same_model(model, fit(FRAME, learner=PairOracle(pairs), max_bins=16))
+    assert_same_model(model, fit(FRAME, interactions=np.array(pairs), max_bins=16))
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "hinge", "penalty": "l1"}, {"tol": 1e-4}])
@@ -83,9 +87,11 @@ def test_the_strongest_features_are_those_of_a_fit_of_stumps(options):
     """The same parameters give the same features; the pairs are then all pairs of these."""
     stumps = fit(learner="stump", **options)
     assert stumps.n_features_used_ >= 4
-    strongest = np.argsort(-stumps.feature_importances_, kind="stable")[:4].tolist()
+    strongest = np.argsort(-stumps.weight_importances(), kind="stable")[:4].tolist()
     model = fit(interactions=4, **options)
-    assert model.certificate_.dictionary == "all stumps and all pairs of 4 features on 32 bins"
+    named = ", ".join(f"x{feature}" for feature in sorted(strongest))
+    words = f"all stumps and all pairs of these 4 features ({named}) on 32 bins"
+    assert model.certificate_.dictionary == words
     assert_same_model(model, fit(interactions=[strongest], **options))
     assert_same_model(model, fit(learner=PairOracle(4), **options))
 
@@ -101,7 +107,8 @@ def test_unused_features_follow_by_their_price():
     assert stumps.features_used_.tolist() == [4]
     model = fit(X, y, interactions=2, nu=0.7)
     assert_same_model(model, fit(X, y, interactions=[(4, 3)], nu=0.7))
-    assert model.certificate_.dictionary.startswith("all stumps and all pairs of 2 features")
+    words = "all stumps and all pairs of these 2 features (x3, x4) on 32 bins"
+    assert model.certificate_.dictionary == words
 
 
 @pytest.mark.parametrize("most", [13, 14, 10**9])
@@ -123,9 +130,10 @@ def test_sizes_of_the_oracle_are_parameters():
 def test_a_path_chooses_the_features_at_its_smallest_nu():
     path = directboost_path(X, Y, nus=[0.5, 0.1, 0.02], learner="pair", interactions=4)
     stumps = fit(learner="stump", nu=0.02)
-    strongest = set(np.argsort(-stumps.feature_importances_)[:4].tolist())
-    names = {model.certificate_.dictionary for model in path}
-    assert names == {"all stumps and all pairs of 4 features on 32 bins"}
+    strongest = set(np.argsort(-stumps.weight_importances())[:4].tolist())
+    named = ", ".join(f"x{feature}" for feature in sorted(strongest))
+    words = f"all stumps and all pairs of these 4 features ({named}) on 32 bins"
+    assert {model.certificate_.dictionary for model in path} == {words}
     assert all(set(pair) <= strongest for model in path for pair in pairs_in(model))
     assert pairs_in(path[-1])
 
@@ -137,16 +145,18 @@ def test_the_folds_know_features_by_number():
     two = DirectBoostClassifierCV(interactions=[(0, 10, 2)], **options)
     one.fit(FRAME, Y), two.fit(X, Y)
     np.testing.assert_array_equal(one.scores_, two.scores_)
-    assert one.certificate_ == two.certificate_
-    assert "all pairs of 3 features" in one.certificate_.dictionary
+    words = "all pairs of these 3 features (alcohol, ash, hue)"
+    assert words in one.certificate_.dictionary
+    dictionary = two.certificate_.dictionary.replace("(x0, x2, x10)", "(alcohol, ash, hue)")
+    assert one.certificate_ == replace(two.certificate_, dictionary=dictionary)
 
 
 def test_several_labels_have_strongest_features_too():
     labels = np.column_stack([Y == 0, Y == 1, X[:, 0] > 13.0])
     clf = DirectBoostMultiLabelClassifier(learner="pair", interactions=3, nu=0.05).fit(X, labels)
     stumps = DirectBoostMultiLabelClassifier(nu=0.05).fit(X, labels)
-    strongest = set(np.argsort(-stumps.feature_importances_)[:3].tolist())
-    assert "all pairs of 3 features" in clf.certificate_.dictionary
+    strongest = set(np.argsort(-stumps.weight_importances())[:3].tolist())
+    assert "all pairs of these 3 features" in clf.certificate_.dictionary
     assert clf.certificate_.converged
     assert pairs_in(clf)
     assert all(set(pair) <= strongest for pair in pairs_in(clf))
@@ -157,7 +167,7 @@ def test_a_time_limit_also_ends_the_choice_of_features():
     seen = []
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model = fit(interactions=3, callbacks=[TimeLimit(0.0), seen.append])
-    assert "all pairs of 3 features" in model.certificate_.dictionary
+    assert "all pairs of these 3 features" in model.certificate_.dictionary
     assert len(model.history_) == len(seen) == 1
 
 
@@ -241,11 +251,13 @@ def test_features_with_a_direction_cannot_be_named():
 
 def test_features_with_a_direction_are_not_among_the_strongest():
     stumps = fit(learner="stump", monotonic_cst={6: (0, 1), 9: (1, -1)})
-    order = np.argsort(-stumps.feature_importances_).tolist()
+    order = np.argsort(-stumps.weight_importances()).tolist()
     assert {6, 9} & set(order[:3])
     model = fit(monotonic_cst={6: (0, 1), 9: (1, -1)}, interactions=3)
     chosen = [f for f in order if f not in (6, 9)][:3]
-    assert model.certificate_.dictionary.endswith("all pairs of 3 features on 32 bins, monotone")
+    named = ", ".join(f"x{feature}" for feature in sorted(chosen))
+    words = f"all pairs of these 3 features ({named}) on 32 bins, monotone"
+    assert model.certificate_.dictionary.endswith(words)
     named = fit(monotonic_cst={6: (0, 1), 9: (1, -1)}, interactions=[chosen])
     assert_same_model(model, named)
 
@@ -283,4 +295,4 @@ def test_two_usable_features_give_a_pair_without_a_warning():
     data = make_blobs(2, m=60, d=3)
     columns = pd.DataFrame(data.X).assign(one=1.0).to_numpy()
     model = fit(columns, data.y, monotonic_cst=[1, 0, 0, 0])
-    assert model.certificate_.dictionary.startswith("all stumps and all pairs of 2 features")
+    assert "all stumps and all pairs of these 2 features" in model.certificate_.dictionary

@@ -157,7 +157,7 @@ def test_large_data_take_the_strongest_features(monkeypatch):
     monkeypatch.setattr(module, "_STANDARD_ERRORS", -100.0)
     model = fit()
     assert model.learner_choice_.pair_features == 3
-    assert "all pairs of 3 features" in model.certificate_.dictionary
+    assert "all pairs of these 3 features" in model.certificate_.dictionary
     assert_same_model(model, fit(learner="pair", interactions=3))
     named = fit(interactions=[(0, 1), (1, 2, 3)])
     assert "4 pairs of features take too long" in named.learner_choice_.reason
@@ -214,7 +214,7 @@ def test_monotone_features_enter_no_pair():
 
 def test_parameters_of_pairs_describe_the_pairs_that_are_tried():
     assert fit(interactions=[(0, 1)]).certificate_.dictionary.endswith(
-        "all pairs of 2 features on 32 bins"
+        "all pairs of these 2 features (x0, x1) on 32 bins"
     )
     assert fit(interactions=[(2, 3)]).learner_ == "stump"
     assert fit(pair_bins=4).certificate_.dictionary.endswith("on 4 bins")

@@ -28,7 +28,7 @@ from ..data.validation import (
 from ..estimators.base import FittedModelMixin
 from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
-from ..model.ensemble import fit_temperature
+from ..model.ensemble import as_shares, fit_temperature
 from ..model.learners import WeakClassifier
 from ..model.names import feature_names
 from .stump_search import BoostingProblem, Round, StumpSearch
@@ -87,6 +87,9 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         Number of features that the model reads.
     features_used_ : int array
         Indices of these features.
+    feature_importances_ : (d,) array
+        Share of each feature in the variance of the sums of votes F over the training rows, as in
+        `DirectBoostClassifier`.
     categories_ : list of d arrays or None
         Levels of every categorical feature in ascending order; None for a numeric feature.
     missing_ : (d,) bool array
@@ -191,6 +194,7 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         self.categories_ = list(encoder.categories)
         self.learners_, self.weights_, common = self._model.final()
         self._set_ensemble(make_ensemble(self.learners_, self.weights_, common))
+        self.feature_importances_ = as_shares(self.ensemble_.variances(rows.X, rows.weight))
         self.n_iter_ = len(self.history_)
         self.n_learners_ = self._model.count // self._entries_per_learner
         self.n_nonzero_ = len(self.learners_) // self._entries_per_learner

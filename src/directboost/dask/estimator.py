@@ -446,6 +446,7 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
     columns = ShardedColumns(context.statistics)
     W = columns.adopt(stumps)
     stumps = columns.stumps(W)
+    means, variances = columns.moments(W, context.weight)
     certificate = None
     if isinstance(lost, TrafficLimitError):  # the cluster is still there
         try:
@@ -468,7 +469,8 @@ def best_so_far(context: ShardedContext, lost: RowsUnavailableError) -> FitResul
         learners=columns.named(stumps),
         weights=stumps.rows,
         F=None,
-        means=columns.means(W, context.weight)[:-1],
+        means=means[:-1],
+        variances=variances[:-1],
         certificate=certificate,
         status=Status.OUT_OF_REACH,
         history=state.history,

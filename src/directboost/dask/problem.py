@@ -136,13 +136,10 @@ class ShardedColumns(FeatureColumns):
         """Return the scores F."""
         return self.rounded_scores(W, np.float64)
 
-    def means(self, W: StepCoefficients, weight: Array) -> Array:
-        """Return the weighted mean of the contribution of every feature to F, (d + 1, k)."""
+    def bin_shares(self, weight: Array) -> list[Array]:
+        """Return the share of the weight in every bin of every feature of the working set."""
         del weight  # the weights are on the shards
-        out = np.zeros((self.binned.n_bins.size, self._k))
-        for feature, table in zip(self.features, self.tables(W) if W else [], strict=True):
-            out[feature] = self.statistics.bin_weights[feature] @ table
-        return out
+        return [self.statistics.bin_weights[feature] for feature in self.features]
 
 
 class ShardedOracle(StumpOracle):

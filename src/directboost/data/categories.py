@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..model.names import check_known
+from ..model.names import check_known, some_of
 from .frames import Table, is_missing, make_table
 
 
@@ -57,23 +57,36 @@ class CategoryEncoder:
         single = table.single[~categorical]
         real = np.float32 if single.size and single.all() else np.float64
         numbers = np.empty(table.shape, dtype=real, order="F")
+        others = []
         for feature in range(table.shape[1]):
-            numbers[:, feature] = self._column(table, feature)
+            column = self._column(table, feature)
+            if column is None:
+                others.append(feature)
+            else:
+                numbers[:, feature] = column
+        if others:
+            raise ValueError(self._about_other_types(table, others))
         return numbers
 
-    def _column(self, table: Table, feature: int) -> npt.NDArray[Any]:
+    def _column(self, table: Table, feature: int) -> npt.NDArray[Any] | None:
+        """Return a column as numbers (m,); None if it is neither categorical nor numeric."""
         levels = self.categories[feature]
         if levels is not None:
             return _codes(table.values(feature), levels)
         # Numeric levels of a categorical type do not count as numbers.
-        numbers = None if table.categorical[feature] else table.numbers(feature)
-        if numbers is None:
-            raise ValueError(
-                f"column {self.names[feature]!r} of X holds {table.kind(feature)}, not numbers: "
-                "encode it as numbers, or make it categorical (use a categorical dtype, or name it "
-                "in categorical_features)"
-            )
-        return numbers
+        return None if table.categorical[feature] else table.numbers(feature)
+
+    def _about_other_types(self, table: Table, others: list[int]) -> str:
+        """Return the error message about all columns that are neither categorical nor numeric."""
+        one, them = len(others) == 1, "it" if len(others) == 1 else "them"
+        kinds = " or ".join(sorted({table.kind(feature) for feature in others}))
+        chosen = sorted({*np.flatnonzero(self.categorical).tolist(), *others})
+        return (
+            f"{'column' if one else 'columns'} {some_of([self.names[f] for f in others])} of X "
+            f"{'holds' if one else 'hold'} {kinds}, not numbers: encode {them} as numbers, or make "
+            f"{them} categorical in fit, with a categorical dtype (in pandas, astype('category')) "
+            f"or with categorical_features=[{some_of([self.names[f] for f in chosen])}]"
+        )
 
     def restricted(self, X: Scores) -> tuple[Scores, "CategoryEncoder"]:
         """Drop the levels that do not occur in an encoded X (m, d).

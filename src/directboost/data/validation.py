@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 from ..arrays import Array, Bools, Ints, Numbers, as_csc, is_sparse
 from ..kernels import ranges
 from ..kernels.threads import Team
-from ..model.names import check_known, feature_names
+from ..model.names import check_known, feature_names, some_of
 from .categories import CategoryEncoder, by_dtype, learn_encoder, names_categories, numeric_encoder
 from .frames import check_not_lazy, count_missing, is_frame
 
@@ -113,24 +113,27 @@ def _locating_text(X: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        found = _first_text(X) if "could not convert" in str(error) else None
-        if found is None:
+        found = _texts(X) if "could not convert" in str(error) else {}
+        if not found:
             raise
-        row, column, text = found
+        column, (row, text) = next(iter(found.items()))
+        others = f"; columns {some_of(list(found))} hold text" if len(found) > 1 else ""
         raise ValueError(
             f"X holds {text!r} in row {row} of column {column} (both counted from 0), which is not "
-            "a number: encode the column as numbers, or make it categorical by listing it in "
-            "categorical_features"
+            f"a number{others}: encode text as numbers, or make its columns categorical with "
+            f"categorical_features=[{some_of(list(found))}]"
         ) from None
 
 
-def _first_text(X: Any) -> tuple[int, int, str] | None:
-    """Return row, column and value of the first string of X (m, d) that is not a number."""
-    values = np.array(X, dtype=object)
-    for (row, column), value in np.ndenumerate(values) if values.ndim == 2 else ():
-        if isinstance(value, str | bytes) and not _is_number(value):
-            return row, column, str(value)
-    return None
+def _texts(X: Any) -> dict[int, tuple[int, str]]:
+    """Return by column of X (m, d) the row and value of its first string that is not a number."""
+    values, found = np.array(X, dtype=object), {}
+    for column in range(values.shape[1]) if values.ndim == 2 else ():
+        for row, value in enumerate(values[:, column].tolist()):
+            if isinstance(value, str | bytes) and not _is_number(value):
+                found[column] = row, str(value)
+                break
+    return found
 
 
 def _is_number(text: str | bytes) -> bool:
@@ -251,6 +254,8 @@ class TrainingSet:
         Labels of every row if a row may have several.
     signs : (d + 1, k) int8 array or None
         Sign constraints on the coefficients, by feature and class.
+    names : tuple of d str or None
+        Names of the features.
     """
 
     X: Numbers
@@ -261,6 +266,7 @@ class TrainingSet:
     levels: Ints
     targets: Ints | None = None
     signs: Ints | None = None
+    names: tuple[str, ...] | None = None
 
     @property
     def prior(self) -> Array:
@@ -322,9 +328,9 @@ def label_rows(X: Numbers, Y: Any, sample_weight: Any) -> TrainingSet:
 
 
 def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
-    """Set the number of levels of encoded rows; drop unused levels from rows and encoder."""
+    """Set names and numbers of levels of encoded rows; drop unused levels from rows and encoder."""
     X, encoder = encoder.restricted(rows.X)
-    return replace(rows, X=X, levels=encoder.n_levels), encoder
+    return replace(rows, X=X, levels=encoder.n_levels, names=encoder.names), encoder
 
 
 @dataclass(frozen=True)

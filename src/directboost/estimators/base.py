@@ -35,6 +35,7 @@ class FittedModelMixin:
     learners_: list[WeakClassifier]
     ensemble_: Ensemble
     features_used_: Ints
+    feature_importances_: Array
     _encoder: CategoryEncoder
     _prior: Array
     _factor: float
@@ -157,6 +158,16 @@ class FittedModelMixin:
                 "columns_per_round=1"
             )
         return self._stages
+
+    def weight_importances(self) -> Array:
+        """Return the share of each feature in the sum of all absolute weights, (d,).
+
+        Features of one weak classifier have equal shares. A feature with many thresholds that
+        separate few rows has large weights, but little influence on the scores, unlike in
+        `feature_importances_`.
+        """
+        check_is_fitted(self)
+        return self.ensemble_.weight_importances(self.n_features_in_)
 
     def save(self, path: Any) -> Path:
         """Write the fitted model to a JSON file that `directboost.load` reads.
@@ -314,7 +325,6 @@ class ExplainedModelMixin(FittedModelMixin):
         self.class_sharing_ = (self.weights_ > 0.0).sum(axis=1)
         products = {product.features for product in self.ensemble_.products}
         self.interactions_ = np.array(sorted(products), dtype=np.intp).reshape(-1, 2)
-        self.feature_importances_ = self.ensemble_.importances(self.n_features_in_)
         self.n_iter_ = max(len(self.history_), 1)
 
     @property

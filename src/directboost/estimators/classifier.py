@@ -37,8 +37,8 @@ from ..data.validation import (
 )
 from ..kernels.threads import Team, one_blas_thread
 from ..losses import LOSSES, SampleWeights
-from ..model.ensemble import Ensemble, fit_temperature
-from ..model.names import feature_names
+from ..model.ensemble import Ensemble, as_shares, fit_temperature
+from ..model.names import feature_names, these_features
 from ..oracles import Oracle, PairOracle
 from ..penalties import PENALTIES
 from ..problem.objective import Objective
@@ -225,8 +225,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                 model = copy(self).set_params(nu=nu)
                 named = result
                 if alone is not None:
-                    count = alone.n_features_used_
-                    named = _over_features_alone(result, count, context.oracle)
+                    names = [feature_names(self)[f] for f in alone.features_used_]
+                    named = _over_features_alone(result, names, context.oracle)
                 model._store(named, rows, costs, encoder)
                 yield model
 
@@ -262,6 +262,10 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         self.certificate_ = result.certificate
         self.history_ = result.history
         self._set_derived()
+        variances = result.variances
+        if variances is None:
+            variances = self.ensemble_.variances(rows.X, rows.weight)
+        self.feature_importances_ = as_shares(variances)
         self.status_ = result.status
         self.missing_ = result.missing
         self.nu_ = result.nu
@@ -311,15 +315,14 @@ def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
 
 
-def _over_features_alone(result: FitResult, count: int, oracle: Oracle) -> FitResult:
-    """Return the result with a certificate that names the dictionary of few features."""
-    name, *more = result.certificate.dictionary.split(", ")
-    pairs = ""
+def _over_features_alone(result: FitResult, names: list[str], oracle: Oracle) -> FitResult:
+    """Return the result with a certificate that names the features of the dictionary."""
+    words, first = result.certificate.dictionary, "^[^,]*"
     if isinstance(oracle, PairOracle):  # "all pairs" means those of all features
-        name, _, pairs = name.partition(" and ")
-        pairs = " and " + re.sub("^all pairs(?! of)", "all their pairs", pairs)
-    words = f"{name} of {count} feature{'' if count == 1 else 's'}{pairs}"
-    certificate = replace(result.certificate, dictionary=", ".join([words, *more]))
+        first = r"^\w+ stumps"
+        words = re.sub(f"({first}) and all pairs(?! of)", r"\1 and all their pairs", words)
+    words = re.sub(first, lambda found: f"{found[0]} of {these_features(names)}", words)
+    certificate = replace(result.certificate, dictionary=words)
     return replace(result, certificate=certificate)
 
 
@@ -370,7 +373,7 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
         certificate names the dictionary that it holds for.
     interactions : int or list of groups of features, optional
         With learner="pair" or "auto": which features form pairs. None: all pairs. An integer q:
-        all pairs of the q features with the largest `feature_importances_` in a fit of stumps to
+        all pairs of the q features with the largest `weight_importances()` in a fit of stumps to
         the same data, with the same loss, margin, penalty, nu, tol, feature costs and constraints.
         Features that this fit does not use follow in the order of their highest price at its
         solution. Features with a monotonic constraint do not count. A path of nu has one choice,
@@ -475,8 +478,11 @@ class DirectBoostClassifier(CallbackSupportMixin, ClassifierMixin, BaseDirectBoo
     features_used_ : int array
         The features that the model reads.
     feature_importances_ : (d,) array
-        Share of each feature in the sum of all weights. Features of one weak classifier have
-        equal shares.
+        Share of each feature in the variance of the scores over the training rows: the weighted
+        variance of its contribution, added up over the classes. Half of the variance of a pair
+        counts for each of its features, and features of other weak classifiers on several features
+        have equal parts of their contributions. The shares in the sum of all weights are
+        `weight_importances()`.
     class_sharing_ : (n,) int array
         Number of classes that use each weak classifier.
     missing_ : (d,) bool array

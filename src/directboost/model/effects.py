@@ -11,7 +11,7 @@ the main effects of the features, and the last one to the intercept. This is the
 decomposition of the scores under the product of the marginal distributions of the features.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,19 +100,30 @@ class Effects:
         """Return the contribution of every feature of X and of every pair, (m, d + p, k)."""
         m, d = X.shape
         out = np.zeros((m, d + len(self.pairs), self.intercept.size))
-        codes = np.empty((self.features.size, m), dtype=np.intp)
-        for place, feature in enumerate(self.features.tolist()):
-            codes[place] = codes_of(column(X, feature), self.thresholds[place])
-            out[:, feature] = self.tables[place][codes[place]]
-        for number, pair in enumerate(self.pairs, start=d):
+        places = [*self.features.tolist(), *range(d, d + len(self.pairs))]
+        for place, values in zip(places, self.terms(X), strict=True):
+            out[:, place] = values
+        return out
+
+    def terms(self, X: Numbers) -> Iterator[Array]:
+        """Yield the contributions of each of `features` and then of each of `pairs`, (m, k)."""
+        in_pairs = {feature for pair in self.pairs for feature in pair.features}
+        codes: dict[int, Ints] = {}
+        for feature, cuts, table in zip(
+            self.features.tolist(), self.thresholds, self.tables, strict=True
+        ):
+            own = codes_of(column(X, feature), cuts)
+            if feature in in_pairs:
+                codes[feature] = own.astype(np.int32)
+            yield table[own]
+        for pair in self.pairs:
             cells = []
             for feature, cuts in zip(pair.features, pair.thresholds, strict=True):
-                place = int(np.searchsorted(self.features, feature))
-                below = np.searchsorted(cuts, self.thresholds[place], side="right")
-                own = np.concatenate([[0], below, [cuts.size + 1]])  # code in the pair, by code
-                cells.append(own[codes[place]])
-            out[:, number] = pair.values[cells[0], cells[1]]
-        return out
+                thresholds, _ = self.main_effect(feature)
+                below = np.searchsorted(cuts, thresholds, side="right")
+                cell = np.concatenate([[0], below, [cuts.size + 1]])  # code in the pair, by code
+                cells.append(cell[codes[feature]])
+            yield pair.values[cells[0], cells[1]]
 
 
 def purified_effects(

@@ -3,7 +3,7 @@
 Also the scale from scores to probabilities.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -31,6 +31,7 @@ from .trees import Leaf, Tree
 
 _TABLED = Stump | CategoryStump  # weak classifiers that the table of a feature contains
 _GROUPED = Leaf | ClassAnswer  # weak classifiers that share the table of a tree or classifier
+_CHUNK = 1 << 22  # numbers that contributions of features take at a time
 _LOG_FACTORS = (-6.0, 6.0)  # range of the logarithm of the factor on the scores
 _FACTOR_COST = 1e-10  # in units of the mean log-likelihood: the gain that a larger factor must have
 
@@ -265,18 +266,81 @@ class Ensemble:
             out[:, learner.features[0]] += np.outer(learner.predict(X), votes)
         return out
 
-    def importances(self, d: int) -> Array:
-        """Return the share of each of d features in the sum of all weights, (d,).
+    def weight_importances(self, d: int) -> Array:
+        """Return the share of each of d features in the sum of all absolute weights, (d,).
 
         A weak classifier on several features counts in equal parts for each of them.
         """
         counts = [len(learner.features) for learner in self.learners]
         read = [feature for learner in self.learners for feature in learner.features]
-        parts = self.weights.sum(axis=1) / np.maximum(counts, 1)
+        parts = np.abs(self.weights).sum(axis=1) / np.maximum(counts, 1)
         places = np.array(read, dtype=np.int64)
-        shares = np.asarray(np.bincount(places, np.repeat(parts, counts), d), dtype=np.float64)
-        total = shares.sum()
-        return shares / total if total > 0.0 else shares
+        return as_shares(np.bincount(places, np.repeat(parts, counts), d).astype(np.float64))
+
+    def variances(self, X: Numbers, weight: Array) -> Array:
+        """Return the variance of the contribution of each feature, added up over the scores, (d,).
+
+        Half of the variance of a purified pair effect counts for each of its features. Other weak
+        classifiers that read several features, and all leaves of a tree together, contribute equal
+        parts to each of them.
+
+        Parameters
+        ----------
+        X : (m, d) array or csc_array
+            Rows without infinite values.
+        weight : (m,) array
+            Their weights.
+        """
+        m, d = X.shape
+        pairs, share = self.effects.pairs, weight / weight.sum()
+        means, squares = np.zeros((2, d + len(pairs), self.k))
+        step = m
+        if self._others:
+            step = max(_CHUNK // max(self.features.size * self.k, 1), 1000)
+        for start in range(0, m, step):
+            part = X if step >= m else X[start : start + step]
+            own = share[start : start + step]
+            for place, values in self._contributions_by_place(part):
+                means[place] += own @ values
+                squares[place] += own @ values**2
+        variances = np.maximum((squares - means**2).sum(axis=1), 0.0)
+        for number, pair in enumerate(pairs, start=d):
+            variances[list(pair.features)] += 0.5 * variances[number]
+        return np.asarray(variances[:d])
+
+    def _contributions_by_place(self, X: Numbers) -> Iterator[tuple[int, Array]]:
+        """Yield the non-zero contributions of the features and pairs, with their places, (m, k).
+
+        The place of a feature is its column, and pairs follow after the last feature.
+        """
+        first_pair = X.shape[1]
+        places = [
+            *self.effects.features.tolist(),
+            *range(first_pair, first_pair + len(self.effects.pairs)),
+        ]
+        terms = zip(places, self.effects.terms(X), strict=True)
+        if not self._others:
+            yield from terms
+            return
+        found = dict(terms)
+        for features, values in self._other_contributions(X):
+            for feature in features:
+                found[feature] = found.get(feature, 0.0) + values / len(features)
+        yield from found.items()
+
+    def _other_contributions(self, X: Numbers) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """Yield features and contribution of every tree and other weak classifier, (m, k)."""
+        for source, table in self._forest:
+            yield source.features, table[source.apply(X)]
+        for learner, votes in zip(self._others, self._other_votes, strict=True):
+            if not isinstance(learner, _GROUPED):
+                yield learner.features, np.outer(learner.predict(X), votes)
+
+
+def as_shares(values: Array) -> Array:
+    """Return values >= 0 divided by their sum, unless all are zero."""
+    total = values.sum()
+    return values / total if total > 0.0 else values
 
 
 def class_probabilities(F: Array, factor: float) -> Array:

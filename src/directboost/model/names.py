@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+_MOST_NAMED = 8  # names in the description of a set of features
+_LONGEST_NAME = 40  # characters of such a name
+
 
 def feature_names(estimator: Any) -> list[str]:
     """Return the feature names of an estimator, or x0, x1 and so on if it has none."""
@@ -42,6 +45,38 @@ def some_of(values: Sequence[Any], most: int = 12) -> str:
     more = len(values) - most
     shown = ", ".join(repr(value) for value in values[:most])
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def these_features(names: Sequence[str]) -> str:
+    """Return "these 2 features (a, b)": the number of some features and their names.
+
+    The text is bounded, as that of `these_pairs`.
+    """
+    count = "this feature" if len(names) == 1 else f"these {len(names)} features"
+    return f"{count} ({_listed([_in_list(name) for name in names[:_MOST_NAMED]], len(names))})"
+
+
+def these_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return "these 2 pairs (a and b, a and c)": the number of some pairs, and their features.
+
+    At most eight are listed. Long names lose their middle. A name that a list would not show
+    unambiguously is quoted, with unprintable characters escaped.
+    """
+    shown = [f"{_in_list(one)} and {_in_list(other)}" for one, other in pairs[:_MOST_NAMED]]
+    count = "this pair" if len(pairs) == 1 else f"these {len(pairs)} pairs"
+    return f"{count} ({_listed(shown, len(pairs))})"
+
+
+def _listed(shown: list[str], count: int) -> str:
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _in_list(name: str) -> str:
+    half = _LONGEST_NAME // 2
+    short = name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
+    plain = short.isprintable() and short == short.strip() and not set(short) & set(",()'\"")
+    return short if plain and short and " and " not in short else repr(short)
 
 
 def nearest_name(unknown: Any, names: Sequence[Any]) -> str:

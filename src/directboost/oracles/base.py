@@ -83,6 +83,8 @@ class OracleData:
     signs : (d + 1, k) int8 array or None
         +1 if rules that hold for large values may only be evidence for a class, -1 if only
         against it, 0 if both are allowed.
+    names : list of d str or None
+        Names of the features, for `Oracle.dictionary`; x0, x1 and so on by default.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class OracleData:
     team: Team | None = None
     levels: Ints | None = None
     signs: Ints | None = None
+    names: Sequence[str] | None = None
 
 
 def column_ranges(data: OracleData) -> tuple[Array, Array, Bools]:

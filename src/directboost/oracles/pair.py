@@ -18,7 +18,7 @@ from ..kernels.step_functions import ORDERED, PRODUCT, side
 from ..kernels.structs import SparseCodes, tie_width
 from ..kernels.threads import Team
 from ..model.learners import Constant, Learner, Product, WeakClassifier
-from ..model.names import default_names
+from ..model.names import default_names, these_features, these_pairs
 from ..penalties import L1, Penalty
 from ..problem.columns import Proposals
 from .base import OracleData, Pricing, ranking, rounding_of
@@ -331,7 +331,9 @@ class PairOracle(BinnedOracle):
         self.costs = self.binned.costs
         stumps, *more = self._stumps.dictionary.split(", ")
         if pairs.size:
-            stumps += _words_for(pairs, every=pairs.shape[0] == _n_pairs(int(varied.sum())))
+            every = pairs.shape[0] == _n_pairs(int(varied.sum()))
+            names = default_names(varied.size) if data.names is None else data.names
+            stumps += " and all pairs" if every else _words_for(pairs, names)
             stumps += "" if bins.exact else f" on {self.pair_bins} bins"
         self.dictionary = ", ".join([stumps, *more])
 
@@ -474,11 +476,9 @@ def _n_pairs(features: int) -> int:
     return features * (features - 1) // 2
 
 
-def _words_for(pairs: Ints, every: bool) -> str:
-    """Return how the dictionary names its pairs; `every` says that no other pair has a product."""
-    if every:
-        return " and all pairs"
-    count = np.unique(pairs).size
-    if pairs.shape[0] == _n_pairs(count):
-        return f" and all pairs of {count} features"
-    return f" and {pairs.shape[0]} pairs of features"
+def _words_for(pairs: Ints, names: Sequence[str]) -> str:
+    """Return how the dictionary names its pairs, if they are not those of all features."""
+    features = np.unique(pairs)
+    if pairs.shape[0] == _n_pairs(features.size):
+        return f" and all pairs of {these_features([names[f] for f in features])}"
+    return f" and {these_pairs([(names[one], names[other]) for one, other in pairs])}"

@@ -148,21 +148,28 @@ class FeatureColumns(Columns):
         self.binned.add_scores(features, self.tables(W), F, self.team)
         return F
 
-    def means(self, W: StepCoefficients, weight: Array) -> Array:
-        """Return the weighted mean contribution of every feature to F, (d + 1, k).
+    def moments(self, W: StepCoefficients, weight: Array) -> tuple[Array, Array]:
+        """Return the weighted means of the contributions of features to F, and their variances.
 
-        The last row is the constant classifier.
+        The means are (d + 1, k), the variances, added up over the scores, (d + 1,). The last row is
+        the constant classifier.
         """
-        out = np.zeros((self.binned.n_bins.size, self._k))
+        means = np.zeros((self.binned.n_bins.size, self._k))
+        variances = np.zeros(self.binned.n_bins.size)
         if not self.features:
-            return out
+            return means, variances
+        shares = self.bin_shares(weight)
+        for feature, share, table in zip(self.features, shares, self.tables(W), strict=True):
+            means[feature] = share @ table
+            variances[feature] = share @ ((table - means[feature]) ** 2).sum(axis=1)
+        return means, variances
+
+    def bin_shares(self, weight: Array) -> list[Array]:
+        """Return the share of the weight in every bin of every feature of the working set."""
         features, n_bins = np.array(self.features, dtype=np.int32), self.n_bins()
         share = (weight / weight.sum()).reshape(-1, 1)
         sums = self.binned.sums(features, share, self.team)
-        parts = apart(sums[:, 0], np.cumsum(n_bins))
-        for feature, part, table in zip(self.features, parts, self.tables(W), strict=True):
-            out[feature] = part @ table
-        return out
+        return apart(sums[:, 0], np.cumsum(n_bins))
 
     def edges(self, A: Scores) -> Array:
         """Raise TypeError: a feature has one edge per stump, and pricing returns the best one."""

@@ -191,6 +191,7 @@ def make_context(
             team=team,
             levels=rows.levels,
             signs=rows.signs,
+            names=rows.names,
         )
     )
     k = rows.classes.size

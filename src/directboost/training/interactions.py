@@ -91,7 +91,7 @@ def with_stumps(settings: FitSettings) -> FitSettings:
 def _by_strength(
     settings: FitSettings, rows: TrainingSet, costs: Array, team: Team | None, seconds: float
 ) -> Ints:
-    """Return all features in the order of their importance in a fit of stumps, (d,).
+    """Return all features in the order of the sum of their weights in a fit of stumps, (d,).
 
     The loss, the margin, the penalty, nu and tol are those of the settings. Features that the fit
     does not use follow in the order of their highest price at its solution. Of the callbacks, only
@@ -103,12 +103,12 @@ def _by_strength(
         raise KeyboardInterrupt
     columns, W, d = solution.state.columns, solution.state.W, costs.size - 1
     used, objective = columns.stumps(W), context.objective
-    importance = np.bincount(used.names[:, 0], used.rows.sum(axis=1), d + 1)[:d]
+    strength = np.bincount(used.names[:, 0], used.rows.sum(axis=1), d + 1)[:d]
     U = objective.negative_gradient(columns.scores(W).astype(np.float64, copy=False))
     found = context.oracle.price(objective.coefficients(U), objective.penalty).proposals
     price = np.zeros(d + 1)
     price[found.feature] = found.price
-    return np.lexsort((np.arange(d), -price[:d], -importance))
+    return np.lexsort((np.arange(d), -price[:d], -strength))
 
 
 def warn_without_pairs(settings: FitSettings, context: FitContext, names: list[str]) -> None:

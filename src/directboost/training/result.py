@@ -35,6 +35,9 @@ class FitResult:
         The scores of the training rows, if the loss needs them to calibrate probabilities.
     means : (d, k) array
         Weighted mean of the main effect of each feature on each score.
+    variances : (d,) array or None
+        Weighted variance of the contribution of each feature, added up over the scores; None if
+        it has to be computed from the rows, since the learners are not stumps.
     stages : list of (learners, weights) or None
         The model after every round.
     missing : (d,) bool array
@@ -45,6 +48,7 @@ class FitResult:
     weights: Array
     F: Array | None
     means: Array
+    variances: Array | None
     certificate: Certificate
     status: Status
     history: list[Record]
@@ -68,12 +72,13 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
         stages = [(generated[: W.shape[0]], W) for W in state.stages]
     # Both features of a product have a main effect with the product of the means of its stumps as
     # mean. Other weak classifiers that read several features belong to none of them.
+    variances = None
     if isinstance(oracle, StumpOracle):
         features, W = columns, state.W
         if not isinstance(features, FeatureColumns):
             features = context.columns()
             W = features.adopt(stumps)
-        means = features.means(W, context.weight)[:-1]
+        means, variances = (values[:-1] for values in features.moments(W, context.weight))
     else:
         means, share = np.zeros((oracle.missing.size, k)), context.weight / context.weight.sum()
         for name, row, learner in zip(stumps.names.tolist(), stumps.rows, learners, strict=True):
@@ -88,6 +93,7 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
         weights=stumps.rows.reshape(-1, k),
         F=columns.scores(state.W) if settings.loss.probability_scale is None else None,
         means=means,
+        variances=variances,
         certificate=solution.certificate,
         status=solution.status,
         history=state.history,

@@ -34,9 +34,10 @@ def test_golden_files_predict_what_they_predicted(name):
 
 @each
 def test_golden_files_are_written_again_as_they_are(name, tmp_path):
-    """Until the format changes; then this test goes, and the golden files stay."""
+    """Except for the parts that the format did not have yet."""
     path = directboost.load(GOLDEN / f"{name}.json").save(tmp_path / "model.json")
     found, expected = json.loads(path.read_text(encoding="utf-8")), golden(name)
+    found.pop("feature_importances")
     known = {key: found["parameters"][key] for key in expected["parameters"]}
     found |= {"parameters": known, "directboost_version": expected["directboost_version"]}
     assert signed(found) == expected

@@ -44,4 +44,5 @@ def large(d=1000, k=100, per_feature=5, share=0.3, m=600):
     model.learners_, model.weights_, model.n_learners_ = learners, weights, len(learners)
     model.ensemble_, model.class_sharing_ = Ensemble(learners, weights), (weights > 0.0).sum(axis=1)
     model.features_used_, model.n_features_used_ = np.arange(d), d
+    model.feature_importances_ = model.weight_importances()
     return model, X, y

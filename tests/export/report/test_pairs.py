@@ -118,6 +118,7 @@ def test_the_page_of_many_pairs_stays_small(tmp_path):
     weights = rng.random((7000, 60)) * (rng.random((7000, 60)) < 0.3)
     model.learners_, model.weights_ = learners, weights
     model._set_derived()
+    model.feature_importances_ = model.weight_importances()
     path = model.report(tmp_path / "page.html", rows, y)
     assert path.stat().st_size < 5_000_000
     data = read_page(path).data

@@ -30,6 +30,7 @@ def check_document(document: JSONObject) -> None:
     _check_memory(document, k)
     n = sum(document["learners"]["order"]["count"])
     _check_weights(document["weights"], n, document["probabilities"]["factor"])
+    _check_importances(document["feature_importances"], document["features"]["count"])
     _check_prior(document, k)
     _check_columns(document["history"], "history")
     if document["kind"] in BASELINES:
@@ -217,6 +218,17 @@ def _check_weights(weights: JSONObject, n: int, factor: float) -> None:
     with np.errstate(over="ignore"):
         largest = np.abs(np.array(weights["value"])).sum() * 4.0 * max(factor, 1.0)
     require(bool(np.isfinite(largest)), "weights.value", "the sum of the weights overflows")
+
+
+def _check_importances(importances: JSONObject | None, count: int) -> None:
+    if importances is None:  # a file of an earlier version
+        return
+    _check_ascending(importances["feature"], "feature_importances.feature", count)
+    shares = importances["share"]
+    _check_length(shares, "feature_importances.share", len(importances["feature"]))
+    total = sum(shares)
+    reason = f"the sum {total:.6g} of the shares is invalid: expected 1, or no shares"
+    require(not shares or abs(total - 1.0) < 1e-6, "feature_importances.share", reason)
 
 
 def _check_prior(document: JSONObject, k: int) -> None:

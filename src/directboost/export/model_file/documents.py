@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ..atomic_files import replace_file
 from .consistency import check_document
 from .format import (
@@ -205,8 +206,15 @@ def _common_parts(model: Any) -> JSONObject:
         "status": str(model.status_),
         "learners": learners_to_json(model.learners_),
         "weights": weights_to_json(model.weights_),
+        "feature_importances": _importances(model.feature_importances_),
         "probabilities": {"prior": model._prior.tolist(), "factor": float(model._factor)},
     }
+
+
+def _importances(shares: Array) -> JSONObject:
+    """Return the importances that are not zero, by feature."""
+    nonzero = np.flatnonzero(shares)
+    return {"feature": nonzero.tolist(), "share": shares[nonzero].tolist()}
 
 
 def _direct_parts(model: Any) -> JSONObject:

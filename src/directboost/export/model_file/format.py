@@ -128,6 +128,7 @@ _OF_DIRECT: dict[str, SchemaType] = {
 }
 #: Parts of certified estimators that a file need not have.
 _OPTIONAL: dict[str, SchemaType] = {"learner_choice": _LEARNER_CHOICE}
+_SHARES = Object({"feature": _INDICES, "share": ListOf(Number(0.0, strict=True, high=1.0))})
 _OF_MULTI_LABEL: dict[str, SchemaType] = {
     "labels": Object({
         "several": Boolean(), "single": Boolean(), "names": Nullable(ListOf(String())),
@@ -173,7 +174,7 @@ def _document(
         "probabilities": Object({"prior": ListOf(Number(0.0)), "factor": _POSITIVE}),
         **more,
         "checksum": String(71),
-    }, optional)  # fmt: skip
+    }, {"feature_importances": _SHARES, **optional})  # fmt: skip
 
 
 _FORMS: dict[str, tuple[tuple[str, ...], Object]] = {

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array, Ints, Numbers, column
-from ...model.ensemble import Ensemble
 from ...model.learners import CategoryStump, Product, WeakClassifier
 from ...model.names import class_names, class_noun, feature_names, has_several_labels
 from ...model.summary import describe_rule
@@ -103,7 +102,7 @@ def level_name(level: Any) -> str:
 def model_facts(model: Any, limit: SizeLimit = FULL_SIZE) -> dict[str, Any]:
     """Return names, sizes and settings of a fitted model."""
     several = has_several_labels(model)
-    shares, names = importances(model), feature_names(model)
+    shares, names = model.feature_importances_, feature_names(model)
     count = min(limit.scale(_MAX_IMPORTANCES), model.n_features_used_)
     return {
         "kind": type(model).__name__,
@@ -204,15 +203,6 @@ def no_tables_reason(model: Any) -> str | None:
     )
 
 
-def importances(model: Any) -> Array:
-    """Return the share of every feature in the sum of all absolute weights, (d,)."""
-    ensemble = model.ensemble_
-    shares: Array = Ensemble(ensemble.learners, np.abs(ensemble.weights)).importances(
-        model.n_features_in_
-    )
-    return shares
-
-
 def features_with_tables(
     model: Any, X: Numbers, chosen: Ints, limit: SizeLimit = FULL_SIZE
 ) -> Ints:
@@ -223,7 +213,7 @@ def features_with_tables(
     """
     if not has_tables(model):
         return np.empty(0, dtype=np.intp)
-    effects, shares = model.ensemble_.effects, importances(model)
+    effects, shares = model.ensemble_.effects, model.feature_importances_
     order = np.argsort(-shares[effects.features], kind="stable")
     features = np.asarray(effects.features[order], dtype=np.intp)
     most = limit.scale(MAX_TABLE_BYTES - (MAX_PAIR_BYTES if effects.pairs else 0))
@@ -243,7 +233,8 @@ def feature_tables(
 
     Levels are listed if a rule or a `chosen` row contains them.
     """
-    effects, shares, names = model.ensemble_.effects, importances(model), feature_names(model)
+    effects, shares = model.ensemble_.effects, model.feature_importances_
+    names = feature_names(model)
     for f in shown.tolist():
         x, (cuts, table) = column(X, f), effects.main_effect(f)
         missing = bool(model.missing_[f])

@@ -10,7 +10,7 @@ function importancesCard(choose) {
     const text = count(left, ["less important feature is", "less important features are"]);
     const press = choose ? " Select a name to see its step functions." : "";
     return card("Importance",
-        note(`Share of a feature in the sum of all weights.${press}`), box,
+        note(`Share of a feature in the variance of the scores over the training rows.${press}`), box,
         left > 0 ? note(`${text} not listed.`) : null);
 }
 
