@@ -4,10 +4,11 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from directboost.kernels import library, native, reference
 from directboost.kernels.structs import Wanted
-from directboost.kernels.threads import Team
+from directboost.kernels.threads import Team, one_blas_thread
 from tests.kernels.draws import draw_codes, draw_rows, native_test
 
 
@@ -100,3 +101,21 @@ def test_without_compiled_kernels_a_team_does_nothing(monkeypatch):
     with Team(3) as team:
         assert team.handle is None
         assert running() == before
+
+
+def blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+def test_the_last_of_overlapping_fits_restores_the_threads_of_blas():
+    """Two fits in two threads need not end in the order in which they began."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert blas_threads() == {1}
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before

@@ -1,7 +1,8 @@
 """The threads of one public call, shared by all its kernels."""
 
 import threading
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -10,18 +11,38 @@ from threadpoolctl import ThreadpoolController
 from . import library
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the linear algebra libraries of the process; finding them takes a while."""
-    return ThreadpoolController()
+class _BlasLimit:
+    """The limit of the linear algebra library while any fit runs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.fits = 0
+        self.controller: ThreadpoolController | None = None  # finding the libraries takes a while
+        self.limiter: Any = None
 
 
-def one_blas_thread() -> Any:
-    """Return a context in which the linear algebra library uses one thread.
+_limit = _BlasLimit()
 
-    During a fit its threads would compete with the threads of the kernels.
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let the linear algebra library use one thread.
+
+    During a fit its threads would compete with the threads of the kernels. The limit holds for the
+    whole process. Of several fits at a time, the last one to end restores the former limits.
     """
-    return _blas().limit(limits=1, user_api="blas")
+    with _limit.lock:
+        if not _limit.fits:
+            _limit.controller = _limit.controller or ThreadpoolController()
+            _limit.limiter = _limit.controller.limit(limits=1, user_api="blas")
+        _limit.fits += 1
+    try:
+        yield
+    finally:
+        with _limit.lock:
+            _limit.fits -= 1
+            if not _limit.fits:
+                _limit.limiter.restore_original_limits()
 
 
 class Team:
