@@ -11,8 +11,7 @@ Tables:
   relative to one fit at the last point of the path;
 - log-loss: test error and log loss compared with LightGBM and HistGradientBoosting;
 - small: mean error on small data over 20 random splits, compared with random forests and LightGBM;
-- labels: several labels per row, compared with one LightGBM or logistic regression per label;
-- calibration: the shares behind the calibration plot of the documentation.
+- labels: several labels per row, compared with one LightGBM or logistic regression per label.
 
 All methods have their default parameters and one thread; times are processor times. Cover type and
 MNIST have 10 000 rows to train on.
@@ -194,7 +193,10 @@ def label_sets(name: str) -> Data:
     if name == "generated":
         X, Y = make_multilabel_classification(600, 20, n_classes=6, random_state=0)
         return X[:400], Y[:400], X[400:], Y[400:]
-    return parts_of(name)
+    data = load(name)
+    train, test = data.split == 0, data.split == 1
+    X, Y = np.asarray(data.X, float), np.asarray(data.y, int)
+    return X[train], Y[train], X[test], Y[test]
 
 
 def labels(names: Any, splits: int) -> None:

@@ -28,10 +28,11 @@ def test_plain_parameters_are_options_with_the_same_defaults():
         name: parameter.default for name, parameter in inspect.signature(cv).parameters.items()
     }
     defaults = DirectBoostClassifierCV().get_params()
-    renamed = {"cv", "max_features_used", "one_standard_error"}  # --folds, --max-features, --best
+    renamed = {"cv", "max_features_used"}  # --folds, --max-features
     not_plain = {"monotonic_cst", "verbose", "callbacks", "categorical_features"}
     assert defaults.keys() - options.keys() == renamed | not_plain
-    shared = defaults.keys() & options.keys()
+    assert options["n_jobs"] == -1  # a command may use all cores
+    shared = (defaults.keys() & options.keys()) - {"n_jobs"}
     assert {name: options[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
@@ -65,10 +66,15 @@ def test_cost_budget(capsys):
     assert (code, "cost" in out.splitlines()[0]) == (0, True)
 
 
-def test_best_score_without_the_one_standard_error_rule(capsys):
-    facts = run_json(capsys, "cv", "iris", "--nus", 6, "--folds", 3, "--best")
-    scores = [point["score"] for point in facts["path"]]
-    assert scores[facts["chosen"]] == max(scores)
+def test_one_standard_error_rule(capsys):
+    options = ("cv", "iris", "--nus", 8, "--folds", 3)
+    best = run_json(capsys, *options)
+    scores = [-np.inf if point["score"] is None else point["score"] for point in best["path"]]
+    assert best["chosen"] == best["best"] == int(np.argmax(scores))
+    small = run_json(capsys, *options, "--one-standard-error")
+    point = small["path"][small["best"]]
+    assert small["chosen"] < small["best"] == best["best"]
+    assert scores[small["chosen"]] >= point["score"] - point["standard_error"]
 
 
 def test_errors(capsys):

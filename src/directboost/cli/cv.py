@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from .. import DirectBoostClassifierCV
 from ..arrays import Array, Ints
+from ..losses import LOSSES
 from . import options as o
 from .fit import estimator_parameters
 from .holdout import Evaluation, evaluate_model, read_data, write_page
@@ -37,23 +38,23 @@ def cv(
     folds: Annotated[
         int, o.option("Number of folds.", heading=o.SEARCH, min=2, metavar="INTEGER")
     ] = 5,
-    best: Annotated[
+    one_standard_error: Annotated[
         bool,
         o.option(
-            "Choose the model with the best score instead of the smallest model within one "
-            "standard error of it.",
-            "--best",
+            "Choose the largest nu within one standard error of the best score, which gives a "
+            "smaller model.",
+            "--one-standard-error",
             heading=o.SEARCH,
         ),
     ] = False,
     n_jobs: Annotated[
-        int | None,
+        int,
         o.option(
             "Number of folds to fit in parallel. -1 uses all cores.",
             heading=o.SOLVER,
             metavar="INTEGER",
         ),
-    ] = None,
+    ] = -1,
     **options: Any,
 ) -> None:
     """Choose nu by cross-validation, within a budget.
@@ -66,7 +67,10 @@ def cv(
     check_outputs(inputs, [out, report])
     rows, _, _ = read_data(data, options, report, output)
     search = DirectBoostClassifierCV(
-        cv=folds, max_features_used=max_features, one_standard_error=not best, n_jobs=n_jobs
+        cv=folds,
+        max_features_used=max_features,
+        one_standard_error=one_standard_error,
+        n_jobs=n_jobs,
     )
     search.set_params(**estimator_parameters(options, rows.train, search.get_params()))
     model = _search_with_progress(search, rows.train, output, "cv")
@@ -110,6 +114,11 @@ def _print_result(
         )
         return
     output.out.print(_path_table(search))
+    if search.scoring is None:
+        score = "share of right predictions"
+        if LOSSES[search.loss]().probability_scale is not None:
+            score = "mean log-likelihood of the true classes, minus the log loss,"
+        output.text(f"\nscore: {score} on the held-out rows of the folds")
     used = search.path_.n_features_used.tolist()
     width = min(output.out.width - 20, 72)
     lines = plot_scores(used, search.mean_scores_.tolist(), search.chosen_index_, width)
@@ -139,7 +148,7 @@ def path_facts(search: Any) -> list[dict[str, Any]]:
 def _path_table(search: Any) -> Table:
     """Return a table of the path that marks the best and the chosen point."""
     costs = search.feature_costs is not None
-    names = ("features", "rules", *["cost"] * costs, "score", "std. error", "gap", "")
+    names = ("features", "rules", *["cost"] * costs, "score", "s.e.", "gap", "")
     table = make_table("nu / nu_max", *names)
     table.columns[0].justify = "right"
     table.columns[-1].justify = "left"
@@ -157,7 +166,7 @@ def _path_table(search: Any) -> Table:
             *cost,
             *scores,
             percent(point["relative_gap"]),
-            ", ".join(["best"] * (i == search.best_index_) + ["chosen"] * chosen),
+            "chosen" if chosen else "best" if i == search.best_index_ else "",
             style="bold" if chosen else None,
         )
     return table

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from .. import Record
+from .. import FoldRecord, Record
 
 _MIN_POINTS = 4  # rounds needed to estimate the time left
 _LOG_INTERVAL = 10.0  # seconds between two lines of the log
@@ -210,6 +211,14 @@ def format_round(record: Record, tol: float | None) -> str:
     return f"gap {percent(record.relative_gap)} {goal}, {count(record.columns, 'column')}"
 
 
+def format_folds(record: FoldRecord) -> str:
+    """Return the point of a cross-validation, its mean score, and the best one so far."""
+    return (
+        f"folds, point {record.point} of {record.points} (nu {record.nu:.2g}): "
+        f"score {record.mean_score:.4g}, best {record.best_score:.4g}"
+    )
+
+
 @contextmanager
 def show_progress(
     console: Console, left: TimeLeft, label: str = "fit"
@@ -243,6 +252,7 @@ class ProgressBar:
     def __init__(self, bar: Progress, left: TimeLeft, label: str) -> None:
         self._bar, self._left = bar, left
         self._task = bar.add_task(label, total=None, state="", left="")
+        self._folds_began = 0.0
 
     def __call__(self, record: Record) -> None:
         """Show a round."""
@@ -254,6 +264,20 @@ class ProgressBar:
             completed=share or 0.0,
             state=format_round(record, self._left.tol),
             left=format_time_left(self._left.seconds),
+        )
+
+    def on_folds(self, record: FoldRecord) -> None:
+        """Show the scores of one point of a cross-validation."""
+        if record.point == 1:
+            self._folds_began = time.perf_counter()
+        passed = time.perf_counter() - self._folds_began
+        left = passed / max(record.point - 1, 1) * (record.points - record.point)
+        self._bar.update(
+            self._task,
+            total=record.points,
+            completed=record.point,
+            state=format_folds(record),
+            left=format_time_left(left if record.point > _MIN_POINTS else None),
         )
 
 
@@ -273,3 +297,13 @@ class ProgressLog:
         state = f"{format_round(record, self._left.tol)}, {record.seconds:.0f} s"
         line = f"{self._label}: {state}, {format_time_left(self._left.seconds)}"
         self._console.print(line, soft_wrap=True, markup=False)
+
+    def on_folds(self, record: FoldRecord) -> None:
+        """Print the scores of a point, unless the last line is less than ten seconds old."""
+        now = time.perf_counter()
+        if record.point == 1:
+            self._last = now
+        elif now - self._last >= _LOG_INTERVAL:
+            self._last = now
+            line = f"{self._label}: {format_folds(record)}"
+            self._console.print(line, soft_wrap=True, markup=False)

@@ -193,13 +193,17 @@ def _mean(values: Any, sample_weight: Any) -> float:
 
 
 def mean_and_error(scores: Array) -> tuple[Array, Array]:
-    """Return the mean and standard error of every row over the folds with a score, (n,)."""
+    """Return the mean and standard error of every row over the folds with a score, (n,).
+
+    Both are NaN for a row without a score.
+    """
     known = np.isfinite(scores)
     count = np.maximum(known.sum(axis=1), 1)
     mean = np.where(known, scores, 0.0).sum(axis=1) / count
     squares = np.where(known, (scores - mean[:, None]) ** 2, 0.0).sum(axis=1)
     error = np.sqrt(squares / np.maximum(count - 1, 1) / count)
-    return np.where(known.any(axis=1), mean, np.nan), error
+    scored = known.any(axis=1)
+    return np.where(scored, mean, np.nan), np.where(scored, error, np.nan)
 
 
 def has_passed_best(nus: Array, scores: Array) -> bool:
