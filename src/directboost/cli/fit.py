@@ -139,6 +139,8 @@ def fit(
     started = time.perf_counter()
     _fit_with_progress(model, rows.train, validation_rows, time_limit, output)
     seconds = time.perf_counter() - started
+    gap = percent(model.certificate_.relative_gap)
+    output.note(f"Fitted {rows.train.X.height:,} rows in {seconds:.2f} s to a gap of {gap}")
     if out is not None:
         model.save(out)
         output.note(f"Wrote {out}")
@@ -186,13 +188,12 @@ def _print_result(
     facts: dict[str, Any],
     output: Output,
 ) -> None:
-    rows = data.train.X.height
     if output.json:
         holdout = None if evaluation is None else evaluation.facts()
-        output.facts({"rows": rows, **facts, **model_facts(model), "holdout": holdout})
+        output.facts(
+            {"rows": data.train.X.height, **facts, **model_facts(model), "holdout": holdout}
+        )
         return
-    gap = percent(model.certificate_.relative_gap)
-    output.note(f"Fitted {rows:,} rows in {facts['seconds']:.2f} s to a gap of {gap}")
     output.text(model.summary())
     if evaluation is not None:
         evaluation.print(output)

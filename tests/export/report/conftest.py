@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from directboost import DirectBoostClassifier
+from directboost.export.report import write_report
 from tests.export.report.models import DIGITS, EVIL, WINE, WINE_NAMES, colours
 
 _FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -65,9 +66,9 @@ def visit(browser, tmp_path):
     """
     requests, complaints = [], []
 
-    def go(model, X, y, *, title=None, width=1180, scheme="light"):
+    def go(model, X, y, *, width=1180, scheme="light", **texts):
         path = tmp_path / f"page{len(list(tmp_path.iterdir()))}.html"
-        model.report(path, X, y, title=title)
+        write_report(model, path, X, y, **texts)
         page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text))

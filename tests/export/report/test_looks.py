@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from directboost.export.report import Sources, evaluate
 from tests.export.report.models import DIGITS, EVIL, WINE, WINE_NAMES, large
 from tests.export.report.visiting import numbers, texts
 
@@ -23,6 +24,20 @@ def test_names_that_are_html_are_shown_as_text(visit, evil):
         page.select_option("#feature", str(place))
         drawn.add(page.locator("#steps svg").get_attribute("aria-label"))
     assert drawn == {f"Contributions of {EVIL[f]} to the scores" for f in model.features_used_}
+
+
+def test_the_rows_of_the_quality_are_named(visit, wine):
+    """In the tile of the error, in the section on quality, and in the list of rows."""
+    tested = evaluate(wine, WINE.data[::3], WINE_NAMES[::3])
+    names = {"tested": ("held-out row", "held-out rows"), "rows": ("training row", "training rows")}
+    sources = Sources(**names, note="They are predicted by another model.", evaluated=tested)
+    page = visit.page(wine, WINE.data, WINE_NAMES, sources=sources)
+    assert texts(page, ".figure span")[0] == "error on held-out rows"
+    assert "of 60 rows wrong" in texts(page, ".figure small")[0]
+    assert "Confusion matrix of the held-out rows" in texts(page, "#quality h3")
+    words = "Evaluated on 60 held-out rows. They are predicted by another model. Mean log loss"
+    assert page.locator("#quality").text_content().count(words) == 1
+    assert "all training rows, misclassified" in page.locator("#what-if").text_content()
 
 
 def test_the_browser_runs_no_other_script(visit, wine):
