@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -96,3 +97,30 @@ def test_a_status_equals_its_string(status):
     """A status prints, compares and saves as a string, and is a true value for a callback."""
     assert str(status) == status.value == status
     assert status
+
+
+def test_progress_repeats_a_round_during_a_long_solve():
+    stream = io.StringIO()
+    progress = Progress(every=1.0, stream=stream)
+    progress(record(0, 0.0))
+    progress(record(1, 0.5))
+    for seconds in (0.9, 1.2, 1.9, 2.3):
+        assert progress.during_solve(replace(record(1, seconds), iterations=70)) is None
+    progress.finish()
+    lines = stream.getvalue().splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["1", "1"]
+    assert [line.split()[5:] for line in lines] == [
+        ["1.20", "70", "iterations"],
+        ["2.30", "70", "iterations"],
+    ]
+
+
+def test_time_limit_holds_during_a_solve(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    limit = TimeLimit(5.0)
+    assert limit(record(0, 1.0)) is None
+    now[0] = 103.9
+    assert limit.during_solve(record(0, 4.9)) is None
+    now[0] = 104.0
+    assert limit.during_solve(record(0, 5.0)) is Status.TIME_LIMIT

@@ -1,7 +1,9 @@
 """Callbacks: functions that receive the record of every round and may stop a fit.
 
-A callback returns a true value to stop. The other functions pass the rounds of a fit on to the
-callbacks of scikit-learn, in versions that have them.
+A callback returns a true value to stop. If it has a method `during_solve`, this method receives the
+last record repeatedly while a linear or conic program is being solved, with the current time and
+number of iterations, and may return a true value to end the solve. The other functions pass the
+rounds of a fit on to the callbacks of scikit-learn, in versions that have them.
 """
 
 import sys
@@ -36,7 +38,8 @@ Callback = Callable[[Record], bool | Status | None]
 class Progress:
     """Print a line with objective, lower bound, relative gap and time during a fit.
 
-    The relative gap is in the unit of `tol`.
+    The relative gap is in the unit of `tol`. During a long solve of a linear or conic program, the
+    line of the round is repeated with the number of iterations of the solve.
 
     Parameters
     ----------
@@ -84,6 +87,12 @@ class Progress:
             f"{record.standard_error:10.2g}  {record.best_score:11.6g}"
         )
 
+    def during_solve(self, record: Record) -> None:
+        """Print the record and the number of iterations of the solve that lasts."""
+        if record.seconds - self._last >= self.every:
+            self._last = record.seconds
+            self._show(record, f"  {record.iterations} iterations")
+
     def tell(self, message: str) -> None:
         """Print a message."""
         self._print(message)
@@ -93,11 +102,12 @@ class Progress:
         if self._pending is not None:
             self._show(self._pending)
 
-    def _show(self, record: Record) -> None:
+    def _show(self, record: Record, remark: str = "") -> None:
         self._pending = None
         self._print(
             f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
             f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
+            f"{remark}"
         )
 
     def _print(self, line: str) -> None:
@@ -112,7 +122,8 @@ class TimeLimit:
     Parameters
     ----------
     seconds : float
-        Time limit, measured from the start of the fit. The limit is checked after every round.
+        Time limit, measured from the start of the fit. The limit is checked after every round,
+        and during solves of linear and conic programs.
 
     Examples
     --------
@@ -133,6 +144,10 @@ class TimeLimit:
         """Return the status that stops the fit once the time limit is reached, else None."""
         if record.round == 0:
             self._started = time.perf_counter() - record.seconds
+        return self.during_solve(record)
+
+    def during_solve(self, record: Record) -> Status | None:
+        """Return the same during a solve; the next round then asks to stop too."""
         over = time.perf_counter() - self._started >= self.seconds
         return Status.TIME_LIMIT if over else None
 

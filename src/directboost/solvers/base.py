@@ -1,6 +1,7 @@
 """Interface of the solvers of the restricted master problem."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -122,6 +123,12 @@ class Solver(ABC):
 
     def observe_max_price(self, max_price: float) -> None:  # noqa: B027
         """Receive the largest price over all columns at the U of the last solution."""
+
+    def report_to(self, report: Callable[[int], bool]) -> None:  # noqa: B027
+        """Receive a function that a long solve should call with the number of its iterations.
+
+        If the function returns True, the solve should end with the best point so far.
+        """
 
     def switch_to_double(self) -> bool:
         """Continue in double precision; return whether this changes the precision."""

@@ -22,6 +22,7 @@ from .margin_matrix import (
     identity,
     limit_hinge,
 )
+from .monitor import Monitor
 
 Cone: TypeAlias = tuple[str, float]
 Term: TypeAlias = tuple[int, Any]
@@ -301,7 +302,7 @@ def add_weights(program: ConeProgram, costs: Array, k: int, p: float) -> int:
     return W
 
 
-def interior_point(program: ConeProgram, step: float) -> Any:
+def interior_point(program: ConeProgram, step: float, monitor: Monitor | None = None) -> Any:
     """Solve a cone program by Clarabel.
 
     Parameters
@@ -309,6 +310,8 @@ def interior_point(program: ConeProgram, step: float) -> Any:
     program : ConeProgram
     step : float
         Greatest length of a step, as a fraction of the distance to the boundary of the cones.
+    monitor : Monitor, optional
+        Watches the run.
 
     Returns
     -------
@@ -333,7 +336,13 @@ def interior_point(program: ConeProgram, step: float) -> Any:
     q = np.concatenate(program.q)
     # Clarabel accepts the matrix classes of SciPy, not the newer arrays.
     data = (sp.csc_matrix(P), q, sp.csc_matrix(A), b, cones, settings)
-    return clarabel.DefaultSolver(*data).solve()
+    solver = clarabel.DefaultSolver(*data)
+    if monitor is None:
+        return solver.solve()
+    solver.set_termination_callback(lambda info: monitor.stops(info.iterations))
+    solution = solver.solve()
+    monitor.raise_error()
+    return solution
 
 
 class Conic(Solver):
@@ -371,17 +380,24 @@ class Conic(Solver):
             return "it requires an l1,p penalty; 'prox' supports any penalty with a smooth loss"
         return margin_objection(loss, margin)
 
+    def __init__(self) -> None:
+        self._monitor = Monitor()
+
+    def report_to(self, report: Callable[[int], bool]) -> None:
+        """Receive a function that is called during long solves; see `Solver.report_to`."""
+        self._monitor = Monitor(report)
+
     def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Solve without a warm start; return `start` only if Clarabel fails."""
         objective, W = problem.objective, start
         U, iterations = objective.negative_gradient(problem.columns.scores(start)), 0
         for scaled, step in _ATTEMPTS if start.size else ():
             model = _ConicModel(problem, scaled)
-            iterations += model.run(step)
+            iterations += model.run(step, self._monitor)
             W = min((W, *model.primal()), key=problem.value)
             U = min((U, *model.duals(W)), key=partial(problem.restricted_gap, W))
             gap = objective.relative(problem.restricted_gap(W, U), problem.value(W))
-            if gap <= max(accuracy, _ENOUGH):
+            if gap <= max(accuracy, _ENOUGH) or self._monitor.stopped:
                 break
         gap = objective.relative(problem.restricted_gap(W, U), problem.value(W))
         return SolverResult(W, U, solved=bool(gap <= accuracy), iterations=iterations)
@@ -413,9 +429,9 @@ class _ConicModel:
         margins = Margins(F, self.margins, rows, self.scale)
         LOSS_CONES[objective.loss.name].add(self.program, margins)
 
-    def run(self, step: float) -> int:
+    def run(self, step: float, monitor: Monitor) -> int:
         """Run Clarabel; return the number of iterations."""
-        self.solution: Any = interior_point(self.program, step)
+        self.solution: Any = interior_point(self.program, step, monitor)
         return int(self.solution.iterations)
 
     def primal(self) -> list[Array]:

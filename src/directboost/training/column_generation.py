@@ -1,6 +1,7 @@
 """Column generation: the one boosting loop. Price, certify, add columns, solve, repeat."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -16,11 +17,12 @@ from ..oracles.base import Oracle
 from ..problem.columns import Columns
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers.base import Solver
-from .stopping import StoppingRule
+from .stopping import StoppingRule, stop_request
 
 _SOLVE_SHARE = 0.3  # share of tol that a solve may leave; the rest is for columns to come
 _GAP_SHARE, _LAST_GAP_SHARE = 0.05, 0.4  # share of the gap a solve aims at; near the end
 _NEAR_END = 4.0  # multiple of tol below which the next solve is likely to be the last one
+_PERIOD = 0.1  # seconds between two calls of the callbacks during a solve
 _WORTH_ADDING = 0.5  # share of tol by which a price must exceed nu while pricing is partial
 
 
@@ -229,11 +231,30 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     if added == 0 and settings.pricing == "paper":
         return Status.NO_BETTER_COLUMN
     if added or pricing.complete:
+        settings.solver.report_to(_report_of_solve(state, started))
         _solve(settings, state, record.relative_gap, added)
         state.stopping.count_solve(record, state.primal, added)
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
+
+
+def _report_of_solve(state: LoopState, started: float) -> Callable[[int], bool]:
+    """Return a function for `Solver.report_to` that calls the callbacks from time to time."""
+    methods = [getattr(each, "during_solve", None) for each in state.stopping.callbacks]
+    callbacks = [method for method in methods if method is not None]
+    due = time.perf_counter() + _PERIOD
+
+    def report(iterations: int) -> bool:
+        nonlocal due
+        now = time.perf_counter()
+        if now < due:
+            return False
+        due = now + _PERIOD
+        record = replace(state.history[-1], seconds=now - started, iterations=iterations)
+        return stop_request(callbacks, record) is not None
+
+    return report
 
 
 def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added: int) -> None:
