@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from directboost import DirectBoostClassifier
 from directboost.model.learners import CategoryStump, Constant, Product, Stump
-from directboost.oracles import OracleData, PairOracle
+from directboost.oracles import OracleData, PairOracle, pair
 from directboost.penalties import L1, GroupNorm
 from tests.conftest import make_blobs
 from tests.contracts.test_oracles import PENALTIES, draw
@@ -214,6 +214,39 @@ def test_features_with_a_direction_enter_no_pair():
     at = np.linspace(-3, 3, 50)
     scores = clf.decision_function(np.column_stack([at, 0 * at, 0 * at]))
     assert (np.diff(scores) >= 0.0).all()
+
+
+def test_large_data_are_priced_in_parts(monkeypatch):
+    """Every fourth call, and the second one for the same coefficients, prices all pairs."""
+    rng = np.random.default_rng(0)
+    data, penalty = make_data(rng.normal(size=(60, 9))), GroupNorm(2.0)
+    A = rng.normal(size=(6, 60, 3))
+    whole = PairOracle().on(data)
+    monkeypatch.setattr(pair, "_LARGE", 0)
+    oracle = PairOracle().on(data)
+    assert oracle.prices_in_parts
+    assert not whole.prices_in_parts
+    complete = [oracle.price(A[i], penalty) for i in (0, 1, 1, 2, 3, 4, 5)]
+    assert [pricing.complete for pricing in complete] == [True, False, True, *[False] * 3, True]
+    for i, pricing in zip((0, 1, 5), (complete[0], complete[2], complete[6]), strict=True):
+        assert pricing.max_price == whole.price(A[i], penalty).max_price
+    for pricing in (complete[1], complete[3]):  # 36 // 8 pairs
+        chosen = [oracle.source.learner(*map(int, name[:3])) for name in zip(
+            pricing.proposals.feature, pricing.proposals.threshold, pricing.proposals.polarity,
+            strict=True,
+        )]  # fmt: skip
+        assert len({h.features for h in chosen if isinstance(h, Product)}) == 4
+    assert oracle.reprice(A[3], penalty).max_price == whole.price(A[3], penalty).max_price
+
+
+def test_a_fit_in_parts_has_the_same_optimum(monkeypatch):
+    data = make_blobs(3, m=90, d=6)
+    settings = {"learner": "pair", "nu": 0.02, "tol": 1e-4}
+    whole = DirectBoostClassifier(**settings).fit(data.X, data.y).certificate_
+    monkeypatch.setattr(pair, "_LARGE", 0)
+    parts = DirectBoostClassifier(**settings).fit(data.X, data.y).certificate_
+    assert parts.converged
+    assert max(parts.dual, whole.dual) <= min(parts.primal, whole.primal)
 
 
 @pytest.mark.parametrize("value", [1, 256, 2.5, "8", True])

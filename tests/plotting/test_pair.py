@@ -157,6 +157,16 @@ def test_many_levels_are_reduced_to_the_strongest():
     assert len(ax.get_xticklabels()) == 31
 
 
+def test_long_names_of_levels_are_shortened():
+    X, y = draw_frame()
+    names = [f"town {n:02d}, the capital of region {n}" for n in range(4)]
+    X["town"] = X["town"].cat.rename_categories(names)
+    model = DirectBoostClassifier(learner="pair", nu=0.01).fit(X, y)
+    labels = plot_pair(model, ("town", "age"), classes=[2])[0].get_xticklabels()
+    shown = [f"town {n:02d},\N{HORIZONTAL ELLIPSIS}egion {n}" for n in range(4)]
+    assert [label.get_text() for label in labels] == [*shown, "missing"]
+
+
 def test_labels_have_their_names():
     X, y = draw_frame()
     Y = pd.DataFrame({"young": (y == 0).astype(int), "rich": (y > 0).astype(int)})
@@ -185,6 +195,8 @@ def test_pairs_that_the_model_does_not_use_are_rejected(wine_pairs, wine):
         plot_pair(wine_pairs, ("ash", "hue"))
     with pytest.raises(ValueError, match="feature='colour' is invalid"):
         plot_pair(wine_pairs, ("ash", "colour"))
+    with pytest.raises(ValueError, match=r"feature='prolin' is.*\(did you mean 'proline'\?\)"):
+        plot_pair(wine_pairs, ("ash", "prolin"))
     with pytest.raises(ValueError, match=r"features=\('hue',\) is invalid: expected a pair"):
         plot_pair(wine_pairs, ("hue",))
     with pytest.raises(ValueError, match=r"the model has no pairs of features.*learner='pair'"):

@@ -151,6 +151,32 @@ def test_without_a_pair_there_are_stumps_and_no_warning(no_fits):
         assert model.certificate_.dictionary == "all stumps"
 
 
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_constant_features_form_no_pair(no_fits, kind):
+    constant = kind(np.column_stack([X[:, 0], np.full((240, 3), 2.0)]))
+    for options in ({}, {"interactions": [(0, 1), (1, 2, 3)]}):
+        choice = fit(X=constant, **options).learner_choice_
+        assert "no two features can form a pair" in choice.reason
+
+
+def test_constant_features_do_not_make_pairs_too_many(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_WORK", 6 * (240 + module.SCAN_ROWS))
+    model = fit(X=np.column_stack([X, np.zeros((240, 5))]))
+    assert model.learner_ == "pair"
+    assert model.learner_choice_.pair_features is None
+
+
+def test_an_empty_model_predicts_the_prior():
+    rare = np.where(np.arange(240) % 10 == 0, "rare", "common")
+    choice = fit(rare, nu=1.0).learner_choice_
+    entropy = -(0.1 * np.log(0.1) + 0.9 * np.log(0.9))
+    assert choice.learner == "stump"
+    assert choice.stump_loss == choice.pair_loss == pytest.approx(entropy, rel=0.01)
+    Y = np.column_stack([rare == "rare", rare == "common"]).astype(int)
+    choice = fit(Y, kind=DirectBoostMultiLabelClassifier, nu=1.0).learner_choice_
+    assert choice.stump_loss == pytest.approx(entropy, rel=0.01)
+
+
 def test_large_data_take_the_strongest_features(monkeypatch):
     monkeypatch.setattr(module, "_MOST_WORK", 3 * (240 + module.SCAN_ROWS))
     monkeypatch.setattr(module, "_GAIN", -10.0)  # so that pairs are taken

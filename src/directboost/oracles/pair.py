@@ -28,9 +28,10 @@ MOST_PAIR_BINS = 255  # a code has eight bits, and one code is kept for missing 
 _PROPOSED = 512  # products that one pricing proposes at most
 _PER_PAIR = 4  # products of one pair that it proposes at most
 SCAN_ROWS = 6000  # rows whose sums take as long as the scan of a pair
-_LARGE = 300_000_000  # pairs times rows from which a call prices a part of the pairs
+_LARGE = 100_000_000  # pairs times rows from which a call prices a part of the pairs
 _PARTIAL_CALLS = 3  # calls in a row that do so
-_PARTS, _LEAST_PAIRS = 16, 2000  # share of the pairs that they price, and the least number
+_PARTS, _LEAST_PARTS = 16, 8  # they price a 16th of the pairs, or an eighth if that is less than
+_LEAST_PAIRS = 2000  # this number of pairs
 _DIGEST = 1000  # entries by which coefficients are recognised
 _TERMS = 9  # the edges of a product are T - 2 R - 2 K + 4 P: nine times the size of a sum
 
@@ -191,11 +192,16 @@ class PairFeatures:
     def _agreement(self, product: int, rows: Ints | slice = slice(None)) -> Bools:
         """Return where the two stumps of a product agree, for all rows (m,) or the given ones."""
         bins, key = self.bins, self._products[product - self.stumps.n_bins.size]
-        sides = [
-            side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)[bins.codes[rows, f]]
-            for f, threshold in ((key.one, key.threshold), (key.other, key.other_threshold))
-        ]
-        return np.equal(*sides)
+        agree: Bools = np.ones(1, dtype=bool)
+        for f, threshold in ((key.one, key.threshold), (key.other, key.other_threshold)):
+            holds = side(int(bins.n_bins[f]), int(bins.kinds[f]), threshold)
+            # A stump holds for a range of codes or for all others: comparing is faster than a
+            # look-up per row.
+            within = np.flatnonzero(~holds if holds[0] else holds).astype(np.uint8)
+            codes = np.ascontiguousarray(bins.codes[rows, f])
+            inside = (codes >= within[0]) & (codes <= within[-1])
+            agree = agree == (~inside if holds[0] else inside)
+        return agree
 
     def codes_of(self, feature: int, rows: Ints | None = None) -> Ints:
         """Return the codes of one feature or product, of all rows (m,) or of the given ones."""
@@ -366,7 +372,8 @@ class PairOracle(BinnedOracle):
         price, thresholds, polarity = self._best_products(A, penalty, pairs, costs)
         highest = float(price.max(initial=0.0))
         if which is None and self.prices_in_parts:
-            count = max(price.shape[0] // _PARTS, _LEAST_PAIRS)
+            few = min(price.shape[0] // _LEAST_PARTS, _LEAST_PAIRS)
+            count = max(price.shape[0] // _PARTS, few)
             self._highest_pairs = np.sort(np.argsort(-price[:, 0], kind="stable")[:count])
         if rule == "paper":
             price, thresholds, polarity = self._best_products(A, L1(), pairs, costs)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ..arrays import Array, Ints, some_columns
-from ..model.names import class_names, class_noun, feature_names, some_of
+from ..model.names import class_names, class_noun, feature_names, nearest_name, some_of
 
 #: The colour-blind safe palette of Okabe and Ito, without yellow, which is too light for lines on
 #: white.
@@ -109,9 +109,10 @@ def find_feature(model: Any, feature: Any) -> int:
         return names.index(feature)
     if isinstance(feature, Integral) and -count <= int(feature) < count:
         return range(count)[int(feature)]
+    meant = nearest_name(feature, names) if isinstance(feature, str) else ""
     raise ValueError(
         f"feature={feature!r} is invalid: expected an index from 0 to {count - 1} or a name: "
-        f"{some_of(names)}"
+        f"{some_of(names)}{meant}"
     )
 
 

@@ -25,6 +25,7 @@ _COLUMNS = 3  # heat maps in a row of a new figure
 _GAP = 0.3  # space before the strip for missing values, as a share of its width
 _SIDE = 0.24  # height of the main effects, as a share of the heat map
 _ONE_LINE = 26  # characters of names of levels that fit below a heat map
+_LONGEST = 16  # characters of the name of a level
 _NAMED = 5  # pairs that an error message names
 
 
@@ -187,7 +188,10 @@ def _axis(model: Any, pair: PairEffect, place: int, x: Array) -> _Axis:
         reach = np.abs(pair.values).max(axis=(1 - place, 2))[codes]
         shown = np.sort(np.argsort(-reach, kind="stable")[:MOST_LEVELS])
         edges, values = np.arange(shown.size + 1) - 0.5, shown.astype(np.float64)
-        ticks = np.arange(shown.size, dtype=np.float64), [str(levels[level]) for level in shown]
+        ticks = (
+            np.arange(shown.size, dtype=np.float64),
+            [_short(str(levels[level])) for level in shown],
+        )
         label += "" if shown.size == len(levels) else f": {shown.size} of {len(levels)} levels"
         strip = 1.0
     present = values.size
@@ -195,6 +199,14 @@ def _axis(model: Any, pair: PairEffect, place: int, x: Array) -> _Axis:
         edges = np.concatenate([edges, edges[-1] + strip * np.array([_GAP, 1.0 + _GAP])])
         values = np.append(values, np.nan)
     return _Axis(edges, values, present, ticks, label)
+
+
+def _short(name: str) -> str:
+    """Return a name of a level with an ellipsis in the middle if it is too long for an axis."""
+    if len(name) <= _LONGEST:
+        return name
+    end = _LONGEST // 2 - 1
+    return f"{name[: _LONGEST - 1 - end]}\N{HORIZONTAL ELLIPSIS}{name[-end:]}"
 
 
 def _main_effect(model: Any, feature: int, side: _Axis) -> Array:

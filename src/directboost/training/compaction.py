@@ -9,11 +9,11 @@ from ..arrays import Array, Ints
 from ..certificate import certify
 from ..history import Status
 from ..kernels.prox import row_norms
-from ..kernels.step_functions import CATEGORICAL, rows_with_any
+from ..kernels.step_functions import CATEGORICAL, PRODUCT, rows_with_any
 from ..kernels.structs import QuadraticModelArrays, Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
-from ..solvers.quadratic_model import QuadraticModel, first_size
+from ..solvers.quadratic_model import CurvatureSample, QuadraticModel, RowSample, first_size
 from .column_generation import Solution
 from .context import FitContext
 
@@ -27,6 +27,7 @@ _WORTH = 0.1  # share of the stumps that a pass has to save
 _LITTLE, _QUICK_LITTLE = 0.2, 0.4  # share of the slack that is too little for another pass
 _ITERATIONS, _RESIDUAL = 5, 0.1  # conjugate gradient iterations of the Newton step, and their end
 _REPEATS, _WHOLE = 2, 0.5  # Newton steps per pass, and the gain that makes another one needless
+_PRODUCT_ROWS = 2000  # rows of the model with products of stumps, whose codes take much memory
 _DIGITS = 6  # digits to which costs are compared: beyond them, rounding would decide
 _LONGEST = 20.0  # change of a score above which the exponential bound is large enough
 
@@ -67,7 +68,6 @@ def _smallest(
     objective, tol, proof = context.objective, context.settings.tol, solution.certificate
     single = context.single_precision_pays and tol >= 1e-3
     rows = context.all_rows(np.dtype(np.float32 if single else np.float64))
-    sample = rows.sample(objective, columns, first_size(objective.n_rows))
     spent = min(_SPENT * tol, _LOOSEST)
     ceiling = (proof.dual - spent * objective.constant) / (1.0 - spent)
     # Near nu_max, the tolerance exceeds what the model gains over the empty one.
@@ -75,6 +75,11 @@ def _smallest(
     ceiling = min(ceiling, proof.primal + _GIVEN_BACK * gain)
 
     iterate, share = rows.at(objective, columns, solution.state.W), _SHARE
+    if PRODUCT in columns.binned.kinds[columns.features]:
+        curvature = iterate.C.sum(axis=1, dtype=np.float64)
+        sample: RowSample = CurvatureSample(columns.binned, curvature, _PRODUCT_ROWS)
+    else:
+        sample = rows.sample(objective, columns, first_size(objective.n_rows))
     least = (_QUICK_LITTLE if quick else _LITTLE) * (ceiling - iterate.value)
     for _ in range(_QUICK_PASSES if quick else _PASSES):
         slack = ceiling - iterate.value

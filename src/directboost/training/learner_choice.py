@@ -7,15 +7,16 @@ from math import isqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logit
 from sklearn.utils import check_random_state
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, is_sparse, sparse_ranges
 from ..callbacks import Callback, TimeLimit
 from ..data.interactions import count_pairs
 from ..data.memory import check_memory
 from ..data.validation import TrainingSet
 from ..history import Status
+from ..kernels import ranges
 from ..kernels.threads import Team
 from ..losses import SampleWeights
 from ..margins import OneVsAll
@@ -41,6 +42,7 @@ _LEAST_HELD_OUT = 20  # held-out rows below which there is no comparison
 _GROUPS = 50  # groups of held-out rows for losses that are not known by row
 _STANDARD_ERRORS = 1.5  # by which the loss of pairs has to be lower
 _GAIN = 0.01  # share of the loss of stumps by which it has to be lower, too
+_LEAST_PRIOR = 1e-12  # prior of a class that the rows of a trial lack
 _TOL = 0.1  # tolerance of the two fits, if that of the estimator is tighter
 _LEAST_NU = 0.01  # smallest nu of the two fits, relative to nu_max: smaller ones may over-fit
 _TIME_SHARE = 0.3  # of a time limit: the rest is for the fit itself
@@ -137,6 +139,10 @@ def choose_learner(
             stumps = columns.stumps(solution.state.W)
             weights = stumps.rows.reshape(-1, rows.classes.size)
             F = Ensemble(columns.named(stumps), weights).scores(others.X)
+            scale = settings.loss.probability_scale
+            if not weights.size and scale is not None:  # an empty model predicts the prior
+                prior = np.clip(few.prior, _LEAST_PRIOR, 1.0 - _LEAST_PRIOR)
+                F = F + (np.log(prior) if few.targets is None else logit(prior)) / scale
             losses[learner].append(_losses(context.objective, others, F))
     stump_losses, pair_losses = map(np.concatenate, losses.values())
     name = "loss" if settings.loss.probability_scale is None else "log loss"
@@ -150,14 +156,16 @@ def _affordable(
 
     The last value is the reason if there are no such pairs.
     """
-    m, usable = rows.weight.size, int(free_features(rows).sum())
-    vectors = -(-rows.classes.size // _LANES)
+    low, high, missing = sparse_ranges(rows.X) if is_sparse(rows.X) else ranges(rows.X, team)
+    usable = free_features(rows) & ((low < high) | (missing & (low == high)))
+    m, vectors = rows.weight.size, -(-rows.classes.size // _LANES)
     asked: Any = settings.interactions
     if isinstance(asked, tuple):
-        asked = groups_of_columns(asked, rows, names)
+        groups = groups_of_columns(asked, rows, names)
+        asked = tuple(tuple(f for f in group if usable[f]) for group in groups)
     elif asked == 1:
         asked = 0
-    pairs = count_pairs(asked, usable)[1]
+    pairs = count_pairs(asked, int(usable.sum()))[1]
     if not pairs and asked == 0:
         value = settings.interactions
         return settings, None, f"since interactions={value!r} allows no pair"

@@ -7,6 +7,7 @@
 //
 // Products of stumps, which are many and have two segments each, are processed six at a time: the
 // six codes of a row together are one code of 64, so that a row takes one look-up for all of them.
+// The result of the pass is kept for all rows, and summed group by group: every sum has one copy.
 #pragma once
 
 #include "active_set.h"
@@ -148,15 +149,14 @@ class HessianProduct {
         joint_(team, model, split_, live),
         k_(model.k),
         width_(padded(model.k)),
-        // Products have many sums: few pieces keep their memory small.
         piece_(joint_.groups() > 0 ? (model.n + kEnoughPieces - 1) / kEnoughPieces
                                    : model_piece(model.n)),
         pieces_(static_cast<int32_t>((model.n + piece_ - 1) / piece_)),
         tile_(joint_.groups() > 0 ? kTile : 1),
         first_cell_((live.segments() + 1) * width_),
-        size_(first_cell_ + static_cast<size_t>(joint_.groups()) * JointCodes::kCells * width_),
-        tables_(size_),
-        hist_(size_ * pieces_),
+        tables_(first_cell_ + static_cast<size_t>(joint_.groups()) * JointCodes::kCells * width_),
+        hist_(first_cell_ * pieces_),
+        image_(joint_.groups() > 0 ? static_cast<size_t>(model.n) * width_ : 0),
         seen_(pieces_) {}
 
   int32_t products() const { return split_.products(); }
@@ -165,18 +165,20 @@ class HessianProduct {
   // sums += Hessian times the scores of the tables, summed over the segments; both (segments, k).
   void apply(const double* tables, double* sums) {
     set_tables(tables);
-    std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
+    std::memset(hist_.get(), 0, sizeof(Real) * first_cell_ * pieces_);
+    const bool groups = joint_.groups() > 0;
     each_tile([&](auto vectors, auto coupling, int64_t begin, int64_t end, Real* work, Real* sizes,
                   Real* hist) {
       constexpr int N = decltype(vectors)::value;
-      forward_tile<N>(begin, end, work);
+      Real* rows = groups ? image_.get() + begin * width_ : work;
+      forward_tile<N>(begin, end, rows);
       for (int64_t i = begin; i < end; ++i) {
-        Real* row = work + (i - begin) * width_;
+        Real* row = rows + (i - begin) * width_;
         curvature_.template apply<N, decltype(coupling)::value>(i, row, row, sizes);
+        backward<N>(i, row, hist);
       }
-      backward_tile<N>(begin, end, work, hist);
     });
-    add_pieces(1.0, sums);
+    add_sums(1.0, image_.get(), sums);
   }
 
   // Q += H dF for the scores dF of the tables; returns dF' H dF.
@@ -199,17 +201,20 @@ class HessianProduct {
 
   // sums -= Q, summed over the segments.
   void subtract_gradient(double* sums) {
-    std::memset(hist_.get(), 0, sizeof(Real) * size_ * pieces_);
+    std::memset(hist_.get(), 0, sizeof(Real) * first_cell_ * pieces_);
+    const Real* Q = static_cast<const Real*>(model_.Q);
     each_tile([&](auto vectors, auto, int64_t begin, int64_t end, Real*, Real*, Real* hist) {
-      const Real* Q = static_cast<const Real*>(model_.Q) + begin * width_;
-      backward_tile<decltype(vectors)::value>(begin, end, Q, hist);
+      for (int64_t i = begin; i < end; ++i)
+        backward<decltype(vectors)::value>(i, Q + i * width_, hist);
     });
-    add_pieces(-1.0, sums);
+    add_sums(-1.0, Q, sums);
   }
 
  private:
   static constexpr int64_t kTile = 256;   // rows whose scores stay in the first-level cache
   static constexpr int32_t kTogether = 4;  // groups that share each row of scores that is loaded
+  static constexpr int32_t kSummed = 2;    // groups whose sums stay in the first-level cache
+  static constexpr int64_t kRounded = 1024;  // rows that are added up in the precision of the scores
 
   // The last row of the tables of segments is the score of a row in the most common segments of all
   // features but the products. The tables of the groups of products follow.
@@ -266,7 +271,7 @@ class HessianProduct {
           Real* sizes = work.get() + tile_ * width_;
           for (int64_t i = begin; i < end; i += tile_)
             f(vectors, coupling, i, i + tile_ < end ? i + tile_ : end, work.get(), sizes,
-              hist_.get() + piece * size_);
+              hist_.get() + piece * first_cell_);
           seen_[piece] = 0.0;
           for (int32_t r = 0; r < width_; ++r) seen_[piece] += sizes[r];
         });
@@ -302,19 +307,6 @@ class HessianProduct {
       const Real* cells = tables_.get() + first_cell_ + cells_before(group);
       for (int64_t i = 0; i < end - begin; ++i)
         add_vectors<N>(scores + i * width, cells + code[i] * width, vectors);
-    }
-  }
-
-  template <int N>
-  DB_INLINE void backward_tile(int64_t begin, int64_t end, const Real* image, Real* hist) const {
-    const size_t width = N > 0 ? N * kRowLanes : width_;
-    const int32_t vectors = static_cast<int32_t>(width / kRowLanes);
-    for (int64_t i = begin; i < end; ++i) backward<N>(i, image + (i - begin) * width, hist);
-    for (int32_t group = 0; group < joint_.groups(); ++group) {
-      const uint8_t* code = joint_.of(group) + begin;
-      Real* cells = hist + first_cell_ + cells_before(group);
-      for (int64_t i = 0; i < end - begin; ++i)
-        add_vectors<N>(cells + code[i] * width, image + i * width, vectors);
     }
   }
 
@@ -370,31 +362,49 @@ class HessianProduct {
     add_vectors<N>(total, image, width_ / kRowLanes);
   }
 
-  void add_pieces(double sign, double* sums) {
+  // sums += sign * the sums of the pieces, and of the rows of an image (n, width) for the products.
+  void add_sums(double sign, const Real* image, double* sums) const {
     share(team_, split_.others(), [&](int32_t u) { add_feature(split_.other(u), sign, sums); });
-    share(team_, joint_.groups(), [&](int32_t group) { add_group(group, sign, sums); });
+    with_row_vectors(k_, [&](auto vectors) {
+      share(team_, (joint_.groups() + kSummed - 1) / kSummed, [&](int32_t piece) {
+        add_groups<decltype(vectors)::value>(piece * kSummed, sign, image, sums);
+      });
+    });
   }
 
-  // Adds up the pieces of a group, and its cells by the code of every member.
-  void add_group(int32_t group, double sign, double* sums) const {
-    const int32_t first = group * JointCodes::kMembers, members = last_member(group) - first;
-    Scratch<double> cells(static_cast<size_t>(JointCodes::kCells) * k_);
-    for (int32_t piece = 0; piece < pieces_; ++piece) {
-      const Real* hist = hist_.get() + piece * size_ + first_cell_ + cells_before(group);
-      for (int32_t c = 0; c < 1 << members; ++c)
-        for (int32_t r = 0; r < k_; ++r) cells[c * k_ + r] += hist[c * width_ + r];
+  // Sums the rows of an image by the codes of some groups, and these by the code of every member.
+  template <int N>
+  void add_groups(int32_t first, double sign, const Real* image, double* sums) const {
+    const size_t width = N > 0 ? N * kRowLanes : width_, size = JointCodes::kCells * width;
+    const int32_t vectors = static_cast<int32_t>(width / kRowLanes);
+    const int32_t left = joint_.groups() - first, count = left < kSummed ? left : kSummed;
+    Scratch<Real> part(size * count);
+    Scratch<double> cells(size * count);
+    for (int64_t begin = 0; begin < model_.n; begin += kRounded) {
+      const int64_t end = begin + kRounded < model_.n ? begin + kRounded : model_.n;
+      std::memset(part.get(), 0, sizeof(Real) * size * count);
+      for (int64_t i = begin; i < end; ++i)
+        for (int32_t g = 0; g < count; ++g)
+          add_vectors<N>(part.get() + g * size + joint_.of(first + g)[i] * width, image + i * width,
+                         vectors);
+      for (size_t c = 0; c < size * count; ++c) cells[c] += part[c];
     }
-    for (int32_t b = 0; b < members; ++b) {
-      double* out = sums + live_.first_segment(split_.product(first + b)) * k_;
-      for (int32_t c = 0; c < 1 << members; ++c)
-        for (int32_t r = 0; r < k_; ++r) out[(c >> b & 1) * k_ + r] += sign * cells[c * k_ + r];
+    for (int32_t g = 0; g < count; ++g) {
+      const int32_t member = (first + g) * JointCodes::kMembers;
+      const int32_t members = last_member(first + g) - member;
+      for (int32_t b = 0; b < members; ++b) {
+        double* out = sums + live_.first_segment(split_.product(member + b)) * k_;
+        for (int32_t c = 0; c < 1 << members; ++c)
+          for (int32_t r = 0; r < k_; ++r)
+            out[(c >> b & 1) * k_ + r] += sign * cells[g * size + c * width + r];
+      }
     }
   }
 
   void add_feature(int32_t v, double sign, double* sums) const {
     const size_t common = places_.most_common(v);
     for (int32_t piece = 0; piece < pieces_; ++piece) {
-      const Real *hist = hist_.get() + piece * size_, *total = hist + live_.segments() * width_;
+      const Real *hist = hist_.get() + piece * first_cell_, *total = hist + live_.segments() * width_;
       double* rest = sums + common * k_;
       for (int32_t r = 0; r < k_; ++r) rest[r] += sign * total[r];
       for (size_t s = live_.first_segment(v); s < live_.first_segment(v + 1); ++s) {
@@ -419,8 +429,8 @@ class HessianProduct {
   const int64_t piece_;  // rows of a piece
   const int32_t pieces_;
   const int64_t tile_;
-  const size_t first_cell_, size_;  // of the cells of the first group; of all tables
-  Scratch<Real> tables_, hist_;
+  const size_t first_cell_;  // of the first group; the size of the tables of segments
+  Scratch<Real> tables_, hist_, image_;
   Scratch<double> seen_;
 };
 

@@ -29,10 +29,15 @@ struct SampledCurvature {
   uint8_t* bits;         // (n, rows / 8): a bit is one where the response is +1
   double* inverse;       // (n,) 1 / P
   float* root;           // (rows,) square roots of the weights
-  float* factor;         // (rows, rows)
+  float* factor;         // (factor_size(rows),) the lower triangle; see `row_of`
   float* image;          // (rows,) scratch memory
 
   int32_t bytes() const { return rows / kRowLanes; }
+
+  // Numbers of the lower triangle of a square matrix. Its rows are stored in groups of sixteen, and
+  // those of a group have the length of its last row.
+  static size_t factor_size(int32_t rows) { return row_place(rows); }
+  float* row_of(int32_t a) const { return factor + row_place(a); }
 
   // Stores the responses of column j to the first `count` drawn rows: whether each of them is +1.
   template <class Answer>
@@ -50,14 +55,14 @@ struct SampledCurvature {
   void factorise() {
     add_columns();
     for (int32_t a = 0; a < rows; ++a) {
-      float* row = factor + static_cast<size_t>(a) * rows;
+      float* row = row_of(a);
       for (int32_t b = 0; b <= a; ++b) row[b] *= root[a] * root[b];
       row[a] += 1.0f;
     }
     for (int32_t a = 0; a < rows; ++a) {
-      float* row = factor + static_cast<size_t>(a) * rows;
+      float* row = row_of(a);
       for (int32_t b = 0; b < a; ++b) {
-        const float* other = factor + static_cast<size_t>(b) * rows;
+        const float* other = row_of(b);
         row[b] = (row[b] - dot(row, other, b)) * other[b];
       }
       const float pivot = row[a] - dot(row, row, a);
@@ -82,11 +87,11 @@ struct SampledCurvature {
     }
     for (int32_t a = 0; a < rows; ++a) z[a] *= root[a];
     for (int32_t a = 0; a < rows; ++a) {
-      const float* row = factor + static_cast<size_t>(a) * rows;
+      const float* row = row_of(a);
       z[a] = (z[a] - dot(row, z, a)) * row[a];
     }
     for (int32_t a = rows; a-- > 0;) {
-      const float* row = factor + static_cast<size_t>(a) * rows;
+      const float* row = row_of(a);
       const float done = z[a] *= row[a];
       for (int32_t b = 0; b < a; ++b) z[b] -= done * row[b];
     }
@@ -102,6 +107,12 @@ struct SampledCurvature {
 
  private:
   static constexpr int32_t kTogether = 32, kHigh = 4, kWide = 2;  // columns, rows and vectors of a tile
+  static constexpr int32_t kGroup = kWide * kRowLanes;
+
+  static size_t row_place(int32_t a) {
+    const size_t group = a / kGroup;
+    return kGroup * kGroup * group * (group + 1) / 2 + a % kGroup * (group + 1) * kGroup;
+  }
 
   // factor += signs P^-1 signs': the lower triangle, and what its tiles cover above it.
   void add_columns() {
@@ -135,7 +146,7 @@ struct SampledCurvature {
     }
     for (int h = 0; h < kHigh; ++h)
       for (int w = 0; w < kWide; ++w) {
-        float* out = factor + static_cast<size_t>(a + h) * rows + b + w * kRowLanes;
+        float* out = row_of(a + h) + b + w * kRowLanes;
         (V::load(out) + sums[h][w]).store(out);
       }
   }
@@ -232,7 +243,7 @@ class SampledPreconditioner {
       const size_t most = static_cast<size_t>(most_rows());
       rows_[r] = static_cast<int32_t>(wanted < most ? wanted : most);
       first_bit_[r + 1] = first_bit_[r] + members(r) * rows_[r] / kRowLanes;
-      first_factor_[r + 1] = first_factor_[r] + static_cast<size_t>(rows_[r]) * rows_[r];
+      first_factor_[r + 1] = first_factor_[r] + SampledCurvature::factor_size(rows_[r]);
     }
     return first_bit_[k_];
   }
