@@ -14,7 +14,7 @@ from tests.solvers.problems import make_problem, solve
 def test_a_solve_reports_its_iterations(solver_type):
     seen = []
     solver = solver_type()
-    solver.report_to(lambda iterations: bool(seen.append(iterations)))
+    solver.report = lambda iterations: bool(seen.append(iterations))
     assert solve(solver, make_problem("hinge", shape=(60, 20, 4))).solved
     assert len(seen) > 3
     assert max(seen) > 3
@@ -24,11 +24,11 @@ def test_a_solve_reports_its_iterations(solver_type):
 def test_a_solve_that_is_ended_returns_its_start_and_can_be_repeated(solver_type):
     problem, solver = make_problem("hinge", shape=(60, 20, 4)), solver_type()
     start = np.full((20, 4), 1e-3)
-    solver.report_to(lambda iterations: True)
+    solver.report = lambda iterations: True
     ended = solve(solver, problem, start=start)
     assert not ended.solved
     assert problem.value(ended.W) <= problem.value(start)
-    solver.report_to(lambda iterations: False)
+    solver.report = lambda iterations: False
     assert solve(solver, problem).solved
 
 
@@ -39,7 +39,7 @@ def test_exceptions_of_a_report_reach_the_caller(solver_type):
     def interrupt(iterations):
         raise KeyboardInterrupt
 
-    solver.report_to(interrupt)
+    solver.report = interrupt
     with pytest.raises(KeyboardInterrupt):
         solve(solver, make_problem("hinge", shape=(60, 20, 4)))
 

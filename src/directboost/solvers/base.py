@@ -63,6 +63,9 @@ class Solver(ABC):
         Name in the registry `SOLVERS` and in messages.
     precision : numpy dtype
         Precision of the dual weights U that the solver returns.
+    report : callable or None
+        A function that a long solve should call with the number of its iterations. If it returns
+        True, the solve should end with the best point so far.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class Solver(ABC):
 
     name: ClassVar[str]
     precision: "np.dtype[np.floating]" = np.dtype(np.float64)
+    report: Callable[[int], bool] | None = None
 
     @abstractmethod
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
@@ -123,12 +127,6 @@ class Solver(ABC):
 
     def observe_max_price(self, max_price: float) -> None:  # noqa: B027
         """Receive the largest price over all columns at the U of the last solution."""
-
-    def report_to(self, report: Callable[[int], bool]) -> None:  # noqa: B027
-        """Receive a function that a long solve should call with the number of its iterations.
-
-        If the function returns True, the solve should end with the best point so far.
-        """
 
     def switch_to_double(self) -> bool:
         """Continue in double precision; return whether this changes the precision."""

@@ -380,24 +380,17 @@ class Conic(Solver):
             return "it requires an l1,p penalty; 'prox' supports any penalty with a smooth loss"
         return margin_objection(loss, margin)
 
-    def __init__(self) -> None:
-        self._monitor = Monitor()
-
-    def report_to(self, report: Callable[[int], bool]) -> None:
-        """Receive a function that is called during long solves; see `Solver.report_to`."""
-        self._monitor = Monitor(report)
-
     def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Solve without a warm start; return `start` only if Clarabel fails."""
-        objective, W = problem.objective, start
+        objective, W, monitor = problem.objective, start, Monitor(self.report)
         U, iterations = objective.negative_gradient(problem.columns.scores(start)), 0
         for scaled, step in _ATTEMPTS if start.size else ():
             model = _ConicModel(problem, scaled)
-            iterations += model.run(step, self._monitor)
+            iterations += model.run(step, monitor)
             W = min((W, *model.primal()), key=problem.value)
             U = min((U, *model.duals(W)), key=partial(problem.restricted_gap, W))
             gap = objective.relative(problem.restricted_gap(W, U), problem.value(W))
-            if gap <= max(accuracy, _ENOUGH) or self._monitor.stopped:
+            if gap <= max(accuracy, _ENOUGH) or monitor.stopped:
                 break
         gap = objective.relative(problem.restricted_gap(W, U), problem.value(W))
         return SolverResult(W, U, solved=bool(gap <= accuracy), iterations=iterations)

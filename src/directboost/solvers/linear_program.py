@@ -1,6 +1,5 @@
 """Linear program for the hinge loss, which grows with the columns; solved by HiGHS."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,7 +68,6 @@ class LinearProgram(Solver):
 
     def __init__(self) -> None:
         self._model: _HighsModel | None = None
-        self._monitor = Monitor()
 
     def supports(self, loss: Loss, margin: type[Margin], penalty: Penalty) -> str | None:
         """Return None for the hinge with l1 or l1,inf, otherwise the reason."""
@@ -78,10 +76,6 @@ class LinearProgram(Solver):
         if penalty.p not in (1.0, np.inf):
             return "it requires the penalty 'l1' or 'l1,inf'; 'conic' supports any l1,p penalty"
         return None
-
-    def report_to(self, report: Callable[[int], bool]) -> None:
-        """Receive a function that is called during long solves; see `Solver.report_to`."""
-        self._monitor = Monitor(report)
 
     def solve(self, problem: RestrictedProblem, start: Array, accuracy: float) -> SolverResult:
         """Solve to rounding from the last basis; return `start` only if no run of HiGHS succeeds.
@@ -92,7 +86,7 @@ class LinearProgram(Solver):
         if self._model is None or not self._model.matches(problem):
             self._model = _HighsModel(problem, start)
         model = self._model
-        model.monitor = self._monitor
+        monitor = model.monitor = Monitor(self.report)
         model.update(problem.objective.nu)
         U = problem.objective.negative_gradient(problem.columns.scores(start))
         best, least, iterations = (start, U), np.inf, 0
@@ -110,7 +104,7 @@ class LinearProgram(Solver):
                         best, least = (W, U), gap
                     if least > enough:
                         options = model.enter_violated(W, U)
-            if least <= enough or self._monitor.stopped:
+            if least <= enough or monitor.stopped:
                 break
         if np.isinf(least):
             self._model = None

@@ -3,10 +3,6 @@
 from collections.abc import Callable
 
 
-def _never(iterations: int) -> bool:
-    return False
-
-
 class Monitor:
     """Passes the progress of a solve on, and remembers that it shall end.
 
@@ -15,7 +11,7 @@ class Monitor:
 
     Parameters
     ----------
-    report : callable, optional
+    report : callable or None
         Receives the number of iterations; returns whether the solve shall end.
 
     Attributes
@@ -24,7 +20,7 @@ class Monitor:
         Whether the solve shall end, or has ended for this reason.
     """
 
-    def __init__(self, report: Callable[[int], bool] = _never) -> None:
+    def __init__(self, report: Callable[[int], bool] | None = None) -> None:
         self._report = report
         self._error: BaseException | None = None
         self.stopped = False
@@ -32,7 +28,8 @@ class Monitor:
     def stops(self, iterations: int) -> bool:
         """Report the number of iterations; return whether the solve shall end."""
         try:
-            self.stopped = self.stopped or self._report(iterations)
+            if self._report is not None:
+                self.stopped = self.stopped or self._report(iterations)
         except BaseException as error:
             self._error, self.stopped = error, True
         return self.stopped

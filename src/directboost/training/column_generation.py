@@ -1,8 +1,8 @@
 """Column generation: the one boosting loop. Price, certify, add columns, solve, repeat."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -88,6 +88,8 @@ class LoopState:
         The dual point of the best lower bound.
     iterations, solved : int, bool
         What the solver reported of the last solve, until it is recorded.
+    report_due : float
+        When a long solve calls the callbacks next.
     """
 
     columns: Columns
@@ -103,6 +105,7 @@ class LoopState:
     seconds_master: float = 0.0
     iterations: int = 0
     solved: bool = True
+    report_due: float = 0.0
     history: list[Record] = field(default_factory=list)
     stages: list[Any] = field(default_factory=list)
 
@@ -231,7 +234,8 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     if added == 0 and settings.pricing == "paper":
         return Status.NO_BETTER_COLUMN
     if added or pricing.complete:
-        settings.solver.report_to(_report_of_solve(state, started))
+        settings.solver.report = partial(_report, state, started)
+        state.report_due = clock + _PERIOD
         _solve(settings, state, record.relative_gap, added)
         state.stopping.count_solve(record, state.primal, added)
     state.seconds_master += time.perf_counter() - clock
@@ -239,22 +243,15 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
     return None
 
 
-def _report_of_solve(state: LoopState, started: float) -> Callable[[int], bool]:
-    """Return a function for `Solver.report_to` that calls the callbacks from time to time."""
+def _report(state: LoopState, started: float, iterations: int) -> bool:
+    """Call the callbacks from time to time during a long solve; return whether it should end."""
+    now = time.perf_counter()
+    if now < state.report_due:
+        return False
+    state.report_due = now + _PERIOD
     methods = [getattr(each, "during_solve", None) for each in state.stopping.callbacks]
-    callbacks = [method for method in methods if method is not None]
-    due = time.perf_counter() + _PERIOD
-
-    def report(iterations: int) -> bool:
-        nonlocal due
-        now = time.perf_counter()
-        if now < due:
-            return False
-        due = now + _PERIOD
-        record = replace(state.history[-1], seconds=now - started, iterations=iterations)
-        return stop_request(callbacks, record) is not None
-
-    return report
+    record = replace(state.history[-1], seconds=now - started, iterations=iterations)
+    return stop_request([method for method in methods if method is not None], record) is not None
 
 
 def _solve(settings: LoopSettings, state: LoopState, relative_gap: float, added: int) -> None:
