@@ -88,6 +88,30 @@ def test_smoothing_alone_reaches_a_small_gap(margin, penalty, monkeypatch):
     assert model.certificate_.relative_gap <= 2e-3
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [{"penalty": "l1,2"}, {"penalty": "l1", "monotonic_cst": {"x0": (0, 1)}}],
+    ids=["too large for the conic solver", "monotonic"],
+)
+def test_without_an_exact_solver_smoothing_goes_on_to_tight_tolerances(choices, monkeypatch):
+    monkeypatch.setattr("directboost.training.strategy._SMALL", 0)
+    monkeypatch.setattr("directboost.training.strategy._FINISHABLE_BY_CONES", 0)
+    X, y = blobs()
+    settings = {"loss": "hinge", "nu": 0.05, "max_bins": 16, "solver": "blocks", **choices}
+    model = DirectBoostClassifier(tol=4e-4, **settings).fit(X[:, :4], y)
+    assert model.certificate_.converged
+
+
+def test_the_rounds_of_smoothing_are_limited(monkeypatch):
+    monkeypatch.setattr("directboost.training.strategy._FINISHABLE", 0)
+    monkeypatch.setattr("directboost.training.strategy._SMALL", 0)
+    monkeypatch.setattr("directboost.training.strategy._MAX_SMOOTHED_ROUNDS", 7)
+    X, y = blobs()
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = DirectBoostClassifier(loss="hinge", penalty="l1,2", nu=0.05, tol=1e-6).fit(X, y)
+    assert model.history_[-1].round == 7
+
+
 @pytest.mark.parametrize("margin", ["pairwise", "one-vs-all"])
 def test_rows_of_tiny_weight_are_harmless(margin, monkeypatch):
     """Their weights are small but not zero: no bound may become NaN."""

@@ -24,9 +24,13 @@ from .stopping import ENDED_BY_USER, StoppingRule
 
 _AUTO_COLUMNS = 16  # columns per round where the user leaves the number to us
 _SMALL = 2_000  # (row, class) pairs up to which an exact solver may finish the work
-_FINISHABLE = 20_000  # the same where smoothing does not reach the tolerance
+_FINISHABLE = 100_000  # the same where smoothing does not reach the tolerance
+_FINISHABLE_BY_CONES = (
+    5_000  # the same for the conic solver: at 13 000, an iteration takes a minute
+)
 _MAX_ROUNDS = 150  # rounds of block descent before an exact solver takes over
-_SMOOTHABLE = 1e-3  # relative gap down to which smoothing a non-smooth loss pays
+_SMOOTHABLE = 1e-3  # relative gap down to which smoothing pays if a linear program can follow
+_MAX_SMOOTHED_ROUNDS = 1_000  # most fits stall before
 _SINGLE_TOL = 1e-3  # tolerance from which single precision is accurate enough
 _AIM = 0.8  # share of tol to reach; the rest lets compaction make the model smaller
 
@@ -44,9 +48,10 @@ def solve(
     """Solve the problem of a fit by column generation.
 
     By default, the solver is block descent on whole features. An exact solver on single columns
-    finishes the work if block descent stalls on a small problem, or if the tolerance is too tight
-    for smoothing a non-smooth loss. A small linear program is solved directly, and its model has
-    few stumps. A conic program would take minutes unless smoothing finds most of its stumps first.
+    finishes the work if block descent stalls on a small problem. For a non-smooth loss, a linear
+    program also finishes larger ones, and takes over at tolerances that smoothing reaches slowly.
+    A small linear program is solved directly, and its model has few stumps. A conic program would
+    take minutes unless smoothing finds most of its stumps first.
 
     Parameters
     ----------
@@ -88,11 +93,9 @@ def solve(
         solution = run(loop, here, before=solution)
     if not smooth:
         solution = _with_tolerance(solution, settings.tol)
-    if solution.certificate.converged or solution.status in ENDED_BY_USER or signs is not None:
-        return solution  # solvers on single columns do not support monotonic constraints
-    if small or (not smooth and pairs <= _FINISHABLE):
-        return _finish_on_columns(context, solution)
-    return solution
+    if solution.certificate.converged or solution.status in ENDED_BY_USER:
+        return solution
+    return _finish_on_columns(context, solution)
 
 
 def _loop_settings(context: FitContext, solver: Solver, **limits: Any) -> LoopSettings:
@@ -122,7 +125,12 @@ def _block_descent(context: FitContext, precision: type, small: bool) -> LoopSet
         limits = {"aim": _AIM, "max_rounds": _MAX_ROUNDS if small else None}
     else:
         solver = context.smoothing(precision)
-        limits = {"aim": context.smoothing_aim, "tol": max(context.settings.tol, _SMOOTHABLE)}
+        quick = small or _finisher(context) is LinearProgram
+        limits = {
+            "aim": context.smoothing_aim,
+            "tol": max(context.settings.tol, _SMOOTHABLE if quick else 0.0),
+            "max_rounds": _MAX_SMOOTHED_ROUNDS,
+        }
     return replace(_loop_settings(context, solver, **limits), columns_per_round=None)
 
 
@@ -178,7 +186,7 @@ def _solve_on_columns(
 
 def _finish_on_columns(context: FitContext, solution: Solution) -> Solution:
     """Continue from the stumps of block descent with an exact solver, if there is one."""
-    solver = _exact_solver(context.settings)
+    solver = _finisher(context)
     if solver is None:
         return solution
     stumps = solution.state.columns.stumps(solution.state.W)
@@ -189,6 +197,18 @@ def _finish_on_columns(context: FitContext, solution: Solution) -> Solution:
         return run(_loop_settings(near, solver()), here, before=before)
 
     return context.with_all_rows(finish, solution)
+
+
+def _finisher(context: FitContext) -> type[Solver] | None:
+    """Return the exact solver for what block descent leaves, or None if the problem is too large.
+
+    Solvers on single columns do not support monotonic constraints.
+    """
+    pairs = context.objective.n_rows * context.objective.margin.k
+    solver = _exact_solver(context.settings)
+    most = _SMALL if context.settings.loss.smooth else _FINISHABLE
+    too_large = pairs > most or (solver is Conic and pairs > _FINISHABLE_BY_CONES)
+    return None if too_large or context.oracle.signs is not None else solver
 
 
 def _exact_solver(settings: FitSettings) -> type[Solver] | None:
