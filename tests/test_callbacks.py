@@ -3,8 +3,10 @@
 import io
 import time
 
+import numpy as np
 import pytest
 
+from directboost import DirectBoostClassifier
 from directboost.callbacks import Progress, TimeLimit
 from directboost.history import Record, Status
 
@@ -23,13 +25,14 @@ def record(number, seconds, gap=0.125):
         seconds_pricing=0.1,
         seconds_master=0.2,
         seconds=seconds,
+        learners=34,
     )
 
 
 def test_record_names_its_fields():
     names = Record.names()
     assert names[:4] == ("round", "columns", "primal", "dual")
-    assert len(names) == 14
+    assert len(names) == 15
     assert all(hasattr(record(0, 0.0), name) for name in names)
 
 
@@ -37,8 +40,21 @@ def test_progress_prints_a_heading_and_the_first_round():
     stream = io.StringIO()
     assert Progress(stream=stream)(record(0, 0.01)) is None
     heading, line = stream.getvalue().splitlines()
-    assert heading.split()[:3] == ["round", "columns", "objective"]
-    assert line.split() == ["0", "12", "0.5", "0.4375", "12.50%", "0.01"]
+    assert heading.split()[:3] == ["round", "learners", "objective"]
+    assert line.split() == ["0", "34", "0.5", "0.4375", "12.50%", "0.01"]
+
+
+@pytest.mark.parametrize("options", [{}, {"columns_per_round": 2, "max_learners": 8}])
+def test_records_count_weak_classifiers(options):
+    """Not features: with one feature, a record of a fit of whole features has many stumps."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (200, 1)).astype(float)
+    y = (X[:, 0] % 3).astype(int)
+    model = DirectBoostClassifier(nu=0.02, tol=1e-6, max_bins=None, **options).fit(X, y)
+    last = model.history_[-1]
+    assert model.n_features_used_ == 1
+    assert 4 < model.n_learners_ <= last.learners <= 16
+    assert last.columns == (8 if options else 2)  # the constant is one, too
 
 
 def test_progress_skips_quick_rounds():

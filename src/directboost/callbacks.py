@@ -55,7 +55,7 @@ class Progress:
     >>> log = io.StringIO()
     >>> model = DirectBoostClassifier(callbacks=Progress(stream=log)).fit(X, y)
     >>> log.getvalue().splitlines()[0]
-    ' round  columns    objective  lower bound      gap   seconds'
+    ' round  learners    objective  lower bound      gap   seconds'
     """
 
     def __init__(self, every: float = 0.5, stream: TextIO | None = None) -> None:
@@ -68,7 +68,7 @@ class Progress:
         """Print the record, unless the previous line is less than `every` seconds old."""
         if record.round == 0:
             self._last = -float("inf")
-            self._print(" round  columns    objective  lower bound      gap   seconds")
+            self._print(" round  learners    objective  lower bound      gap   seconds")
         if record.seconds - self._last < self.every:
             self._pending = record
             return
@@ -87,7 +87,7 @@ class Progress:
     def _show(self, record: Record) -> None:
         self._pending = None
         self._print(
-            f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
+            f"{record.round:6d}  {record.learners or 0:8d}  {record.primal:11.6g}  "
             f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
         )
 
