@@ -4,8 +4,10 @@ import io
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from directboost import DirectBoostClassifier
 from directboost.callbacks import Progress, TimeLimit
 from directboost.history import Record, Status
 
@@ -24,13 +26,14 @@ def record(number, seconds, gap=0.125):
         seconds_pricing=0.1,
         seconds_master=0.2,
         seconds=seconds,
+        learners=34,
     )
 
 
 def test_record_names_its_fields():
     names = Record.names()
     assert names[:4] == ("round", "columns", "primal", "dual")
-    assert len(names) == 14
+    assert len(names) == 15
     assert all(hasattr(record(0, 0.0), name) for name in names)
 
 
@@ -38,8 +41,21 @@ def test_progress_prints_a_heading_and_the_first_round():
     stream = io.StringIO()
     assert Progress(stream=stream)(record(0, 0.01)) is None
     heading, line = stream.getvalue().splitlines()
-    assert heading.split()[:3] == ["round", "columns", "objective"]
-    assert line.split() == ["0", "12", "0.5", "0.4375", "12.50%", "0.01"]
+    assert heading.split()[:4] == ["nu", "round", "learners", "objective"]
+    assert line.split() == ["0.01", "0", "34", "0.5", "0.4375", "12.50%", "0.01"]
+
+
+@pytest.mark.parametrize("options", [{}, {"columns_per_round": 2, "max_learners": 8}])
+def test_records_count_weak_classifiers(options):
+    """Not features: with one feature, a record of a fit of whole features has many stumps."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (200, 1)).astype(float)
+    y = (X[:, 0] % 3).astype(int)
+    model = DirectBoostClassifier(nu=0.02, tol=1e-6, max_bins=None, **options).fit(X, y)
+    last = model.history_[-1]
+    assert model.n_features_used_ == 1
+    assert 4 < model.n_learners_ <= last.learners <= 16
+    assert last.columns == (8 if options else 2)  # the constant is one, too
 
 
 def test_progress_skips_quick_rounds():
@@ -48,8 +64,21 @@ def test_progress_skips_quick_rounds():
     progress = Progress(every=1.0, stream=stream)
     for number, seconds in enumerate([0.0, 0.5, 0.9, 1.1, 1.5, 2.2]):
         progress(record(number, seconds))
-    rounds = [line.split()[0] for line in stream.getvalue().splitlines()[1:]]
+    rounds = [line.split()[1] for line in stream.getvalue().splitlines()[1:]]
     assert rounds == ["0", "3", "5"]
+
+
+def test_progress_prints_the_last_round_of_every_nu():
+    """On a path, under one heading; the points between two solves have a single record."""
+    stream = io.StringIO()
+    progress = Progress(every=1.0, stream=stream)
+    for place, nu in enumerate([0.1, 0.1, 0.05, 0.05, 0.05, 0.02]):
+        progress(replace(record(place, 0.01 * place), nu=nu))
+    progress.finish()
+    heading, *lines = stream.getvalue().splitlines()
+    assert "objective" in heading
+    shown = [line.split()[:2] for line in lines]
+    assert shown == [["0.1", "0"], ["0.1", "1"], ["0.05", "4"], ["0.02", "5"]]
 
 
 def test_progress_can_be_used_for_several_fits():
@@ -57,6 +86,7 @@ def test_progress_can_be_used_for_several_fits():
     progress = Progress(every=1.0, stream=stream)
     for _ in range(2):
         progress(record(0, 0.0))
+        progress.finish()
     assert len(stream.getvalue().splitlines()) == 4
 
 
@@ -108,8 +138,8 @@ def test_progress_repeats_a_round_during_a_long_solve():
         assert progress.during_solve(replace(record(1, seconds), iterations=70)) is None
     progress.finish()
     lines = stream.getvalue().splitlines()[2:]
-    assert [line.split()[0] for line in lines] == ["1", "1"]
-    assert [line.split()[5:] for line in lines] == [
+    assert [line.split()[1] for line in lines] == ["1", "1"]
+    assert [line.split()[6:] for line in lines] == [
         ["1.20", "70", "iterations"],
         ["2.30", "70", "iterations"],
     ]

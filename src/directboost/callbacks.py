@@ -36,10 +36,12 @@ Callback = Callable[[Record], bool | Status | None]
 
 
 class Progress:
-    """Print a line with objective, lower bound, relative gap and time during a fit.
+    """Print lines with objective, lower bound, relative gap and time during a fit.
 
-    The relative gap is in the unit of `tol`. During a long solve of a linear or conic program, the
-    line of the round is repeated with the number of iterations of the solve.
+    There is a line for the last round of every nu, and others in between if the fit takes long. The
+    relative gap is in the unit of `tol`, and nu is absolute. During a long solve of a linear or
+    conic program, the line of the round is repeated with the number of iterations of the solve. The
+    folds of a cross-validation print a line per point, with nu as a fraction of nu_max.
 
     Parameters
     ----------
@@ -58,38 +60,42 @@ class Progress:
     >>> log = io.StringIO()
     >>> model = DirectBoostClassifier(callbacks=Progress(stream=log)).fit(X, y)
     >>> log.getvalue().splitlines()[0]
-    ' round  columns    objective  lower bound      gap   seconds'
+    '       nu  round  learners    objective  lower bound      gap   seconds'
     """
 
     def __init__(self, every: float = 0.5, stream: TextIO | None = None) -> None:
         self.every = every
         self.stream = stream
-        self._last = -float("inf")
+        self._last: float | None = None
         self._pending: Record | None = None
 
     def __call__(self, record: Record) -> None:
-        """Print the record, unless the previous line is less than `every` seconds old."""
-        if record.round == 0:
-            self._last = -float("inf")
-            self._print(" round  columns    objective  lower bound      gap   seconds")
-        if record.seconds - self._last < self.every:
+        """Print the record, unless the previous line is less than `every` seconds old.
+
+        If it is the first one of another nu, the last one of the nu before is printed first.
+        """
+        if self._pending is not None and self._pending.nu != record.nu:
+            self._show(self._pending)
+        if self._last is None:
+            self._print("       nu  round  learners    objective  lower bound      gap   seconds")
+        if self._last is None or record.seconds - self._last >= self.every:
+            self._last = record.seconds
+            self._show(record)
+        else:
             self._pending = record
-            return
-        self._last = record.seconds
-        self._show(record)
 
     def on_folds(self, record: FoldRecord) -> None:
         """Print the scores of one point of a cross-validation."""
         if record.point == 1:
-            self._print(" point  of        nu   mean score  std. error   best score")
+            self._print(" point  of  nu/nu_max   mean score  std. error   best score")
         self._print(
-            f"{record.point:6d}  {record.points:2d}  {record.nu:8.3g}  {record.mean_score:11.6g}  "
+            f"{record.point:6d}  {record.points:2d}  {record.nu:9.3g}  {record.mean_score:11.6g}  "
             f"{record.standard_error:10.2g}  {record.best_score:11.6g}"
         )
 
     def during_solve(self, record: Record) -> None:
         """Print the record and the number of iterations of the solve that lasts."""
-        if record.seconds - self._last >= self.every:
+        if self._last is None or record.seconds - self._last >= self.every:
             self._last = record.seconds
             self._show(record, f"  {record.iterations} iterations")
 
@@ -98,15 +104,16 @@ class Progress:
         self._print(message)
 
     def finish(self) -> None:
-        """Print the last record, if it has not been printed yet."""
+        """Print the last record, if it has not been printed yet; the next fit is another one."""
         if self._pending is not None:
             self._show(self._pending)
+        self._last = None
 
     def _show(self, record: Record, remark: str = "") -> None:
         self._pending = None
         self._print(
-            f"{record.round:6d}  {record.columns:7d}  {record.primal:11.6g}  "
-            f"{record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
+            f"{record.nu:9.3g}  {record.round:5d}  {record.learners or 0:8d}  "
+            f"{record.primal:11.6g}  {record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
             f"{remark}"
         )
 

@@ -86,7 +86,8 @@ class Record:
     round : int
         Number of the round, starting at 0.
     columns : int
-        Number of columns of the restricted master problem.
+        Number of columns of the restricted master problem: whole features with all their
+        thresholds for block descent, otherwise single weak classifiers.
     primal : float
         Best objective so far.
     dual : float
@@ -110,6 +111,9 @@ class Record:
         Iterations of the solver of the restricted master problem since the previous record.
     solved : bool or None
         Whether that solver reached the accuracy it was asked for. Both are None if unknown.
+    learners : int or None
+        Number of weak classifiers of the best model so far; None if unknown. The fitted model may
+        have fewer, since those that the tolerance does not need are removed at the end.
 
     Examples
     --------
@@ -135,6 +139,7 @@ class Record:
     bytes_moved: int = 0
     iterations: int | None = None
     solved: bool | None = None
+    learners: int | None = None
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def test_inspect_prints_the_summary_and_the_rounds(capsys, model, model_file):
     last = model.history_[-1]
     assert last.primal != model.certificate_.primal
     *_, round_line, closing = out.splitlines()
-    assert round_line.split()[:2] == [str(last.round), str(last.columns)]
+    assert round_line.split()[:2] == [str(last.round), str(last.learners)]
     assert closing.startswith("After the last round, the model was reduced within tol")
 
 

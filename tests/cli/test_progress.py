@@ -18,7 +18,9 @@ from directboost.cli.terminal import (
 
 
 def record(number, seconds, gap, nu=0.1):
-    return Record(number, 10 * number, 1.0, 1.0, gap, gap, 1.0, nu, 0.0, 0.0, seconds)
+    return Record(
+        number, 10 * number, 1.0, 1.0, gap, gap, 1.0, nu, 0.0, 0.0, seconds, learners=10 * number
+    )
 
 
 def falling(rounds, rate=0.5, slow=1.0):
@@ -83,7 +85,7 @@ def make_console(width=80, is_terminal=True):
     return Console(file=file, width=width, force_terminal=is_terminal, color_system=None), file
 
 
-def test_the_bar_shows_gap_columns_and_time():
+def test_the_bar_shows_gap_learners_and_time():
     console, file = make_console()
     bar = make_bar(console)
     show = ProgressBar(bar, TimeLeft(0.01), "fit")
@@ -91,7 +93,7 @@ def test_the_bar_shows_gap_columns_and_time():
         show(round_)
     console.print(bar.get_renderable())
     line = file.getvalue()
-    assert "gap 8.21 % (tol 1 %), 50 columns 0:00:00 about 5 s left" in line
+    assert "gap 8.21 % (tol 1 %), 50 learners 0:00:00 about 5 s left" in line
     assert line.count("\n") == 1  # one line of 80 characters
 
 
@@ -103,7 +105,7 @@ def test_a_log_without_a_terminal(monkeypatch):
             callback(round_)
     lines = file.getvalue().splitlines()
     assert len(lines) == 2
-    assert lines[0].startswith("fit: gap 0.674 % (tol < 0.001 %), 100 columns, 10 s, about ")
+    assert lines[0].startswith("fit: gap 0.674 % (tol < 0.001 %), 100 learners, 10 s, about ")
     assert "\x1b" not in file.getvalue()
 
 

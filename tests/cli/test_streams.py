@@ -35,7 +35,7 @@ def test_ctrl_c_keeps_the_best_model(long_fit, tmp_path):
         [*_PROGRAM, *long_fit], stdout=subprocess.PIPE, stderr=terminal, text=True
     ) as process:
         os.close(terminal)
-        seen = _read_until(main, b"columns")
+        seen = _read_until(main, b"learners")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         seen += _read_until(main, None)

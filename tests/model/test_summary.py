@@ -1,15 +1,18 @@
 """The rules of leaves in words hold exactly for the rows in the leaves."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-from directboost import DirectBoostClassifier
-from directboost.model.summary import describe_rule, leaf_words
+from directboost import DirectBoostClassifier, load
+from directboost.model.summary import describe_rule, leaf_words, votes_in_words
 from directboost.model.trees import Leaf, Tree
+from directboost.plotting import plot_feature
+from tests.export.report.reading import read_page
 from tests.model.test_trees import by_hand
 
 LEVELS = np.array(["chalk", "clay", "loam", "sand"], dtype=object)
@@ -67,18 +70,65 @@ def test_rules_in_words_match_the_responses(gaps):
 
 def test_a_leaf_by_hand():
     """Bounds on one feature are merged; missing values are mentioned if there were some."""
-    names, levels = ["a", "c"], [None, LEVELS]
-    tree, some = by_hand(), [True, True]
-    assert leaf_words(Leaf(tree, 0, 1), names, levels, some) == "a <= 1 or missing"
-    assert leaf_words(Leaf(tree, 0, -1), names, levels, [False, False]) == "not (a <= 1)"
-    assert leaf_words(Leaf(tree, 1, 1), names, levels, some) == "a > 1 and c is loam"
-    assert leaf_words(Leaf(tree, 2, -1), names, levels, some) == "not (a > 1 and c is not loam)"
+    tree, some, none = by_hand(), [True, True], [False, False]
+
+    def words(tree, number, polarity, missing, boolean=none):
+        return leaf_words(
+            Leaf(tree, number, polarity), ["a", "c"], [None, LEVELS], missing, boolean
+        )
+
+    assert words(tree, 0, 1, some) == "a <= 1 or missing"
+    assert words(tree, 0, -1, none) == "not (a <= 1)"
+    assert words(tree, 1, 1, some) == "a > 1 and c is loam"
+    assert words(tree, 2, -1, some) == "not (a > 1 and c is not loam)"
     twice = Tree(
         np.array([0, 0, 0]), np.array([1.0, 3.0, 2.0]), np.zeros(3, bool), np.ones(3, bool),
         np.array([~0, 2, ~1]), np.array([1, ~3, ~2]),
     )  # fmt: skip
-    assert leaf_words(Leaf(twice, 1, 1), names, levels, some) == "1 < a <= 2"
-    assert leaf_words(Leaf(twice, 3, 1), names, levels, some) == "a > 3"
+    assert words(twice, 1, 1, some) == "1 < a <= 2"
+    assert words(twice, 3, 1, some) == "a > 3"
+    flag = replace(tree, value=np.where(tree.is_level, tree.value, 0.5))
+    assert words(flag, 0, 1, none, [True, False]) == "a is False"
+    assert words(flag, 0, 1, some, [True, False]) == "a is False or missing"
+    assert words(flag, 1, 1, none, [True, False]) == "a is True and c is loam"
+
+
+def test_booleans_are_true_or_false_everywhere(tmp_path):
+    """In the summary, in plots, on the report page, and after loading; numbers remain numbers."""
+    rng = np.random.default_rng(0)
+    flags = rng.random((200, 2)) < 0.5
+    frame = pd.DataFrame({"member": flags[:, 0], "number": flags[:, 1] * 1.0})
+    frame["member"] = frame["member"].astype("boolean").mask(rng.random(200) < 0.1)
+    y = (flags[:, 0] + 2 * flags[:, 1] + rng.integers(0, 2, 200)) // 2
+    for learner in ("stump", "pair", "tree"):
+        model = DirectBoostClassifier(learner=learner, nu=0.03).fit(frame, y)
+        assert model.boolean_.tolist() == [True, False]
+        text = model.summary()
+        assert "member is True" in text
+        assert "member >" not in text
+        assert "member <" not in text
+        assert "number is" not in text
+        again = load(model.save(tmp_path / "model.json"))
+        assert again.summary() == text
+        assert again.boolean_.tolist() == [True, False]
+    model = DirectBoostClassifier(nu=0.03).fit(frame, y)
+    ax = plot_feature(model, "member")
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["False", "True", "missing"]
+    data = read_page(model.report(tmp_path / "page.html", frame, y)).data
+    table = next(table for table in data["tables"] if table["name"] == "member")
+    assert (table["boolean"], table["levels"]) == (True, [[0, "False"], [1, "True"]])
+    assert "member is True" in " ".join(data["rules"]["texts"])
+    assert not DirectBoostClassifier(nu=0.03).fit(flags, y).boolean_.any()
+
+
+def test_small_votes_are_counted_but_not_listed():
+    classes = ["a", "b", "c"]
+    votes = np.array([2e-5, 1.25, 0.0125])
+    assert votes_in_words(votes, classes) == "b: 1.25, c: 0.0125 and 1 more"
+    assert votes_in_words(np.array([2e-5, 0.0, 0.0]), classes) == "a: 2e-05"
+    assert votes_in_words(np.array([0.5, -0.7, 1e-4]), classes) == "b: -0.7, a: 0.5 and 1 more"
+    assert votes_in_words(np.arange(8.0), list("abcdefgh")).endswith("d: 3 and 2 more")
+    assert votes_in_words(np.zeros(3), classes) == ""
 
 
 def test_the_name_that_is_explained_is_shown():

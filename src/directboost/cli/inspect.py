@@ -8,7 +8,7 @@ from rich.table import Table
 
 from .. import Record
 from ..model.names import class_names, feature_names
-from ..model.summary import describe_rule
+from ..model.summary import describe_rule, votes_in_words
 from . import options as o
 from .inputs import read_model
 from .terminal import Output, make_table, percent
@@ -85,20 +85,20 @@ def _summary(model: Any, rules: int) -> str:
     size = f"{model.n_learners_} weak classifiers on {model.n_features_used_} features"
     lines = [f"{type(model).__name__}: {size}, status {model.status_}"]
     for rule in rule_facts(model, rules):
-        votes = ", ".join(f"{name}: {vote:.3g}" for name, vote in rule["votes"].items())
+        votes = votes_in_words(np.array([*rule["votes"].values()]), [*rule["votes"]])
         lines.append(f"  {rule['rule']}  {votes}")
     return "\n".join(lines)
 
 
 def _rounds_table(records: list[Record]) -> Table:
     """Return a table of evenly spaced rounds, including the first and the last."""
-    table = make_table("round", "columns", "objective", "lower bound", "gap", "seconds")
+    table = make_table("round", "learners", "objective", "lower bound", "gap", "seconds")
     table.columns[0].justify = "right"
     shown = np.linspace(0, len(records) - 1, _MAX_ROUNDS).round().astype(int)
     for record in (records[i] for i in np.unique(shown)):
         table.add_row(
             str(record.round),
-            f"{record.columns:,}",
+            "-" if record.learners is None else f"{record.learners:,}",
             f"{record.primal:.6g}",
             f"{record.dual:.6g}",
             percent(record.relative_gap),

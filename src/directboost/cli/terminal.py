@@ -206,9 +206,10 @@ def format_time_left(seconds: float | None) -> str:
 
 
 def format_round(record: Record, tol: float | None) -> str:
-    """Return the gap, the tolerance (or nu, on a path) and the number of columns of a round."""
+    """Return the gap, the tolerance (or nu, on a path) and the number of learners of a round."""
     goal = f"(tol {percent(tol)})" if tol else f"at nu {record.nu:.2g}"
-    return f"gap {percent(record.relative_gap)} {goal}, {count(record.columns, 'column')}"
+    size = count(record.learners or 0, "learner")
+    return f"gap {percent(record.relative_gap)} {goal}, {size}"
 
 
 def format_folds(record: FoldRecord) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -182,7 +182,8 @@ def _merge_encoders(found: list[CategoryEncoder]) -> CategoryEncoder:
                 "use the same type in all"
             )
         categories.append(join_levels(some, name) if some else None)
-    return CategoryEncoder(names, tuple(categories))
+    boolean = set(found[0].boolean).intersection(*(part.boolean for part in found))
+    return CategoryEncoder(names, tuple(categories), tuple(sorted(boolean)))
 
 
 def _sums_at(places: Ints, values: Any, k: int) -> Array:
@@ -241,7 +242,7 @@ def make_row_encoding(summary: DataSummary, class_weight: Any) -> RowEncoding:
         _, counts = relative_weights(level_weights * c, largest)
         categories[feature] = categories[feature][counts.any(axis=1)]
     return RowEncoding(
-        encoder=CategoryEncoder(summary.encoder.names, tuple(categories)),
+        encoder=replace(summary.encoder, categories=tuple(categories)),
         classes=summary.classes[kept],
         class_weight=c[kept],
         largest=largest,

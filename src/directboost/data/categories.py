@@ -1,6 +1,6 @@
 """Encoding of categorical columns as numbers, with levels learned from the training data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -25,10 +25,13 @@ class CategoryEncoder:
     names : tuple of d str
     categories : tuple of d arrays (L,) or None
         Levels of every categorical column, ascending; None for a numeric column.
+    boolean : tuple of int
+        Columns of booleans, ascending, which are converted to the numbers 0 and 1.
     """
 
     names: tuple[str, ...]
     categories: tuple[npt.NDArray[Any] | None, ...]
+    boolean: tuple[int, ...] = ()
 
     @cached_property
     def categorical(self) -> Bools:
@@ -104,7 +107,7 @@ class CategoryEncoder:
             if levels is not None and seen is not None:
                 X[:, feature] = _renumbered(X[:, feature], seen)
                 categories[feature] = levels[seen]
-        return X, CategoryEncoder(self.names, tuple(categories))
+        return X, replace(self, categories=tuple(categories))
 
 
 def numeric_encoder(names: list[str]) -> CategoryEncoder:
@@ -124,7 +127,8 @@ def learn_encoder(X: Any, categorical_features: Any, names: list[str]) -> Catego
     table = make_table(X)
     chosen = _chosen(categorical_features, names, table.categorical)
     levels = [_levels(table, f, name) if chosen[f] else None for f, name in enumerate(names)]
-    return CategoryEncoder(tuple(names), tuple(levels))
+    boolean = tuple(np.flatnonzero(table.boolean & ~chosen).tolist())
+    return CategoryEncoder(tuple(names), tuple(levels), boolean)
 
 
 def by_dtype(categorical_features: Any) -> bool:

@@ -19,12 +19,15 @@ class Table(Protocol):
     shape : (m, d)
     categorical : (d,) bool array
         Which columns have a categorical type.
+    boolean : (d,) bool array
+        Which columns have a boolean type.
     single : (d,) bool array
         Which columns are in single precision.
     """
 
     shape: tuple[int, int]
     categorical: Bools
+    boolean: Bools
     single: Bools
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:
@@ -99,6 +102,7 @@ class Frame:
         self.shape: tuple[int, int] = self._frame.shape
         types = [column.dtype for column in self._columns]
         self.categorical = np.array([t in (nw.Categorical, nw.Enum) for t in types], dtype=bool)
+        self.boolean = np.array([t == nw.Boolean for t in types], dtype=bool)
         self.single = np.array([t == nw.Float32 for t in types], dtype=bool)
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:
@@ -140,6 +144,7 @@ class Matrix:
         self._X = X
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.categorical = np.zeros(X.shape[1], dtype=bool)
+        self.boolean = np.zeros(X.shape[1], dtype=bool)
         self.single = np.full(X.shape[1], X.dtype == np.float32)
 
     def numbers(self, feature: int) -> npt.NDArray[Any] | None:

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Array, Ints, Numbers, dense
+from ..arrays import Array, Bools, Ints, Numbers, dense
 from ..data.categories import CategoryEncoder
 from ..data.validation import check_finite, read_rows
 from ..export.model_file import NotStored
@@ -40,6 +40,12 @@ class FittedModelMixin:
     _prior: Array
     _factor: float
     _stages: list[tuple[list[WeakClassifier], Array]] | None
+
+    @property
+    def boolean_(self) -> Bools:
+        """Which features are columns of booleans in the data frame, (d,)."""
+        check_is_fitted(self)
+        return np.isin(np.arange(self.n_features_in_), self._encoder.boolean)
 
     def _set_ensemble(self, ensemble: Ensemble) -> None:
         """Set the ensemble and the fitted attributes that follow from it."""

@@ -24,6 +24,14 @@ def explain_default(feature: int) -> str:
     return f"x{feature} is column {feature} of X, counted from 0"
 
 
+def level_names(estimator: Any, feature: int) -> list[str] | None:
+    """Return the names of the levels of a category, or False and True; None for a number."""
+    levels = estimator.categories_[feature]
+    if levels is None:
+        return ["False", "True"] if estimator.boolean_[feature] else None
+    return [str(level) for level in levels]
+
+
 def class_names(estimator: Any) -> list[str]:
     """Return the names of the classes, or of the labels of a multi-label model."""
     names = getattr(estimator, "label_names_", estimator.classes_)

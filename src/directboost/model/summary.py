@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from .learners import CategoryStump, Product, Stump, WeakClassifier
+from .learners import CategoryStump, Conjunction, Product, Stump, WeakClassifier
 from .names import class_names, class_noun, explain_default, feature_names
 from .trees import Leaf
 
 _NOTHING = 1e-12  # a nu_max up to this value is rounding error
 _MAX_PAIRS = 5
+_SMALL_VOTE = 0.01  # share of the largest vote of a rule below which a vote is not listed
 _ALIGNED = 88  # maximum number of characters of a rule for its votes to be aligned
 
 
@@ -91,7 +92,7 @@ def _rules(model: Any, max_rules: int) -> list[str]:
     one = class_noun(model)[0]
     lines = [f"strongest rules (+v to each {one} where the rule holds, -v where it does not):"]
     for text, j in zip(texts, order, strict=True):
-        lines.append(f"  {text:<{width}}  {_votes(model.weights_[j], class_names(model))}")
+        lines.append(f"  {text:<{width}}  {votes_in_words(model.weights_[j], class_names(model))}")
     left = model.n_learners_ - len(order)
     more = [f"  and {_count(left, 'weaker rule')}"] if left else []
     return [*lines, *more]
@@ -115,7 +116,7 @@ def _pairs(model: Any, most: int) -> list[str]:
     what = f"standard deviation of the effect on the score of each {class_noun(model)[0]}"
     lines = [f"strongest pairs ({what}):"]
     for pair, text, count in zip(shown, texts, rules, strict=True):
-        votes = _votes(pair.deviations, class_names(model))
+        votes = votes_in_words(pair.deviations, class_names(model))
         lines.append(f"  {text:<{widths[0]}}  {count:>{widths[1]}}  {votes}")
     left = len(effects.pairs) - len(shown)
     return [*lines, *([f"  and {_count(left, 'weaker pair')}"] if left else [])]
@@ -142,13 +143,17 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
         level = model.categories_[learner.feature][int(learner.level)]
         return learner.describe(names[learner.feature], str(level))
     if isinstance(learner, Leaf):
-        return leaf_words(learner, names, model.categories_, model.missing_)
+        return leaf_words(learner, names, model.categories_, model.missing_, model.boolean_)
     if isinstance(learner, Product):
         first, second = (describe_rule(model, h) for h in (learner.first, learner.second))
         return f"{first} exactly where {second}"
+    if isinstance(learner, Conjunction):
+        return " and ".join(describe_rule(model, item) for item in learner.items)
     if not isinstance(learner, Stump):
         return learner.describe(_first_names([names[f] for f in learner.features]))
     text = learner.describe(names[learner.feature])
+    if model.boolean_[learner.feature] and np.isfinite(learner.threshold):
+        text = f"{names[learner.feature]} is {learner.polarity > 0}"
     holds = learner.missing_right == (learner.polarity > 0)
     known = bool(model.missing_[learner.feature]) and np.isfinite(learner.threshold)
     return f"{text} or missing" if known and holds else text
@@ -159,10 +164,16 @@ def _first_names(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _votes(weights: Array, classes: list[str], most: int = 5) -> str:
-    order = np.argsort(-weights, kind="stable")
-    shown = [f"{classes[r]}: {weights[r]:.3g}" for r in order[:most] if weights[r] > 0.0]
-    more = int((weights > 0.0).sum()) - len(shown)
+def votes_in_words(votes: Array, classes: list[str], most: int = 5) -> str:
+    """Return the largest votes of a rule, at most `most`, and the number of the others.
+
+    Votes below one percent of the largest are among the others.
+    """
+    sizes = np.abs(votes)
+    order = np.argsort(-sizes, kind="stable")[:most]
+    large = sizes[order] >= max(_SMALL_VOTE * sizes.max(), np.finfo(float).tiny)
+    shown = [f"{classes[r]}: {votes[r]:.3g}" for r in order[large]]
+    more = int((votes != 0.0).sum()) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
@@ -223,7 +234,11 @@ def conditions(leaf: Leaf) -> dict[int, Condition]:
 
 
 def leaf_words(
-    leaf: Leaf, names: Sequence[str], categories: Sequence[Any], missing: Sequence[bool]
+    leaf: Leaf,
+    names: Sequence[str],
+    categories: Sequence[Any],
+    missing: Sequence[bool],
+    boolean: Sequence[bool],
 ) -> str:
     """Return the rule of a leaf in words: all of its conditions, or their negation.
 
@@ -237,23 +252,31 @@ def leaf_words(
         Levels of the categories; None for a numeric feature.
     missing : d bool
         Which features had missing values in training. Missing values of others are not mentioned.
+    boolean : d bool
+        Which features are columns of booleans.
     """
     found = conditions(leaf)
     texts = [
-        _words(condition, names[f], categories[f], bool(missing[f]), len(found) > 1)
+        _words(
+            condition, names[f], categories[f], bool(boolean[f]), bool(missing[f]), len(found) > 1
+        )
         for f, condition in found.items()
     ]
     together = " and ".join(texts)
     return together if leaf.polarity > 0 else f"not ({together})"
 
 
-def _words(condition: Condition, name: str, levels: Any, had_missing: bool, joined: bool) -> str:
+def _words(
+    condition: Condition, name: str, levels: Any, boolean: bool, had_missing: bool, joined: bool
+) -> str:
     """Return a condition in words; if it is `joined` with others, an "or" gets parentheses."""
     if condition.low >= condition.high:
         return f"{name} is missing"
     if levels is not None:
         return _level_words(condition, name, [str(level) for level in levels], had_missing)
     text = _range_words(condition.low, condition.high, name)
+    if boolean and (condition.low >= 0.0 or condition.high < 1.0):
+        text = f"{name} is {condition.low >= 0.0}"
     if not (condition.missing and had_missing):
         return text
     return f"({text} or missing)" if joined else f"{text} or missing"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..model.names import class_names, feature_names
+from ..model.names import class_names, feature_names, level_names
 from .base import (
     COLOURS,
     DASHES,
@@ -82,7 +82,7 @@ def plot_feature(
     new_figure = ax is None
     ax = new_axes(7.0, 3.8) if ax is None else ax
     tidy(ax)
-    if model.categories_[place] is None:
+    if level_names(model, place) is None:
         low, high = axis_range(np.concatenate([cuts, values[np.isfinite(values)]]), X is None)
         _draw_lines(ax, model, table, np.concatenate([[low], cuts, [high]]), chosen)
         ax.set_xlim(low, high)
@@ -181,10 +181,10 @@ def _draw_levels(
         Classes in colour; the others are grey.
     """
     cuts, table = steps
-    levels = model.categories_[place]
+    levels = level_names(model, place) or []
     heights = table[np.searchsorted(cuts, np.arange(len(levels)))]
     shown = _outstanding(heights)
-    names, heights = [str(levels[level]) for level in shown], heights[shown]
+    names, heights = [levels[level] for level in shown], heights[shown]
     if model.missing_[place]:
         ax.axvspan(len(names) - 0.5, len(names) + 0.5, color="0.95", lw=0, zorder=0)
         names, heights = [*names, "missing"], np.vstack([heights, table[-1]])

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.effects import PairEffect
-from ..model.names import class_names, feature_names
+from ..model.names import class_names, feature_names, level_names
 from ..model.tables import codes_of
 from .base import (
     MOST_LEVELS,
@@ -175,7 +175,7 @@ def _strongest(pair: PairEffect) -> list[int]:
 
 def _axis(model: Any, pair: PairEffect, place: int, x: Array) -> _Axis:
     """Return the cells along one feature of a pair: between thresholds, or one per level."""
-    feature, levels = pair.features[place], model.categories_[pair.features[place]]
+    feature, levels = pair.features[place], level_names(model, pair.features[place])
     ticks: tuple[Array, list[str]] = np.empty(0), []
     label = feature_names(model)[feature]
     if levels is None:
@@ -188,10 +188,8 @@ def _axis(model: Any, pair: PairEffect, place: int, x: Array) -> _Axis:
         reach = np.abs(pair.values).max(axis=(1 - place, 2))[codes]
         shown = np.sort(np.argsort(-reach, kind="stable")[:MOST_LEVELS])
         edges, values = np.arange(shown.size + 1) - 0.5, shown.astype(np.float64)
-        ticks = (
-            np.arange(shown.size, dtype=np.float64),
-            [_short(str(levels[level])) for level in shown],
-        )
+        names = [_short(levels[level]) for level in shown]
+        ticks = np.arange(shown.size, dtype=np.float64), names
         label += "" if shown.size == len(levels) else f": {shown.size} of {len(levels)} levels"
         strip = 1.0
     present = values.size

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..model.names import feature_names, has_several_labels
+from ..model.names import feature_names, has_several_labels, level_names
 from .base import (
     COLOURS,
     MARKERS,
@@ -82,7 +82,7 @@ def plot_regions(model: Any, X: Any, y: Any, features: Any = None, ax: Any = Non
     ax.set(xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]])
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     for axis, feature in zip((ax.xaxis, ax.yaxis), pair, strict=True):
-        _name_levels(axis, model.categories_[feature])
+        _name_levels(axis, level_names(model, feature))
     add_legend(ax, new_figure)
     if model.classes_.size > len(COLOURS):
         _name_regions(ax, edges, predicted, model.classes_)
@@ -113,7 +113,7 @@ def _two_features(model: Any, features: Any) -> list[int]:
 
 def _edges(model: Any, feature: int, values: Array) -> Array:
     """Return the edges of the cells of a feature: its thresholds, or the borders of its levels."""
-    cuts, levels = _cuts(model, feature), model.categories_[feature]
+    cuts, levels = _cuts(model, feature), level_names(model, feature)
     if levels is not None:
         return np.asarray(np.arange(len(levels) + 1) - 0.5, dtype=np.float64)
     known = np.concatenate([cuts, values[np.isfinite(values)]])
@@ -178,7 +178,7 @@ def _name_levels(axis: Any, levels: Any) -> None:
     if levels is None:
         return
     shown = np.arange(0, len(levels), -(-len(levels) // _MOST_TICKS))
-    names = [str(levels[level]) for level in shown]
+    names = [levels[level] for level in shown]
     slanted = axis.axis_name == "x" and sum(len(name) + 3 for name in names) > _ONE_LINE
     style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
     axis.set_ticks(shown, names, **style)

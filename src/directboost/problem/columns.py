@@ -154,6 +154,10 @@ class Columns(ABC):
         return penalty.value(*self.rows(W))
 
     @abstractmethod
+    def n_learners(self, W: Any) -> int:
+        """Return the number of weak classifiers with a non-zero weight."""
+
+    @abstractmethod
     def learners(self, W: Any) -> list[WeakClassifier]:
         """Return the weak classifiers of `rows`, in the same order."""
 
@@ -278,6 +282,10 @@ class DenseColumns(Columns):
     def rows(self, W: Array) -> tuple[Array, Array]:
         """Return W itself and the costs of the columns."""
         return W, self.costs
+
+    def n_learners(self, W: Array) -> int:
+        """Return the number of columns with a non-zero weight."""
+        return int((W != 0.0).any(axis=1).sum())
 
     def learners(self, W: Array | None = None) -> list[WeakClassifier]:
         """Return the columns as weak classifiers, in order."""

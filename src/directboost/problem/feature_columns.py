@@ -190,6 +190,13 @@ class FeatureColumns(Columns):
         plus, minus = np.maximum(joined[live], 0.0), np.maximum(-joined[live], 0.0)
         return penalty.value(plus, costs) + penalty.value(minus, costs)
 
+    def n_learners(self, W: StepCoefficients) -> int:
+        """Return the number of stumps with a non-zero weight; both polarities count."""
+        if not W:
+            return 0
+        joined = np.concatenate(W)
+        return sum(rows_with_any(part).size for part in (joined > 0.0, joined < 0.0))
+
     def learners(self, W: StepCoefficients) -> list[WeakClassifier]:
         """Return the stumps of `rows`, in the same order."""
         return self.named(self.stumps(W))

@@ -214,6 +214,7 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
         bytes_moved=oracle.traffic(),
         iterations=state.iterations,
         solved=state.solved,
+        learners=state.columns.n_learners(state.W),
     )
     state.history.append(record)
     state.iterations, state.solved = 0, True

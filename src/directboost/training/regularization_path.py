@@ -274,6 +274,7 @@ def certify_start(context: FitContext, start: WarmStart, seconds: float) -> Solu
         seconds=seconds,
         iterations=0,
         solved=True,
+        learners=start.columns.n_learners(start.W),
     )
     stopping = StoppingRule(settings.tol)
     stopping.request = stop_request(settings.callbacks, record)

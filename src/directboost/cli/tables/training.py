@@ -153,6 +153,9 @@ def _read_csv(path: Path, required: Sequence[str], table_format: TableFormat) ->
 def _feature(path: Path, column: pl.Series) -> pl.Series:
     """Return a column of numbers or text; raise an error for other types."""
     if column.dtype == pl.String:
+        words = column.str.strip_chars().str.to_lowercase()
+        if column.count() and words.is_in(["true", "false"]).all():
+            return words == "true"
         numbers = to_numbers(column)
         return column if first_non_number(column, numbers) is not None else numbers
     if is_date(column):

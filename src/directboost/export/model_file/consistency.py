@@ -86,6 +86,10 @@ def _check_features(features: JSONObject) -> list[int]:
     _check_ascending(features["missing"], "features.missing", count)
     categorical = [category["feature"] for category in features["categories"]]
     _check_ascending(categorical, "features.categories", count)
+    boolean = features["boolean"] or []
+    _check_ascending(boolean, "features.boolean", count)
+    both = sorted({*categorical} & {*boolean})
+    require(not both, "features.boolean", f"{both[:1]} is categorical: expected numeric features")
     n_levels = [0] * count
     for number, category in enumerate(features["categories"]):
         place = f"features.categories[{number}].levels"

@@ -189,7 +189,7 @@ def make_document(model: Any) -> JSONObject:
 
 def _common_parts(model: Any) -> JSONObject:
     """Return the parts of the document that all estimators have."""
-    names = getattr(model, "feature_names_in_", None)
+    names, boolean = getattr(model, "feature_names_in_", None), model.boolean_
     return {
         "classes": labels_to_json(model.classes_, "the classes"),
         "features": {
@@ -201,6 +201,7 @@ def _common_parts(model: Any) -> JSONObject:
                 if levels is not None
             ],
             "missing": np.flatnonzero(model.missing_).tolist(),
+            **({"boolean": np.flatnonzero(boolean).tolist()} if boolean.any() else {}),
         },
         "parameters": {k: parameter_to_json(v) for k, v in model.get_params(deep=False).items()},
         "status": str(model.status_),

@@ -85,9 +85,9 @@ _FEATURES = Named(
             "feature": Integer(0, MAX_FEATURES - 1), "levels": _LABELS
         })),
         "missing": _INDICES,
-    }),
+    }, {"boolean": _INDICES}),
     "Number and names of the columns of X; the levels of the categorical columns; the columns that "
-    "had missing values in training. Columns are counted from 0.",
+    "had missing values in training; the columns of booleans. Columns are counted from 0.",
 )  # fmt: skip
 CERTIFICATE = Object({
     **dict.fromkeys(("primal", "dual", "gap", "relative_gap", "max_price", "nu"), _ANY_NUMBER),
@@ -100,7 +100,7 @@ HISTORY = Object({
         ("primal", "dual", "gap", "relative_gap", "max_price", "nu", "seconds_pricing",
          "seconds_master", "seconds"), _ANY_NUMBERS),
     "bytes_moved": _COUNTS,
-}, {"iterations": _COUNTS, "solved": ListOf(Boolean())})  # fmt: skip
+}, {"iterations": _COUNTS, "solved": ListOf(Boolean()), "learners": _COUNTS})  # fmt: skip
 #: Columns of the history of a baseline.
 ROUNDS = Object({
     "round": _COUNTS, "learners": _COUNTS,

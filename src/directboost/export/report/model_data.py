@@ -245,7 +245,8 @@ def feature_tables(
             "cuts": packed(cuts, "f8"),
             "jumps": packed_sparse(_jumps(table, missing or bool(np.isnan(x).any()))),
             "missing": missing,
-            **_distribution(model.categories_[f], cuts, x.astype(np.float64), chosen, limit),
+            "boolean": bool(model.boolean_[f]),
+            **_distribution(_levels(model, f), cuts, x.astype(np.float64), chosen, limit),
         }
 
 
@@ -258,14 +259,17 @@ def _jumps(table: Array, has_missing: bool) -> Array:
     return np.concatenate([table[:1], np.diff(table[:-1], axis=0), last])
 
 
+def _levels(model: Any, feature: int) -> Any:
+    return np.array([False, True]) if model.boolean_[feature] else model.categories_[feature]
+
+
 def _distribution(
     levels: Any, cuts: Array, x: Array, chosen: Ints, limit: SizeLimit
 ) -> dict[str, Any]:
     """Return the levels of a categorical feature, or the axis and histogram of a numeric one."""
     if levels is not None:
-        codes = x[chosen]
-        in_rules = np.intersect1d(np.arange(len(levels)), np.concatenate([cuts + 0.5, cuts - 0.5]))
-        numbers = np.union1d(in_rules, codes[~np.isnan(codes)]).astype(np.intp).tolist()
+        places = np.concatenate([cuts + 0.5, cuts - 0.5, x[chosen]])
+        numbers = np.intersect1d(np.arange(len(levels)), places).astype(np.intp).tolist()
         names = [(code, short_name(level_name(levels[code]), limit)) for code in numbers]
         return {"levels": names}
     present = x[~np.isnan(x)]

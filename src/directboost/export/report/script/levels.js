@@ -9,11 +9,11 @@ function levelLines(feature) {
     const reach = ([, step]) =>
         Math.max(...range(classCount).map((r) => Math.abs(added(feature, step, r))));
     const lines = feature.levels
-        .filter(([code]) => hasOwnStep(feature, code))
+        .filter(([code]) => feature.boolean || hasOwnStep(feature, code))
         .map(([code, name]) => [name, stepOf(feature, code)])
         .sort((a, b) => reach(b) - reach(a))
         .slice(0, MOST_LEVELS);
-    lines.push(["other levels", stepOf(feature, -1)]);
+    if (!feature.boolean) lines.push(["other levels", stepOf(feature, -1)]);
     if (feature.missing) lines.push(["missing", steps]);
     return lines;
 }

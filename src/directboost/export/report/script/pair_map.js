@@ -27,12 +27,12 @@ function numberCells(feature, cuts, place) {
     }));
 }
 
-/** One cell per level that the pair separates, and one for all others. */
+/** One cell per level that the pair separates, and one for all others; two for booleans. */
 function levelCells(feature, cuts, from, end) {
-    const own = feature.levels.filter(([code]) =>
-        cuts.includes(code - 0.5) && cuts.includes(code + 0.5));
+    const own = feature.levels.filter(([code]) => feature.boolean ||
+        (cuts.includes(code - 0.5) && cuts.includes(code + 0.5)));
     const lines = own.map(([code, name]) => [name, stepAmong(cuts, code), `is ${name}`]);
-    lines.push(["other", stepAmong(cuts, -1), "is another level"]);
+    if (!feature.boolean) lines.push(["other", stepAmong(cuts, -1), "is another level"]);
     const place = scale(0, lines.length, from, end);
     return lines.map(([label, step, words], i) =>
         ({ ends: [place(i), place(i + 1)], step, text: `${feature.name} ${words}`, label }));
