@@ -113,8 +113,8 @@ class Progress:
         self._pending = None
         self._print(
             f"{record.nu:9.3g}  {record.round:5d}  {record.learners or 0:8d}  "
-            f"{record.primal:11.6g}  {record.dual:11.6g}  {record.relative_gap:7.2%}  {record.seconds:8.2f}"
-            f"{remark}"
+            f"{record.primal:11.6g}  {record.dual:11.6g}  {record.relative_gap:7.2%}  "
+            f"{record.seconds:8.2f}{remark}"
         )
 
     def _print(self, line: str) -> None:
