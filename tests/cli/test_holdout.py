@@ -158,6 +158,18 @@ def test_the_report_of_cv(capsys, tmp_path):
     assert data["certificate"]["primal"] == alone["model"]["certificate"]["primal"]
 
 
+def test_a_table_that_is_too_small_to_search_a_part_of_it(capsys, tmp_path):
+    """Five rows of a class are enough for five folds, but four are not."""
+    lines = "".join(f"{i},{'ab'[i % 2]}\n" for i in range(10))
+    (tmp_path / "t.csv").write_text(f"x,y\n{lines}")
+    page = tmp_path / "r.html"
+    options = ("--target", "y", "--nus", 3, "--report", page)
+    code, _, err = run(capsys, "cv", tmp_path / "t.csv", *options)
+    assert code == 0
+    assert "No rows can be held out for the report: " in err
+    assert read_page(page).data["quality"]["noun"][1] == "training rows"
+
+
 def test_training_rows_from_standard_input(capsys, csv, model, monkeypatch, tmp_path):
     stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(csv.read_bytes())))
     monkeypatch.setattr(sys, "stdin", stdin)

@@ -81,7 +81,7 @@ def cv(
     def refit(part: TrainingTable) -> Any:
         return _search_with_progress(clone(search), part, output, "second cv")
 
-    evaluation = evaluate_model(rows, model, refit)
+    evaluation = evaluate_model(rows, model, refit, output)
     if report is not None:
         write_page(report, model, rows, evaluation, output)
     _print_result(search, model, evaluation, {"out": out, "report": report}, output)

@@ -145,16 +145,18 @@ def fit(
         model.save(out)
         output.note(f"Wrote {out}")
 
+    interrupted = model.status_ == Status.INTERRUPTED
+
     def refit(part: TrainingTable) -> Any | None:
+        nonlocal interrupted
         second = clone(model)
         _fit_with_progress(second, part, validation_rows, time_limit, output, "second fit")
-        return None if second.status_ == Status.INTERRUPTED else second
+        interrupted = second.status_ == Status.INTERRUPTED
+        return None if interrupted else second
 
-    interrupted = model.status_ == Status.INTERRUPTED
     evaluation = None
     if rows.split is None or not interrupted:
-        evaluation = evaluate_model(rows, model, refit)
-        interrupted |= evaluation is None and rows.split is not None
+        evaluation = evaluate_model(rows, model, refit, output)
     if report is not None:
         write_page(report, model, rows, evaluation, output)
     files = {"out": out, "report": report}

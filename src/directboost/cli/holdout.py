@@ -152,7 +152,10 @@ def _read_test_rows(
 
 
 def evaluate_model(
-    data: TrainingData, model: Any, refit: Callable[[TrainingTable], Any | None]
+    data: TrainingData,
+    model: Any,
+    refit: Callable[[TrainingTable], Any | None],
+    output: Output,
 ) -> Evaluation | None:
     """Evaluate a model on the held-out or test rows, or a second one on a part of the rows.
 
@@ -163,6 +166,8 @@ def evaluate_model(
         Fitted to `data.train`.
     refit : callable
         Fits a second model in the same way; returns None if it was interrupted.
+    output : Output
+        Gets a note if a part of the rows is too small to fit a second model to.
     """
     if data.test is not None:
         noun, note = _HELD_OUT, "The model was not fitted to them."
@@ -172,7 +177,11 @@ def evaluate_model(
     elif data.split is not None:
         part, rows = data.split
         fitted, noun = part.X.height, _HELD_OUT
-        model = refit(part)
+        try:
+            model = refit(part)
+        except ValueError as error:  # such as more folds than rows of a class
+            output.note(f"No rows can be held out for the report: {error}")
+            return None
         if model is None:
             return None
         note = (
