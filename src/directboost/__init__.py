@@ -50,3 +50,9 @@ __all__ = [
     "presets",
     "solvers",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, without the internal packages that are imported."""
+    public = {*__all__, "baselines", "dask"}  # the last two only where they are imported
+    return sorted(name for name in globals() if name in public or name.startswith("__"))

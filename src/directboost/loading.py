@@ -157,8 +157,8 @@ def _set_common_attributes(model: Any, document: JSONObject) -> None:
         place = f"features.categories[{number}].levels"
         levels[category["feature"]] = labels_from_json(category["levels"], place)
     model.categories_ = levels
-    boolean = tuple(features["boolean"] or ())
-    model._encoder = CategoryEncoder(tuple(feature_names(model)), tuple(levels), boolean)
+    marked = (tuple(features[key] or ()) for key in ("boolean", "joined"))
+    model._encoder = CategoryEncoder(tuple(feature_names(model)), tuple(levels), *marked)
     model.missing_ = np.zeros(features["count"], dtype=bool)
     model.missing_[features["missing"]] = True
     model.classes_ = labels_from_json(document["classes"], "classes")

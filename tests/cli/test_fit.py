@@ -306,3 +306,29 @@ def _frame(name):
 def _iris():
     frame = _frame("iris")
     return frame.drop("target"), frame["target"].to_numpy()
+
+
+def test_booleans_and_rare_levels_of_a_table(capsys, tmp_path):
+    """True and False in any case are booleans; text with very many values is joined."""
+    rng = np.random.default_rng(0)
+    member = rng.random(400) < 0.5
+    shop = np.where(rng.random(400) < 0.3, rng.integers(0, 300, 400) + 10, rng.integers(0, 3, 400))
+    frame = pl.DataFrame({
+        "member": [str(value) for value in member],
+        "shop": [f"s{number}" for number in shop],
+        "Art": (2 * (shop > 9) + member).astype(int),
+    })  # fmt: skip
+    frame.write_csv(tmp_path / "t.csv")
+    path = tmp_path / "m.json"
+    options = ("--target", "Art", "--nu", 0.05, "--max-bins", 8, "-o", path)
+    code, printed, err = run(capsys, "fit", tmp_path / "t.csv", *options)
+    assert code == 0
+    assert "column 'shop' of X has" in err
+    assert "above max_bins=8: the 8 most frequent ones are kept" in err
+    assert "member is True" in printed
+    assert "shop is rare or missing" in printed
+    assert "rare levels joined" in printed
+    code, _, _ = run(capsys, "predict", path, tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    assert code == 0
+    predicted = pl.read_csv(tmp_path / "p.csv")["prediction"].to_numpy()
+    assert np.mean(predicted.astype(str) == frame["Art"].to_numpy().astype(str)) > 0.95

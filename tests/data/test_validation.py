@@ -51,11 +51,28 @@ def test_unused_levels_are_dropped():
     assert rows.levels.tolist() == [0, 0]
     encoder = learn_encoder(X, [1], ["a", "b"])
     rows = make_training_set(encoder.encode(X), Y, [1, 0, 2, 0, 3, 1], None)
-    rows, smaller = with_levels(rows, encoder)
+    rows, smaller = with_levels(rows, encoder, None)
     assert rows.levels.tolist() == [0, 4]
     np.testing.assert_array_equal(rows.X[:, 1], [0, 1, 2, 3])
     np.testing.assert_array_equal(smaller.categories[1], [1, 5, 9, 11])
     np.testing.assert_array_equal(smaller.encode(X[[0, 2, 4, 5]]), rows.X)
+
+
+def test_rare_levels_are_joined_with_missing_values():
+    """The heaviest levels remain, the first of equally heavy ones; the warning names the column."""
+    levels = np.array([3.0, 1.0, 7.0, 5.0, 9.0, 3.0, np.nan])[:, None]
+    encoder = learn_encoder(levels, [0], ["shop"])
+    weight = [1.0, 2.0, 3.0, 1.0, 2.5, 1.0, 1.0]
+    rows = make_training_set(encoder.encode(levels), [0, 1, 0, 1, 0, 1, 0], weight, None)
+    message = "column 'shop' of X has 5 levels, above max_bins=3: the 3 most frequent ones are kept"
+    with pytest.warns(UserWarning, match=message):
+        joined, smaller = with_levels(rows, encoder, 3)
+    np.testing.assert_array_equal(smaller.categories[0], [1, 7, 9])
+    np.testing.assert_array_equal(joined.X[:, 0], [np.nan, 0, 1, np.nan, 2, np.nan, np.nan])
+    assert (joined.joined, smaller.joined, joined.levels.tolist()) == ((0,), (0,), [3])
+    np.testing.assert_array_equal(smaller.encode(levels), joined.X)
+    same, unchanged = with_levels(rows, encoder, 5)
+    assert (same.joined, unchanged.joined) == ((), ())
 
 
 def test_the_number_of_levels_is_limited():

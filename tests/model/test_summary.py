@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from directboost import DirectBoostClassifier, load
-from directboost.model.summary import describe_rule, leaf_words, votes_in_words
+from directboost.model.summary import FeatureWords, describe_rule, leaf_words, votes_in_words
 from directboost.model.trees import Leaf, Tree
 from directboost.plotting import plot_feature
 from tests.export.report.reading import read_page
@@ -70,12 +70,12 @@ def test_rules_in_words_match_the_responses(gaps):
 
 def test_a_leaf_by_hand():
     """Bounds on one feature are merged; missing values are mentioned if there were some."""
-    tree, some, none = by_hand(), [True, True], [False, False]
+    tree, levels = by_hand(), LEVELS.tolist()
+    some = [FeatureWords("a", had_missing=True), FeatureWords("c", levels, had_missing=True)]
+    none = [FeatureWords("a"), FeatureWords("c", levels)]
 
-    def words(tree, number, polarity, missing, boolean=none):
-        return leaf_words(
-            Leaf(tree, number, polarity), ["a", "c"], [None, LEVELS], missing, boolean
-        )
+    def words(tree, number, polarity, features):
+        return leaf_words(Leaf(tree, number, polarity), dict(enumerate(features)))
 
     assert words(tree, 0, 1, some) == "a <= 1 or missing"
     assert words(tree, 0, -1, none) == "not (a <= 1)"
@@ -88,9 +88,11 @@ def test_a_leaf_by_hand():
     assert words(twice, 1, 1, some) == "1 < a <= 2"
     assert words(twice, 3, 1, some) == "a > 3"
     flag = replace(tree, value=np.where(tree.is_level, tree.value, 0.5))
-    assert words(flag, 0, 1, none, [True, False]) == "a is False"
-    assert words(flag, 0, 1, some, [True, False]) == "a is False or missing"
-    assert words(flag, 1, 1, none, [True, False]) == "a is True and c is loam"
+    booleans = [replace(feature, boolean=feature.levels is None) for feature in none]
+    assert words(flag, 0, 1, booleans) == "a is False"
+    assert words(flag, 1, 1, booleans) == "a is True and c is loam"
+    booleans[0] = replace(booleans[0], had_missing=True)
+    assert words(flag, 0, 1, booleans) == "a is False or missing"
 
 
 def test_booleans_are_true_or_false_everywhere(tmp_path):

@@ -19,7 +19,6 @@ from ..data.validation import (
     TrainingSet,
     check_count,
     check_finite,
-    check_level_counts,
     check_share,
     make_training_set,
     read_training,
@@ -30,7 +29,6 @@ from ..history import RoundRecord, Status
 from ..kernels.threads import Team, one_blas_thread
 from ..model.ensemble import as_shares, fit_temperature
 from ..model.learners import WeakClassifier
-from ..model.names import feature_names
 from .stump_search import BoostingProblem, Round, StumpSearch
 from .votes import VoteModel, make_ensemble
 
@@ -129,8 +127,8 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
         self._check_parameters()
         X, y, encoder = read_training(self, X, y)
         check_classification_targets(y)
-        rows, encoder = with_levels(make_training_set(X, y, sample_weight, None), encoder)
-        check_level_counts(rows.levels, self.max_bins, feature_names(self))
+        rows = make_training_set(X, y, sample_weight, None)
+        rows, encoder = with_levels(rows, encoder, self.max_bins)
         kernels.announce()
         with one_blas_thread(), self._team(rows.X.size * rows.classes.size) as team:
             check_finite(rows.X, team)

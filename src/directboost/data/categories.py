@@ -27,11 +27,15 @@ class CategoryEncoder:
         Levels of every categorical column, ascending; None for a numeric column.
     boolean : tuple of int
         Columns of booleans, ascending, which are converted to the numbers 0 and 1.
+    joined : tuple of int
+        Categorical columns, ascending, whose rare levels are not among the `categories`: they are
+        joined with missing values.
     """
 
     names: tuple[str, ...]
     categories: tuple[npt.NDArray[Any] | None, ...]
     boolean: tuple[int, ...] = ()
+    joined: tuple[int, ...] = ()
 
     @cached_property
     def categorical(self) -> Bools:
@@ -108,6 +112,29 @@ class CategoryEncoder:
                 X[:, feature] = _renumbered(X[:, feature], seen)
                 categories[feature] = levels[seen]
         return X, replace(self, categories=tuple(categories))
+
+    def with_rare_joined(
+        self, X: Scores, weight: Array, most: int
+    ) -> tuple[Scores, "CategoryEncoder"]:
+        """Join the rare levels of columns with more than `most` levels with missing values.
+
+        The `most` levels with the largest weights remain. Return X (m, d) with these levels
+        renumbered, and the encoder of them.
+        """
+        joined = np.flatnonzero(self.n_levels > most).tolist()
+        if not joined:
+            return X, self
+        X, categories = X.copy(order="K"), list(self.categories)
+        for feature in joined:
+            levels, known = categories[feature], ~np.isnan(X[:, feature])
+            assert levels is not None
+            places = X[known, feature].astype(np.intp)
+            totals = np.bincount(places, weights=weight[known], minlength=levels.size)
+            kept = np.zeros(levels.size, dtype=bool)
+            kept[np.argsort(-totals, kind="stable")[:most]] = True
+            X[:, feature] = _renumbered(X[:, feature], kept)
+            categories[feature] = levels[kept]
+        return X, replace(self, categories=tuple(categories), joined=tuple(joined))
 
 
 def numeric_encoder(names: list[str]) -> CategoryEncoder:
@@ -232,7 +259,7 @@ def _seen(codes: Scores, count: int) -> Bools:
     return np.bincount(present, minlength=count) > 0
 
 
-def _renumbered(codes: Scores, seen: Bools) -> Array:
-    """Return the codes renumbered over the levels that occur."""
-    places = np.append(np.cumsum(seen) - 1.0, np.nan)
-    return places[np.where(np.isnan(codes), seen.size, codes).astype(np.intp)]
+def _renumbered(codes: Scores, kept: Bools) -> Array:
+    """Return the codes renumbered over the levels that are kept, NaN for the others."""
+    places = np.append(np.where(kept, np.cumsum(kept) - 1.0, np.nan), np.nan)
+    return places[np.where(np.isnan(codes), kept.size, codes).astype(np.intp)]

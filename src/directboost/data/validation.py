@@ -1,5 +1,7 @@
 """Validation and conversion of user input: X, y, weights, costs and parameters."""
 
+import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,6 +31,8 @@ from .frames import check_not_lazy, count_missing, is_frame
 MOST_LEVELS = 255
 #: Smallest relative weight of a row. Smaller weights cannot be told from zero later on.
 _LEAST_WEIGHT = 1e-290
+
+_INTERNAL = ("directboost.", "sklearn.", "contextlib")  # no warning should point at these
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
 _SPARSE: dict[str, Any] = {"accept_sparse": "csc", **_NUMBERS}
@@ -220,17 +224,30 @@ def check_several_classes(classes: npt.NDArray[Any]) -> None:
         )
 
 
+def caller_level() -> int:
+    """Return the `stacklevel` of the user's code, for a warning."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INTERNAL):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def check_level_counts(levels: Ints, max_bins: int | None, names: list[str]) -> None:
     """Reject a categorical feature with more levels than there are bins."""
-    most, limit = MOST_LEVELS, f"the limit of {MOST_LEVELS}"
-    if max_bins is not None and max_bins < MOST_LEVELS:
-        most, limit = max_bins, f"max_bins={max_bins}"
+    most, limit = most_levels(max_bins)
     if (levels > most).any():
         feature = int(np.argmax(levels > most))
         raise ValueError(
             f"column {names[feature]!r} of X has {levels[feature]} levels, above {limit}: merge "
             "rare levels, or encode the column as numbers"
         )
+
+
+def most_levels(max_bins: int | None) -> tuple[int, str]:
+    """Return the largest number of levels of a categorical feature, and the limit in words."""
+    if max_bins is not None and max_bins < MOST_LEVELS:
+        return max_bins, f"max_bins={max_bins}"
+    return MOST_LEVELS, f"the limit of {MOST_LEVELS}"
 
 
 @dataclass(frozen=True)
@@ -256,6 +273,8 @@ class TrainingSet:
         Sign constraints on the coefficients, by feature and class.
     names : tuple of d str or None
         Names of the features.
+    joined : tuple of int
+        Categorical features whose rare levels are joined with missing values.
     """
 
     X: Numbers
@@ -267,6 +286,7 @@ class TrainingSet:
     targets: Ints | None = None
     signs: Ints | None = None
     names: tuple[str, ...] | None = None
+    joined: tuple[int, ...] = ()
 
     @property
     def prior(self) -> Array:
@@ -327,10 +347,27 @@ def label_rows(X: Numbers, Y: Any, sample_weight: Any) -> TrainingSet:
     )
 
 
-def with_levels(rows: TrainingSet, encoder: CategoryEncoder) -> tuple[TrainingSet, CategoryEncoder]:
-    """Set names and numbers of levels of encoded rows; drop unused levels from rows and encoder."""
+def with_levels(
+    rows: TrainingSet, encoder: CategoryEncoder, max_bins: int | None
+) -> tuple[TrainingSet, CategoryEncoder]:
+    """Set names and levels of encoded rows; drop unused levels from rows and encoder.
+
+    If a feature has more levels than `max_bins` allows, the rare ones are joined, with a warning.
+    """
     X, encoder = encoder.restricted(rows.X)
-    return replace(rows, X=X, levels=encoder.n_levels, names=encoder.names), encoder
+    (most, limit), counts = most_levels(max_bins), encoder.n_levels
+    X, encoder = encoder.with_rare_joined(X, rows.weight, most)
+    for feature in encoder.joined:
+        remedy = "increase max_bins" if most < MOST_LEVELS else "merge levels yourself"
+        warnings.warn(
+            f"column {encoder.names[feature]!r} of X has {counts[feature]} levels, above {limit}: "
+            f"the {most} most frequent ones are kept, and the {counts[feature] - most} others "
+            f"count as one level, together with missing values; for another choice, {remedy}",
+            UserWarning,
+            stacklevel=caller_level(),
+        )
+    levels, names, joined = encoder.n_levels, encoder.names, encoder.joined
+    return replace(rows, X=X, levels=levels, names=names, joined=joined), encoder
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,12 @@ class FittedModelMixin:
         check_is_fitted(self)
         return np.isin(np.arange(self.n_features_in_), self._encoder.boolean)
 
+    @property
+    def joined_(self) -> Bools:
+        """Which features are categories whose rare levels are joined with missing values, (d,)."""
+        check_is_fitted(self)
+        return np.isin(np.arange(self.n_features_in_), self._encoder.joined)
+
     def _set_ensemble(self, ensemble: Ensemble) -> None:
         """Set the ensemble and the fitted attributes that follow from it."""
         self.ensemble_, self.intercept_ = ensemble, ensemble.purified_intercept

@@ -27,7 +27,6 @@ from ..data.validation import (
     TrainingSet,
     ValidationSet,
     check_finite,
-    check_level_counts,
     feature_costs,
     make_training_set,
     make_validation_set,
@@ -75,6 +74,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     feature_costs: Any
     monotonic_cst: Any
     class_weight: Any
+    max_bins: int | None
     warm_start: bool
     validation_path_: list[tuple[float, float]]
     #: A path of nu and its folds keep the choice that is stored here before.
@@ -89,7 +89,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
     ) -> tuple[TrainingSet, CategoryEncoder]:
         """Return the training data, and the encoder that made numbers of X."""
         X, y, encoder = self._read_X_y(X, y)
-        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
+        rows = make_training_set(X, y, sample_weight, self.class_weight)
+        return with_levels(rows, encoder, self.max_bins)
 
     def _read_X_y(self, X: Any, y: Any, **checks: Any) -> tuple[Numbers, Any, CategoryEncoder]:
         """Return X as numbers (m, d), the labels, and the encoder that made numbers of X."""
@@ -142,8 +143,6 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
         of its nu_max.
         """
         names, nu_max = feature_names(self), None
-        if rows.levels.any():
-            check_level_counts(rows.levels, settings.max_bins, names)
         if self.monotonic_cst is not None:
             rows = self._with_signs(settings, rows)
         try:
@@ -312,7 +311,8 @@ def _with_features_alone(rows: TrainingSet, features: Ints) -> TrainingSet:
     """
     kept = np.isin(np.arange(rows.X.shape[1]), features)
     X = with_columns_alone(rows.X, kept)
-    return replace(rows, X=X, levels=np.where(kept, rows.levels, 0))
+    joined = tuple(feature for feature in rows.joined if kept[feature])
+    return replace(rows, X=X, levels=np.where(kept, rows.levels, 0), joined=joined)
 
 
 def _over_features_alone(result: FitResult, names: list[str], oracle: Oracle) -> FitResult:

@@ -29,11 +29,10 @@ from ..callbacks import Progress, sklearn_fit, with_callbacks
 from ..data.categories import CategoryEncoder
 from ..data.interactions import by_column, check_interactions
 from ..data.monotone import by_index, names_class
-from ..data.validation import feature_costs
+from ..data.validation import caller_level, feature_costs, most_levels
 from ..history import FoldRecord
 from ..kernels.threads import one_blas_thread
 from ..model.names import feature_names
-from ..training.result import caller_level
 from ..training.settings import DEFAULT_LEARNER, resolve_objective
 from .budgets import get_budgets, limits_features, models_within, path_within, selectable
 from .classifier import DirectBoostClassifier, with_registered_names
@@ -269,6 +268,9 @@ class NuSearchMixin:
                 fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
                 self.path_ = path_within(fit_path, grid, budgets)
                 allowed = selectable(self.path_, budgets)
+                rows = np.ones(len(labels)) if weight is None else weight
+                most, _ = most_levels(self.max_bins)  # the fit to all rows has warned already
+                checked, encoder = encoder.with_rare_joined(checked, rows, most)
                 scoring = FoldScoring(
                     X=checked,
                     y=labels,

@@ -193,8 +193,9 @@ random_state, verbose, warm_start, callbacks
     ) -> tuple[TrainingSet, CategoryEncoder]:
         X, y, encoder = self._read_X_y(X, y)
         if self._several:
-            return with_levels(label_rows(X, y, sample_weight), encoder)
-        return with_levels(make_training_set(X, y, sample_weight, self.class_weight), encoder)
+            return with_levels(label_rows(X, y, sample_weight), encoder, self.max_bins)
+        rows = make_training_set(X, y, sample_weight, self.class_weight)
+        return with_levels(rows, encoder, self.max_bins)
 
     def _name_labels(self, names: list[str] | None) -> None:
         """Store the names of the labels; remove those of an earlier fit."""

@@ -32,6 +32,11 @@ def level_names(estimator: Any, feature: int) -> list[str] | None:
     return [str(level) for level in levels]
 
 
+def missing_name(estimator: Any, feature: int) -> str:
+    """Return the name of missing values, with which the rare levels of a category may be joined."""
+    return "rare or missing" if estimator.joined_[feature] else "missing"
+
+
 def class_names(estimator: Any) -> list[str]:
     """Return the names of the classes, or of the labels of a multi-label model."""
     names = getattr(estimator, "label_names_", estimator.classes_)

@@ -1,6 +1,6 @@
 """Text summaries of fitted models: settings, certificate, size and strongest rules."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,7 +143,7 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
         level = model.categories_[learner.feature][int(learner.level)]
         return learner.describe(names[learner.feature], str(level))
     if isinstance(learner, Leaf):
-        return leaf_words(learner, names, model.categories_, model.missing_, model.boolean_)
+        return leaf_words(learner, {f: _feature_words(model, f) for f in learner.features})
     if isinstance(learner, Product):
         first, second = (describe_rule(model, h) for h in (learner.first, learner.second))
         return f"{first} exactly where {second}"
@@ -151,9 +151,12 @@ def describe_rule(model: Any, learner: WeakClassifier) -> str:
         return " and ".join(describe_rule(model, item) for item in learner.items)
     if not isinstance(learner, Stump):
         return learner.describe(_first_names([names[f] for f in learner.features]))
-    text = learner.describe(names[learner.feature])
-    if model.boolean_[learner.feature] and np.isfinite(learner.threshold):
-        text = f"{names[learner.feature]} is {learner.polarity > 0}"
+    words = _feature_words(model, learner.feature)
+    text = learner.describe(words.name)
+    if np.isinf(learner.threshold):
+        text = words.missing if learner.polarity > 0 else words.present
+    elif words.boolean:
+        text = f"{words.name} is {learner.polarity > 0}"
     holds = learner.missing_right == (learner.polarity > 0)
     known = bool(model.missing_[learner.feature]) and np.isfinite(learner.threshold)
     return f"{text} or missing" if known and holds else text
@@ -233,51 +236,69 @@ def conditions(leaf: Leaf) -> dict[int, Condition]:
     return found
 
 
-def leaf_words(
-    leaf: Leaf,
-    names: Sequence[str],
-    categories: Sequence[Any],
-    missing: Sequence[bool],
-    boolean: Sequence[bool],
-) -> str:
-    """Return the rule of a leaf in words: all of its conditions, or their negation.
+@dataclass(frozen=True)
+class FeatureWords:
+    """What rules in words say about a feature.
 
-    Parameters
+    Attributes
     ----------
-    leaf : Leaf
-        The leaf.
-    names : d names of features
-        Names of the features.
-    categories : d arrays of levels
-        Levels of the categories; None for a numeric feature.
-    missing : d bool
-        Which features had missing values in training. Missing values of others are not mentioned.
-    boolean : d bool
-        Which features are columns of booleans.
+    name : str
+    levels : list of str or None
+        Names of the levels of a category; None for a numeric feature.
+    boolean : bool
+        Whether the feature is a column of booleans.
+    had_missing : bool
+        Whether it had missing values in training. Missing values of others are not mentioned.
+    joined : bool
+        Whether the rare levels of the category are joined with missing values.
     """
+
+    name: str
+    levels: list[str] | None = None
+    boolean: bool = False
+    had_missing: bool = False
+    joined: bool = False
+
+    @property
+    def missing(self) -> str:
+        """The rule that a value is missing."""
+        return f"{self.name} is {'rare or missing' if self.joined else 'missing'}"
+
+    @property
+    def present(self) -> str:
+        """The rule that a value is not missing."""
+        return f"{self.name} is {'neither rare nor missing' if self.joined else 'present'}"
+
+
+def _feature_words(model: Any, feature: int) -> FeatureWords:
+    levels = model.categories_[feature]
+    return FeatureWords(
+        name=feature_names(model)[feature],
+        levels=None if levels is None else [str(level) for level in levels],
+        boolean=bool(model.boolean_[feature]),
+        had_missing=bool(model.missing_[feature]),
+        joined=bool(model.joined_[feature]),
+    )
+
+
+def leaf_words(leaf: Leaf, features: Mapping[int, FeatureWords]) -> str:
+    """Return the rule of a leaf in words: all of its conditions, or their negation."""
     found = conditions(leaf)
-    texts = [
-        _words(
-            condition, names[f], categories[f], bool(boolean[f]), bool(missing[f]), len(found) > 1
-        )
-        for f, condition in found.items()
-    ]
-    together = " and ".join(texts)
+    joined = len(found) > 1
+    together = " and ".join(_words(one, features[f], joined) for f, one in found.items())
     return together if leaf.polarity > 0 else f"not ({together})"
 
 
-def _words(
-    condition: Condition, name: str, levels: Any, boolean: bool, had_missing: bool, joined: bool
-) -> str:
+def _words(condition: Condition, feature: FeatureWords, joined: bool) -> str:
     """Return a condition in words; if it is `joined` with others, an "or" gets parentheses."""
     if condition.low >= condition.high:
-        return f"{name} is missing"
-    if levels is not None:
-        return _level_words(condition, name, [str(level) for level in levels], had_missing)
-    text = _range_words(condition.low, condition.high, name)
-    if boolean and (condition.low >= 0.0 or condition.high < 1.0):
-        text = f"{name} is {condition.low >= 0.0}"
-    if not (condition.missing and had_missing):
+        return feature.missing
+    if feature.levels is not None:
+        return _level_words(condition, feature, feature.levels)
+    text = _range_words(condition.low, condition.high, feature.name)
+    if feature.boolean and (condition.low >= 0.0 or condition.high < 1.0):
+        text = f"{feature.name} is {condition.low >= 0.0}"
+    if not (condition.missing and feature.had_missing):
         return text
     return f"({text} or missing)" if joined else f"{text} or missing"
 
@@ -290,11 +311,12 @@ def _range_words(low: float, high: float, name: str) -> str:
     return f"{name} <= {high:.6g}" if np.isfinite(high) else f"{name} is present"
 
 
-def _level_words(condition: Condition, name: str, levels: list[str], had_missing: bool) -> str:
+def _level_words(condition: Condition, feature: FeatureWords, levels: list[str]) -> str:
     """Return a condition on the levels of a category in words."""
+    name = feature.name
     if condition.level is not None:
         return f"{name} is {levels[int(condition.level)]}"
     excluded = [levels[int(level)] for level in condition.excluded]
     parts = [f"{name} is {'not' if len(excluded) == 1 else 'none of'} {', '.join(excluded)}"]
-    present = [f"{name} is present"] if had_missing and not condition.missing else []
+    present = [feature.present] if feature.had_missing and not condition.missing else []
     return " and ".join([*(parts if excluded else []), *present])

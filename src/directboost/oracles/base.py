@@ -85,6 +85,8 @@ class OracleData:
         against it, 0 if both are allowed.
     names : list of d str or None
         Names of the features, for `Oracle.dictionary`; x0, x1 and so on by default.
+    joined : sequence of int
+        Categorical features whose rare levels are joined with missing values.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class OracleData:
     levels: Ints | None = None
     signs: Ints | None = None
     names: Sequence[str] | None = None
+    joined: Sequence[int] = ()
 
 
 def column_ranges(data: OracleData) -> tuple[Array, Array, Bools]:

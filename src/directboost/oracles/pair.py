@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Bools, Ints, Scores
-from ..data.binning import BinnedData, ColumnWeights, bin_features
+from ..data.binning import BinnedData, ColumnWeights
 from ..data.interactions import by_column, check_interactions, pairs_of
 from ..data.pair_bins import PairBins, bin_for_pairs
 from ..data.validation import check_count, check_number
@@ -319,8 +319,8 @@ class PairOracle(BinnedOracle):
 
     def start(self, data: OracleData) -> None:
         """Bin the training rows; there is no product yet."""
-        binned = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
-        self._stumps = StumpOracle(binned, data.costs, data.team, data.signs)
+        self._stumps = StumpOracle().on(data)
+        binned = self._stumps.binned
         self.signs, self.missing, self._team = data.signs, self._stumps.missing, data.team
         varied = binned.n_bins[:-1] > 1
         free = varied if data.signs is None else varied & ~data.signs[:-1].any(axis=1)

@@ -181,14 +181,20 @@ class StumpOracle(BinnedOracle):
     def start(self, data: OracleData) -> None:
         """Bin the training rows."""
         binned = bin_features(data.X, data.weight, data.max_bins, data.team, data.levels)
-        self._begin(binned, data.costs, data.team, data.signs)
+        self._begin(binned, data.costs, data.team, data.signs, len(data.joined) > 0)
 
     def _begin(
-        self, binned: BinnedData, feature_costs: Array, team: Team | None, signs: Ints | None
+        self,
+        binned: BinnedData,
+        feature_costs: Array,
+        team: Team | None,
+        signs: Ints | None,
+        joined: bool = False,
     ) -> None:
         self.binned = self.source = binned
         self.signs = signs
-        self.dictionary = binned.dictionary + (", monotone" if signs is not None else "")
+        more = [", rare levels joined" if joined else "", ", monotone" if signs is not None else ""]
+        self.dictionary = binned.dictionary + "".join(more)
         self.missing: Bools = binned.missing[:-1]
         self.costs: Array = feature_costs
         self._team = team

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..model.names import class_names, feature_names, level_names
+from ..model.names import class_names, feature_names, level_names, missing_name
 from .base import (
     COLOURS,
     DASHES,
@@ -187,7 +187,7 @@ def _draw_levels(
     names, heights = [levels[level] for level in shown], heights[shown]
     if model.missing_[place]:
         ax.axvspan(len(names) - 0.5, len(names) + 0.5, color="0.95", lw=0, zorder=0)
-        names, heights = [*names, "missing"], np.vstack([heights, table[-1]])
+        names, heights = [*names, missing_name(model, place)], np.vstack([heights, table[-1]])
     _draw_others(ax, heights, chosen)
     _draw_bars(ax, heights, chosen, model)
     ax.axhline(0.0, color="0.5", lw=0.8)

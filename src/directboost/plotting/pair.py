@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.effects import PairEffect
-from ..model.names import class_names, feature_names, level_names
+from ..model.names import class_names, feature_names, level_names, missing_name
 from ..model.tables import codes_of
 from .base import (
     MOST_LEVELS,
@@ -44,6 +44,8 @@ class _Axis:
     ticks : (t,) array, list of t str
         Positions and names of the levels of a category, without names for numbers.
     label : str
+    missing_name : str
+        What is in the strip for missing values.
     """
 
     edges: Array
@@ -51,6 +53,7 @@ class _Axis:
     present: int
     ticks: tuple[Array, list[str]]
     label: str
+    missing_name: str
 
     @property
     def missing(self) -> float | None:
@@ -196,7 +199,7 @@ def _axis(model: Any, pair: PairEffect, place: int, x: Array) -> _Axis:
     if model.missing_[feature]:
         edges = np.concatenate([edges, edges[-1] + strip * np.array([_GAP, 1.0 + _GAP])])
         values = np.append(values, np.nan)
-    return _Axis(edges, values, present, ticks, label)
+    return _Axis(edges, values, present, ticks, label, missing_name(model, feature))
 
 
 def _short(name: str) -> str:
@@ -303,7 +306,7 @@ def _name_axes(ax: Any, sides: list[_Axis]) -> None:
             places = locations[(locations >= side.edges[0]) & (locations <= end)]
             names = axis.get_major_formatter().format_ticks(places)
         if side.missing is not None:
-            places, names = np.append(places, side.missing), [*names, "missing"]
+            places, names = np.append(places, side.missing), [*names, side.missing_name]
         upright = axis.axis_name == "y"
         slanted = not upright and sum(len(name) + 2 for name in names) > _ONE_LINE
         style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}

@@ -192,6 +192,7 @@ def make_context(
             levels=rows.levels,
             signs=rows.signs,
             names=rows.names,
+            joined=rows.joined,
         )
     )
     k = rows.classes.size

@@ -9,13 +9,12 @@ import numpy as np
 from ..arrays import Array, Bools, Ints
 from ..callbacks import TimeLimit
 from ..data.interactions import Groups, NamedGroups, by_column
-from ..data.validation import TrainingSet
+from ..data.validation import TrainingSet, caller_level
 from ..history import Status
 from ..kernels.threads import Team
 from ..oracles import PairOracle, StumpOracle
 from .compaction import compact
 from .context import FitContext, make_context
-from .result import caller_level
 from .settings import FitSettings, LossMarginPenalty, resolve_solver
 from .strategy import solve
 

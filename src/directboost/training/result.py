@@ -1,7 +1,6 @@
 """The result of a fit: a certified model."""
 
 import math
-import sys
 import warnings
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..arrays import Array, Bools
 from ..certificate import Certificate
+from ..data.validation import caller_level
 from ..history import Record, Status
 from ..model.learners import Product, WeakClassifier
 from ..model.trees import pruned
@@ -18,8 +18,6 @@ from ..problem.feature_columns import FeatureColumns
 from .column_generation import Solution
 from .context import FitContext
 from .stopping import ENDED_BY_USER
-
-_INTERNAL = ("directboost.", "sklearn.", "contextlib")  # no warning should point at these
 
 
 @dataclass(frozen=True)
@@ -126,11 +124,3 @@ def _warn_about_the_end(solution: Solution, tol: float) -> None:
         if status is Status.NO_BETTER_COLUMN:
             message += "; the paper's rule finds no further column, but pricing='exact' would"
     warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
-
-
-def caller_level() -> int:
-    """Return the `stacklevel` of the user's code, for a warning."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_INTERNAL):
-        frame, level = frame.f_back, level + 1
-    return level

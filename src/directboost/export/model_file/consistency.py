@@ -90,6 +90,10 @@ def _check_features(features: JSONObject) -> list[int]:
     _check_ascending(boolean, "features.boolean", count)
     both = sorted({*categorical} & {*boolean})
     require(not both, "features.boolean", f"{both[:1]} is categorical: expected numeric features")
+    joined = features["joined"] or []
+    _check_ascending(joined, "features.joined", count)
+    others = sorted({*joined} - {*categorical})
+    require(not others, "features.joined", f"{others[:1]} is numeric: expected categories")
     n_levels = [0] * count
     for number, category in enumerate(features["categories"]):
         place = f"features.categories[{number}].levels"

@@ -189,7 +189,8 @@ def make_document(model: Any) -> JSONObject:
 
 def _common_parts(model: Any) -> JSONObject:
     """Return the parts of the document that all estimators have."""
-    names, boolean = getattr(model, "feature_names_in_", None), model.boolean_
+    names = getattr(model, "feature_names_in_", None)
+    marked = {"boolean": model.boolean_, "joined": model.joined_}
     return {
         "classes": labels_to_json(model.classes_, "the classes"),
         "features": {
@@ -201,7 +202,7 @@ def _common_parts(model: Any) -> JSONObject:
                 if levels is not None
             ],
             "missing": np.flatnonzero(model.missing_).tolist(),
-            **({"boolean": np.flatnonzero(boolean).tolist()} if boolean.any() else {}),
+            **{key: np.flatnonzero(some).tolist() for key, some in marked.items() if some.any()},
         },
         "parameters": {k: parameter_to_json(v) for k, v in model.get_params(deep=False).items()},
         "status": str(model.status_),

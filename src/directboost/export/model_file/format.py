@@ -85,9 +85,10 @@ _FEATURES = Named(
             "feature": Integer(0, MAX_FEATURES - 1), "levels": _LABELS
         })),
         "missing": _INDICES,
-    }, {"boolean": _INDICES}),
+    }, {"boolean": _INDICES, "joined": _INDICES}),
     "Number and names of the columns of X; the levels of the categorical columns; the columns that "
-    "had missing values in training; the columns of booleans. Columns are counted from 0.",
+    "had missing values in training; the columns of booleans; the categorical columns whose rare "
+    "levels are joined with missing values. Columns are counted from 0.",
 )  # fmt: skip
 CERTIFICATE = Object({
     **dict.fromkeys(("primal", "dual", "gap", "relative_gap", "max_price", "nu"), _ANY_NUMBER),

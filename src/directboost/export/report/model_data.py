@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, Ints, Numbers, column
 from ...model.learners import CategoryStump, Product, WeakClassifier
-from ...model.names import class_names, class_noun, feature_names, has_several_labels
+from ...model.names import class_names, class_noun, feature_names, has_several_labels, missing_name
 from ...model.summary import describe_rule
 
 _MAX_NAME = 200  # characters of a name
@@ -245,6 +245,7 @@ def feature_tables(
             "cuts": packed(cuts, "f8"),
             "jumps": packed_sparse(_jumps(table, missing or bool(np.isnan(x).any()))),
             "missing": missing,
+            "missingName": missing_name(model, f),
             "boolean": bool(model.boolean_[f]),
             **_distribution(_levels(model, f), cuts, x.astype(np.float64), chosen, limit),
         }

@@ -14,7 +14,7 @@ function levelLines(feature) {
         .sort((a, b) => reach(b) - reach(a))
         .slice(0, MOST_LEVELS);
     if (!feature.boolean) lines.push(["other levels", stepOf(feature, -1)]);
-    if (feature.missing) lines.push(["missing", steps]);
+    if (feature.missing) lines.push([feature.missingName, steps]);
     return lines;
 }
 

@@ -14,8 +14,9 @@ function cellsAlong(pair, axis, from, to, strip) {
         ? numberCells(feature, cuts, scale(feature.low, feature.high, from, end))
         : levelCells(feature, cuts, from, end);
     if (feature.missing) {
-        const text = `${feature.name} missing`;
-        cells.push({ ends: [to - way * strip, to], step: cuts.length + 1, text, label: "missing" });
+        const label = feature.missingName;
+        const text = `${feature.name} ${label}`;
+        cells.push({ ends: [to - way * strip, to], step: cuts.length + 1, text, label });
     }
     return cells;
 }
@@ -49,7 +50,7 @@ function pairMap(width, pair, r, output) {
     effectOf(pair);
     const [first, second] = pair.tables.map((i) => data.tables[i]);
     const names = (second.levels ?? []).map(([, name]) => name.length);
-    const longest = Math.max(...names, second.missing ? "missing".length : 5);
+    const longest = Math.max(...names, second.missing ? second.missingName.length : 5);
     const left = Math.min(7.2 * longest + 14, width * 0.3);
     const label = `Effect of ${first.name} and ${second.name} on the score of ${data.classes[r]}`;
     const turned = first.levels !== null;

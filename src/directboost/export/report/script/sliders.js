@@ -56,7 +56,7 @@ function absenceOf(feature, own, change) {
 
 function levelControl(feature, own, change) {
     const options = [...feature.levels, ...(feature.boolean ? [] : [[-1, "other level"]])];
-    if (feature.missing || Number.isNaN(own)) options.push(["", "missing or unknown"]);
+    if (feature.missing || Number.isNaN(own)) options.push(["", `${feature.missingName} or unknown`]);
     const list = selectOf(options, own, (value) => change(value === "" ? NaN : Number(value)));
     list.setAttribute("aria-label", feature.name);
     return {

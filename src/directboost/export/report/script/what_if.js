@@ -138,7 +138,7 @@ function controlLine(i) {
 }
 
 function valueText(feature, value) {
-    if (Number.isNaN(value)) return "missing";
+    if (Number.isNaN(value)) return feature.missingName;
     if (feature.levels === null) return short(value, 5);
     return feature.levels.find(([code]) => code === value)?.[1] ?? "other level";
 }
