@@ -355,17 +355,20 @@ def with_levels(
     If a feature has more levels than `max_bins` allows, the rare ones are joined, with a warning.
     """
     X, encoder = encoder.restricted(rows.X)
-    (most, limit), counts = most_levels(max_bins), encoder.n_levels
-    X, encoder = encoder.with_rare_joined(X, rows.weight, most)
-    for feature in encoder.joined:
-        remedy = "increase max_bins" if most < MOST_LEVELS else "merge levels yourself"
-        warnings.warn(
-            f"column {encoder.names[feature]!r} of X has {counts[feature]} levels, above {limit}: "
-            f"the {most} most frequent ones are kept, and the {counts[feature] - most} others "
-            f"count as one level, together with missing values; for another choice, {remedy}",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
+    counts = encoder.n_levels
+    if counts.any():
+        most, limit = most_levels(max_bins)
+        X, encoder = encoder.with_rare_joined(X, rows.weight, most)
+        for feature in encoder.joined:
+            remedy = "increase max_bins" if most < MOST_LEVELS else "merge levels yourself"
+            warnings.warn(
+                f"column {encoder.names[feature]!r} of X has {counts[feature]} levels, above "
+                f"{limit}: the {most} most frequent ones are kept, and the "
+                f"{counts[feature] - most} others count as one level, together with missing "
+                f"values; for another choice, {remedy}",
+                UserWarning,
+                stacklevel=caller_level(),
+            )
     levels, names, joined = encoder.n_levels, encoder.names, encoder.joined
     return replace(rows, X=X, levels=levels, names=names, joined=joined), encoder
 

@@ -238,7 +238,8 @@ def step(settings: LoopSettings, state: LoopState, started: float) -> Status | N
         settings.solver.report = partial(_report, state, started)
         state.report_due = clock + _PERIOD
         _solve(settings, state, record.relative_gap, added)
-        state.stopping.count_solve(record, state.primal, added)
+        if not state.columns.whole_features:
+            state.stopping.count_solve(record, state.primal, added)
     state.seconds_master += time.perf_counter() - clock
     state.round += 1
     return None
