@@ -11,7 +11,9 @@ Tables:
   relative to one fit at the last point of the path;
 - log-loss: test error and log loss compared with LightGBM and HistGradientBoosting;
 - small: mean error on small data over 20 random splits, compared with random forests and LightGBM;
-- labels: several labels per row, compared with one LightGBM or logistic regression per label.
+- labels: several labels per row, compared with one LightGBM or logistic regression per label;
+- calibration: the picture of predicted probabilities and shares of right predictions in the
+  documentation.
 
 All methods have their default parameters and one thread; times are processor times. Cover type and
 MNIST have 10 000 rows to train on.
@@ -21,6 +23,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,7 @@ SMALL = ("iris", "wine", "breast_cancer", "glass", "segment")
 LABELS = ("generated", "yeast_multilabel", "scene_multilabel", "emotions_multilabel")
 NUS = (0.1, 0.03, 0.01, 0.005, 0.003, 0.002, 0.001, 0.0003)
 FEWER = {"covtype": 10_000, "mnist": 10_000}
+PICTURE = Path(__file__).parent.parent / "docs" / "_static" / "calibration.png"
 MOST_ROWS = 4000  # rows of a table that needs many fits
 
 Data = tuple[Any, Any, Any, Any]
@@ -225,12 +229,47 @@ def labels(names: Any, splits: int) -> None:
         row(name, *cells)
 
 
+def calibration(names: Any, splits: int) -> None:
+    """Draw the share of right predictions against the probability of the predicted class."""
+    import matplotlib.pyplot as plt
+
+    methods: dict[str, Method] = {
+        "directboost": DirectBoostClassifier,
+        "directboost, multinomial loss": lambda: DirectBoostClassifier(loss="multinomial"),
+        'directboost, learner="auto"': lambda: DirectBoostClassifier(learner="auto"),
+        "LightGBM": lambda: LGBMClassifier(verbose=-1, n_jobs=1),
+    }
+    names = names or ("satimage", "pendigits", "letter")
+    figure, axes = plt.subplots(1, len(names), figsize=(3.4 * len(names), 3.9), squeeze=False)
+    table("data", "method", "mean probability of the predicted class", "share that is right")
+    for axis, name in zip(axes[0], names, strict=True):
+        X, y, X_test, y_test = parts_of(name)
+        for title, method in methods.items():
+            model, _ = fitted(method, X, y)
+            top = model.predict_proba(X_test).max(axis=1)
+            right = model.predict(X_test) == y_test
+            tenths = np.array_split(np.argsort(top), 10)
+            points = np.array([(top[part].mean(), right[part].mean()) for part in tenths])
+            axis.plot(*points.T, "o-", markersize=3.5, linewidth=1.2, label=title)
+            row(name, title, f"{top.mean():.3f}", f"{right.mean():.3f}")
+        axis.plot([0, 1], [0, 1], color="0.7", linewidth=1.0, zorder=0)
+        axis.set(title=name, xlabel="probability of the predicted class", xlim=(0, 1), ylim=(0, 1))
+        axis.set_aspect("equal")
+    axes[0, 0].set_ylabel("share of right predictions")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncol=4, frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0.0, 0.07, 1.0, 1.0))
+    figure.savefig(PICTURE, dpi=130)
+    print(f"\nwrote {PICTURE}")
+
+
 TABLES = {
     "candidates": candidates,
     "selection": selection,
     "log-loss": log_loss,
     "small": small,
     "labels": labels,
+    "calibration": calibration,
 }
 
 
