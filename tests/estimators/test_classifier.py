@@ -218,7 +218,8 @@ def test_progress_ends_with_the_last_round(capsys):
     data = make_blobs(3)
     model = DirectBoostClassifier(verbose=1).fit(data.X, data.y)
     last = capsys.readouterr().err.splitlines()[-1].split()
-    assert int(last[0]) == model.history_[-1].round
+    assert int(last[1]) == model.history_[-1].round
+    assert int(last[2]) == model.history_[-1].learners
 
 
 def test_rows_that_are_not_aligned_are_read_rightly():
@@ -470,8 +471,8 @@ def test_verbose_prints_the_gap(capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     lines = shown.err.splitlines()
-    assert re.search(r"round.*columns.*objective.*gap", lines[0])
-    assert re.match(r"\s+0\s+0\s+[\d.e+-]+\s+[\d.e+-]+\s+[\d.]+%", lines[1])
+    assert re.search(r"nu.*round.*learners.*objective.*gap", lines[0])
+    assert re.match(r"\s+[\d.e+-]+\s+0\s+0\s+[\d.e+-]+\s+[\d.e+-]+\s+[\d.]+%", lines[1])
     fit(make_blobs(3), verbose=0)
     assert capsys.readouterr() == ("", "")
 

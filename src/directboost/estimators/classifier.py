@@ -222,6 +222,7 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
             results = NuPath(context).fit_path([context.absolute_nu(nu) for nu in nus])
             for nu, result in zip(nus, results, strict=False):  # the user may end them early
                 model = copy(self).set_params(nu=nu)
+                model.learner_choice_ = self.learner_choice_  # may be that of the class, None
                 named = result
                 if alone is not None:
                     names = [feature_names(self)[f] for f in alone.features_used_]
