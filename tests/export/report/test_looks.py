@@ -1,8 +1,10 @@
 """The page in the browser: names, charts, tables, colours and width."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from directboost import DirectBoostClassifier
 from directboost.export.report import Sources, evaluate
 from tests.export.report.models import DIGITS, EVIL, WINE, WINE_NAMES, large
 from tests.export.report.visiting import numbers, texts
@@ -86,6 +88,27 @@ def test_the_dots_of_levels_agree_with_explain(visit, coloured):
     for name, added in zip(model.classes_, red, strict=True):
         value = float(shown[f"red: {name}"].replace("\u2212", "-"))
         assert value == pytest.approx(added, abs=0.051)
+
+
+def test_booleans_have_two_levels_and_rare_levels_a_name(visit):
+    """Without other levels; a category with rare levels has them together with missing values."""
+    rng = np.random.default_rng(0)
+    member = rng.random(400) < 0.5
+    shop = np.where(rng.random(400) < 0.3, rng.integers(9, 200, 400), rng.integers(0, 3, 400))
+    frame = pd.DataFrame({"member": member, "shop": pd.Categorical([f"s{n}" for n in shop])})
+    with pytest.warns(UserWarning, match="'shop' of X"):
+        model = DirectBoostClassifier(nu=0.02, max_bins=8).fit(frame, 2 * (shop > 8) + member)
+    page = visit.page(model, frame, 2 * (shop > 8) + member)
+    page.get_by_role("button", name="All", exact=True).click()
+    page.select_option("#feature", label="member")
+    shown = {words.partition(":")[0] for words in texts(page, "#steps circle title")}
+    assert shown == {"False", "True"}
+    page.select_option("#feature", label="shop")
+    shown = {words.partition(":")[0] for words in texts(page, "#steps circle title")}
+    assert {"other levels", "rare or missing"} <= shown
+    options = texts(page, "[data-feature='0'] option")
+    assert options == ["False", "True"]
+    assert "rare or missing or unknown" in texts(page, "[data-feature='1'] option")
 
 
 def test_the_heat_map_is_sorted(visit, digits):
