@@ -166,12 +166,12 @@ class PairFeatures:
             yield chosen, own, (row[chosen] - first) * _PACKED + slots[chosen] % _PACKED
 
     def _store(self, products: list[int]) -> None:
-        """Compute the codes of new products; drop others if they are more than these.
+        """Compute the codes of new products; drop others where these need space.
 
         The codes of eight products are the bits of one byte.
         """
         new = [product for product in products if product not in self._slots]
-        if new and len(self._slots) + len(new) > 2 * len(products):
+        if len(new) > len(self._free):
             needed = set(products)
             for product in [f for f in self._slots if f not in needed]:
                 self._free.append(self._slots.pop(product))
