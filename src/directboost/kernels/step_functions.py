@@ -25,8 +25,9 @@ def n_thresholds(n_bins: int, kind: int) -> int:
 
 def count_thresholds(n_bins: Ints, kinds: Ints) -> Ints:
     """Return the number of thresholds of every feature, (n,)."""
-    pairs = zip(n_bins.tolist(), kinds.tolist(), strict=True)
-    return np.array([n_thresholds(bins, kind) for bins, kind in pairs], dtype=np.int64)
+    bins = n_bins.astype(np.int64)
+    counts = bins - 1 + (bins - 2) * (kinds == WITH_MISSING) + (kinds == CATEGORICAL)
+    return np.where(bins < 2, 0, counts)
 
 
 def side(n_bins: int, kind: int, threshold: int) -> Bools:
@@ -81,7 +82,7 @@ def jump_penalty(jumps: Array, p: float) -> float:
 def tables_of(jumps: list[Array], n_bins: Ints, kinds: Ints) -> list[Array]:
     """Return the table of every feature; features with ordered codes are computed together."""
     tables = [np.empty(0)] * len(jumps)
-    others = np.isin(kinds, (WITH_MISSING, CATEGORICAL))
+    others = (kinds == WITH_MISSING) | (kinds == CATEGORICAL)
     for f in np.flatnonzero(others).tolist():
         tables[f] = table_of(jumps[f], int(n_bins[f]), int(kinds[f]))
     ordered = np.flatnonzero(~others)
