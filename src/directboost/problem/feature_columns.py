@@ -40,11 +40,6 @@ def max_entering(n_features: int, n_active: int) -> int:
     return max(least, 2 * n_active)
 
 
-def has_weight(jumps: Array) -> bool:
-    """Return whether the coefficients of a feature are not all zero."""
-    return np.count_nonzero(jumps) > 0  # takes half the time of any()
-
-
 class FeatureColumns(Columns):
     """Working set of features; the weights are signed coefficients of thresholds.
 
@@ -116,7 +111,7 @@ class FeatureColumns(Columns):
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""
-        n_active = sum(has_weight(jumps) for jumps in W)
+        n_active = sum(np.count_nonzero(jumps) > 0 for jumps in W)  # quicker than any()
         present = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in present))
         new = new[: max_entering(self.binned.n_bins.size, n_active)]
@@ -132,7 +127,7 @@ class FeatureColumns(Columns):
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they return if their price exceeds nu again."""
-        active = [has_weight(jumps) for jumps in W]
+        active = [np.count_nonzero(jumps) > 0 for jumps in W]
         if not all(active):
             self.features = [f for f, a in zip(self.features, active, strict=True) if a]
             self.generation += 1

@@ -9,7 +9,7 @@ from ..kernels.step_functions import PRODUCT
 from ..losses import Hinge, Loss
 from ..margins import Margin
 from ..penalties import Penalty
-from ..problem.feature_columns import FeatureColumns, StepCoefficients, has_weight
+from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import Objective, RestrictedProblem
 from .base import Solver, SolverResult
 from .line_search import LineSearch, RowEvaluator
@@ -138,7 +138,7 @@ class BlockDescent(Solver):
             return self._evaluator.at(problem.objective, columns, W)
         old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, W))
         both = old | new
-        if any(has_weight(both[array]) for array in old.keys() ^ new.keys()):
+        if any(np.count_nonzero(both[array]) for array in old.keys() ^ new.keys()):
             return self._evaluator.at(problem.objective, columns, W)
         if loss_changed:
             return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)
