@@ -125,8 +125,8 @@ def test_callbacks_see_every_round_and_may_stop():
 def test_progress(capsys):
     model = fit(verbose=1)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0].split()[0] == "round"
-    assert int(lines[-1].split()[0]) == model.history_[-1].round
+    assert lines[0].split()[:2] == ["nu", "round"]
+    assert int(lines[-1].split()[1]) == model.history_[-1].round
     stream = io.StringIO()
     fit(callbacks=[Progress(0.0, stream)])
     assert len(stream.getvalue().splitlines()) == len(model.history_) + 1

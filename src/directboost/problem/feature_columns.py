@@ -111,7 +111,7 @@ class FeatureColumns(Columns):
 
     def extend(self, proposals: Proposals, W: StepCoefficients) -> int:
         """Add the features with the highest prices, at most `max_entering` of them."""
-        n_active = sum(np.count_nonzero(jumps) > 0 for jumps in W)  # quicker than any()
+        n_active = len([1 for jumps in W if np.count_nonzero(jumps)])  # quicker than any()
         present = set(self.features)
         new = list(dict.fromkeys(int(f) for f in proposals.feature if int(f) not in present))
         new = new[: max_entering(self.binned.n_bins.size, n_active)]
@@ -127,7 +127,7 @@ class FeatureColumns(Columns):
 
     def prune(self, W: StepCoefficients) -> StepCoefficients:
         """Drop the features without weight; they return if their price exceeds nu again."""
-        active = [np.count_nonzero(jumps) > 0 for jumps in W]
+        active = [bool(np.count_nonzero(jumps)) for jumps in W]
         if not all(active):
             self.features = [f for f, a in zip(self.features, active, strict=True) if a]
             self.generation += 1
