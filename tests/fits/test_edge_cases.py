@@ -70,6 +70,15 @@ def test_a_constant_column_is_never_used():
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(data.X))
 
 
+@pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
+def test_the_rule_of_the_paper_proposes_no_constant_column(penalty):
+    X = np.array([[2.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = fit(X, np.array([0, 1, 0]), pricing="paper", penalty=penalty)
+    assert 1 not in {feature for h in model.learners_ for feature in h.features}
+
+
 def test_all_missing_column():
     """A column of NaN has one trivial stump and changes nothing."""
     data = make_blobs(3)
