@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import DirectBoostClassifier, kernels
@@ -273,6 +274,26 @@ def test_nu_scale_paper_with_extreme_weights(weight):
     with contextlib.suppress(ValueError):
         sound(model.fit(data.X, data.y, np.full(40, weight)), data.X)
     assert 0.0 < getattr(model, "nu_", 1.0) < np.inf
+
+
+@pytest.mark.parametrize(("weight", "way"), [(5e-324, "up"), (1e308, "down")])
+def test_nu_scale_paper_outside_the_floats(weight, way):
+    """A nu that is infinite or zero after division by the weights is rejected."""
+    data = make_blobs(3)
+    nu = 1e-20 if way == "down" else 0.1
+    model = DirectBoostClassifier(loss="hinge", penalty="l1", nu=nu, nu_scale="paper")
+    with pytest.raises(ValueError, match=f"nu={nu}.* scale sample_weight {way}"):
+        model.fit(data.X, data.y, np.full(40, weight))
+
+
+def test_the_status_follows_the_certificate():
+    """Rounding errors may exceed the tolerance of a fit that has converged without them."""
+    X, y = load_iris(return_X_y=True)
+    model = DirectBoostClassifier(loss="exponential", nu=1e-15, tol=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert (model.status_ == "optimal") == model.certificate_.converged
 
 
 @pytest.mark.parametrize("parts", LOSSES)
