@@ -169,7 +169,10 @@ def resolve_penalty(penalty: Any) -> Penalty:
 def _exponent(penalty: Any) -> float | None:
     """Return the p of a number p >= 1 or of a string "l1,p" with p > 1, else None."""
     if isinstance(penalty, Real) and not isinstance(penalty, bool):
-        return float(penalty) if float(penalty) >= 1.0 else None
+        try:
+            return float(penalty) if float(penalty) >= 1.0 else None
+        except OverflowError:
+            return None
     try:
         p = float(penalty.removeprefix("l1,")) if penalty.startswith("l1,") else 0.0
     except (AttributeError, ValueError):

@@ -69,6 +69,12 @@ def fitted():
         ("max_bins", 1, "an integer >= 2"),
         ("max_bins", 12.5, "an integer >= 2"),
         ("max_bins", "255", "None"),
+        ("max_bins", 2**63, "below 2**63"),
+        ("max_bins", 2**64 + 2, "below 2**63"),
+        ("n_jobs", 0, "a number of threads"),
+        ("n_jobs", "2", "a number of threads"),
+        ("n_jobs", 2.5, "a number of threads"),
+        ("n_jobs", True, "a number of threads"),
         ("max_bins", True, "an integer >= 2"),
         ("columns_per_round", 0, "an integer >= 1"),
         ("columns_per_round", "all", "auto"),
@@ -81,6 +87,15 @@ def test_parameter_out_of_range(name, value, takes):
     message = refused(**{name: value})
     assert f"{name}={value!r}" in message
     assert takes in message
+
+
+@pytest.mark.parametrize(
+    "name", ["nu", "tol", "penalty", "max_learners", "class_weight", "feature_costs"]
+)
+def test_integers_above_all_floats(name):
+    huge = 10**400
+    value = {"class_weight": {0: huge}, "feature_costs": [1, huge, 1]}.get(name, huge)
+    assert f"{name}={value!r} is invalid" in refused(**{name: value})
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, "ten", True])

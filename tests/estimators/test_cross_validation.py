@@ -459,3 +459,9 @@ def test_a_stop_ends_the_path_and_what_is_there_is_chosen_from(wine):
         ).fit(*wine)
     assert 1 <= len(model.path_) < 8
     assert model.scores_.shape == (len(model.path_), 3)
+
+
+def test_one_weight_for_all_rows(wine, chosen):
+    """A scalar weight is that of every row, as in the estimator of a single nu."""
+    other = DirectBoostClassifierCV(**QUICK, cv=3).fit(*wine, 2.0)
+    np.testing.assert_allclose(other.scores_, chosen.scores_)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from directboost import DirectBoostClassifier, kernels
@@ -68,6 +69,15 @@ def test_a_constant_column_is_never_used():
     assert 0 not in model.features_used_
     plain = fit(data.X, data.y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(data.X))
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l1,2", "l1,inf"])
+def test_the_rule_of_the_paper_proposes_no_constant_column(penalty):
+    X = np.array([[2.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = fit(X, np.array([0, 1, 0]), pricing="paper", penalty=penalty)
+    assert 1 not in {feature for h in model.learners_ for feature in h.features}
 
 
 def test_all_missing_column():
@@ -264,6 +274,26 @@ def test_nu_scale_paper_with_extreme_weights(weight):
     with contextlib.suppress(ValueError):
         sound(model.fit(data.X, data.y, np.full(40, weight)), data.X)
     assert 0.0 < getattr(model, "nu_", 1.0) < np.inf
+
+
+@pytest.mark.parametrize(("weight", "way"), [(5e-324, "up"), (1e308, "down")])
+def test_nu_scale_paper_outside_the_floats(weight, way):
+    """A nu that is infinite or zero after division by the weights is rejected."""
+    data = make_blobs(3)
+    nu = 1e-20 if way == "down" else 0.1
+    model = DirectBoostClassifier(loss="hinge", penalty="l1", nu=nu, nu_scale="paper")
+    with pytest.raises(ValueError, match=f"nu={nu}.* scale sample_weight {way}"):
+        model.fit(data.X, data.y, np.full(40, weight))
+
+
+def test_the_status_follows_the_certificate():
+    """Rounding errors may exceed the tolerance of a fit that has converged without them."""
+    X, y = load_iris(return_X_y=True)
+    model = DirectBoostClassifier(loss="exponential", nu=1e-15, tol=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert (model.status_ == "optimal") == model.certificate_.converged
 
 
 @pytest.mark.parametrize("parts", LOSSES)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from directboost import DirectBoostClassifier
 from directboost.kernels import library, native, reference
 from directboost.kernels.structs import Wanted
-from directboost.kernels.threads import Team, one_blas_thread
+from directboost.kernels.threads import Team, one_blas_thread, thread_count
 from tests.kernels.draws import draw_codes, draw_rows, native_test
 
 
@@ -119,3 +120,21 @@ def test_the_last_of_overlapping_fits_restores_the_threads_of_blas():
         assert blas_threads() == {1}
         second.__exit__(None, None, None)
         assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n_jobs", [3, 4096, 2**64, -1])
+def test_there_are_no_more_threads_than_cores(n_jobs, monkeypatch):
+    monkeypatch.setattr("directboost.kernels.threads.cpu_count", lambda: 3)
+    monkeypatch.setattr("directboost.kernels.threads.effective_n_jobs", lambda n: n if n > 0 else 3)
+    assert thread_count(n_jobs) == 3
+
+
+@pytest.mark.parametrize("n_jobs", [1, None])
+def test_one_thread_is_the_default(n_jobs):
+    assert thread_count(n_jobs) == 1
+
+
+def test_little_work_gets_few_threads(monkeypatch):
+    monkeypatch.setattr("directboost.estimators.base.thread_count", lambda n_jobs: 64)
+    model = DirectBoostClassifier(n_jobs=-1)
+    assert [model._team(size, 1000).threads for size in (999, 1000, 3000, 10**9)] == [1, 8, 24, 64]

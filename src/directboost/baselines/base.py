@@ -26,7 +26,7 @@ from ..data.validation import (
 )
 from ..estimators.base import FittedModelMixin
 from ..history import RoundRecord, Status
-from ..kernels.threads import Team, one_blas_thread
+from ..kernels.threads import Team, one_blas_thread, thread_count
 from ..model.ensemble import as_shares, fit_temperature
 from ..model.learners import WeakClassifier
 from .stump_search import BoostingProblem, Round, StumpSearch
@@ -143,6 +143,7 @@ class Baseline(ClassifierMixin, FittedModelMixin, BaseEstimator):
             check_count(
                 "max_bins", self.max_bins, 2, "an integer >= 2, or None for every threshold"
             )
+        thread_count(self.n_jobs)
         check_share("learning_rate", getattr(self, "learning_rate", 1.0))
 
     def _problem(self, rows: TrainingSet, team: Team) -> BoostingProblem:

@@ -31,6 +31,7 @@ from .frames import check_not_lazy, count_missing, is_frame
 MOST_LEVELS = 255
 #: Smallest relative weight of a row. Smaller weights cannot be told from zero later on.
 _LEAST_WEIGHT = 1e-290
+_MOST = 2**63 - 1  # largest integer that the kernels take
 
 _INTERNAL = ("directboost.", "sklearn.", "contextlib")  # no warning should point at these
 
@@ -442,7 +443,10 @@ def check_some_weight(kept: Bools, name: str) -> None:
 
 def class_weights(class_weight: Any, y: Any) -> Array:
     """Return the weight of every row by its class, (m,); raise ValueError for invalid weights."""
-    weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    try:
+        weight = np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+    except OverflowError:
+        weight = np.array([np.inf])
     if not (np.isfinite(weight) & (weight >= 0.0)).all():
         raise ValueError(
             f"class_weight={class_weight!r} is invalid: expected weights that are finite, zero or "
@@ -461,7 +465,7 @@ def feature_costs(costs: Any, names: list[str]) -> Array:
         costs = [costs.get(name, 1.0) for name in names]
     try:
         values = np.asarray(costs, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"feature_costs={given!r} is invalid: expected numbers, one per feature"
         ) from None
@@ -485,10 +489,13 @@ def check_number(name: str, value: Any, low: float, *, strict: bool, what: str) 
 
     With `strict` it must be above `low`. `what` completes the message "expected ...".
     """
-    valid = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not valid or float(value) < low or (strict and float(value) == low):
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number) or number < low or (strict and number == low):
         raise _invalid(name, value, what)
-    return float(value)
+    return number
 
 
 def check_share(name: str, value: Any) -> float:
@@ -504,6 +511,8 @@ def check_count(name: str, value: Any, low: int, what: str) -> int:
     """Return an integer parameter; raise ValueError unless it is an integer of at least `low`."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
         raise _invalid(name, value, what)
+    if int(value) > _MOST:
+        raise _invalid(name, value, f"{what}, below 2**63")
     return int(value)
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Array, Bools, Ints, Numbers, dense
@@ -13,7 +12,7 @@ from ..data.categories import CategoryEncoder
 from ..data.validation import check_finite, read_rows
 from ..export.model_file import NotStored
 from ..history import Record
-from ..kernels.threads import Team
+from ..kernels.threads import Team, thread_count
 from ..model.ensemble import Ensemble, class_probabilities
 from ..model.learners import WeakClassifier
 from ..model.names import class_names, feature_names
@@ -60,8 +59,11 @@ class FittedModelMixin:
         self.n_features_used_ = int(self.features_used_.size)
 
     def _team(self, size: int, enough: int = _ENOUGH_FOR_THREADS) -> Team:
-        """Return the threads of one public call; a single one if there is little work."""
-        return Team(effective_n_jobs(self.n_jobs) if size >= enough else 1)
+        """Return the threads of one public call: few for little work, and a single one below.
+
+        Every thread has at least an eighth of `enough`.
+        """
+        return Team(min(thread_count(self.n_jobs), 8 * size // enough) if size >= enough else 1)
 
     def _checked(self, X: Any) -> Numbers:
         """Return X as the kernels read it; `_scores` rejects infinite values."""

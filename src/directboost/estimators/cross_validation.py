@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -31,7 +30,7 @@ from ..data.interactions import by_column, check_interactions
 from ..data.monotone import by_index, names_class
 from ..data.validation import caller_level, feature_costs, most_levels
 from ..history import FoldRecord
-from ..kernels.threads import one_blas_thread
+from ..kernels.threads import one_blas_thread, thread_count
 from ..model.names import feature_names
 from ..training.settings import DEFAULT_LEARNER, resolve_objective
 from .budgets import get_budgets, limits_features, models_within, path_within, selectable
@@ -251,6 +250,8 @@ class NuSearchMixin:
         grid = nu_grid(self.nus, self.nu_min)
         budgets = get_budgets(self)
         checked, labels, encoder = self._read_X_y(X, y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, checked)
         routed = self._routed(sample_weight, params)
         if self.scoring is None:
             loss = resolve_objective(self.loss, self.margin, self.penalty).loss
@@ -259,22 +260,21 @@ class NuSearchMixin:
             scorer = check_scoring(self, self.scoring)
         splitter = self._splitter(labels)
         splits = list(splitter.split(checked, labels, **routed.splitter.split))
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, checked)
         if labels.ndim == 1:
-            check_fold_classes(labels, weight, splits)
+            check_fold_classes(labels, sample_weight, splits)
         with sklearn_fit(self, X, y) as bridge:
             with one_blas_thread():
                 whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
                 fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
                 self.path_ = path_within(fit_path, grid, budgets)
                 allowed = selectable(self.path_, budgets)
-                rows = np.ones(len(labels)) if weight is None else weight
+                rows = np.ones(len(labels)) if sample_weight is None else sample_weight
                 most, _ = most_levels(self.max_bins)  # the fit to all rows has warned already
                 checked, encoder = encoder.with_rare_joined(checked, rows, most)
                 scoring = FoldScoring(
                     X=checked,
                     y=labels,
-                    weight=weight,
+                    weight=sample_weight,
                     nus=self.path_.nus,
                     budgets=budgets,
                     tol=max(self.tol, _FOLD_TOL),
@@ -329,7 +329,7 @@ class NuSearchMixin:
                 estimator = self._of_fold(encoder, np.unique(scoring.y[train]))
                 estimator.learner_choice_ = self.path_[0].learner_choice_
                 folds.append(stack.enter_context(closing(scoring.scores(estimator, train, test))))
-            threads = max(min(effective_n_jobs(self.n_jobs), count), 1)
+            threads = min(thread_count(self.n_jobs), count)
             pool = stack.enter_context(ThreadPoolExecutor(threads))
             try:
                 for point, nu in enumerate(scoring.nus.tolist(), start=1):

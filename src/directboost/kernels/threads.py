@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from types import TracebackType
 from typing import Any
 
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from . import library
@@ -43,6 +45,16 @@ def one_blas_thread() -> Iterator[None]:
             _limit.fits -= 1
             if not _limit.fits:
                 _limit.limiter.restore_original_limits()
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that the parameter `n_jobs` asks for, at most one per core."""
+    valid = n_jobs is None or (isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool))
+    if not valid or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is invalid: expected None, a number of threads, or -1 for all cores"
+        )
+    return max(min(int(effective_n_jobs(n_jobs)), int(cpu_count())), 1)
 
 
 class Team:

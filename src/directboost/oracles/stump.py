@@ -64,6 +64,7 @@ class BinnedOracle(Oracle):
         if best[constant] >= (1.0 - _AS_GOOD) * largest:
             preferred[constant] = 2.0 * largest
         order = ranking(preferred, tie_width(A))
+        order = order[self.binned.n_bins[order] > 1]  # a constant feature has no column
         proposals = Proposals(
             feature=np.arange(best.size), threshold=threshold, polarity=polarity, price=best
         )

@@ -105,12 +105,15 @@ class FitContext:
         hinge = settings.loss.name == "hinge" and settings.margin.name == "pairwise"
         if settings.nu_scale != "paper" or not hinge:
             return nu
-        if not nu / self.total_weight > 0.0:
+        with np.errstate(over="ignore", divide="ignore"):
+            divided = float(np.divide(nu, self.total_weight))
+        if not 0.0 < divided < np.inf:
             raise ValueError(
-                f"nu={nu!r} with nu_scale='paper' is zero after division by the sum of the sample "
-                f"weights, {self.total_weight:g}; scale sample_weight down"
+                f"nu={nu!r} with nu_scale='paper' is {divided:g} after division by the sum of the "
+                f"sample weights, {self.total_weight:g}; scale sample_weight "
+                f"{'up' if divided else 'down'}"
             )
-        return nu / self.total_weight
+        return divided
 
     @property
     def single_precision_pays(self) -> bool:

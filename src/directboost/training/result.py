@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -58,6 +58,9 @@ class FitResult:
 
 def make_result(context: FitContext, solution: Solution) -> FitResult:
     """Return the model of a solution; warn if it is not within the tolerance."""
+    if solution.status is Status.OPTIMAL and not solution.certificate.converged:
+        # The certificate includes the rounding errors, which exceed the tolerance.
+        solution = replace(solution, status=Status.MAX_ITER)
     state, settings, oracle = solution.state, context.settings, context.oracle
     columns, k = state.columns, context.objective.margin.k
     stumps = columns.stumps(state.W)

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from ..callbacks import Callback, Progress
 from ..data.interactions import NamedGroups, check_interactions
 from ..data.validation import check_choice, check_count, check_number
+from ..kernels.threads import thread_count
 from ..losses import LOSSES, Loss
 from ..margins import MARGINS, Margin
 from ..oracles import LEARNERS, ClassifierOracle, Oracle, PairOracle
@@ -87,11 +88,7 @@ def make_settings(estimator: Any, more_callbacks: Sequence[Callback] = ()) -> Fi
     """Check the parameters of an estimator and resolve names to objects."""
     oracle, interactions = _resolve_learner(estimator)
     name = estimator.learner if isinstance(estimator.learner, str) else None
-    if estimator.n_jobs is not None and estimator.n_jobs == 0:
-        raise ValueError(
-            f"n_jobs={estimator.n_jobs!r} is invalid: expected None, a number of threads, or -1 "
-            "for all cores"
-        )
+    thread_count(estimator.n_jobs)
     parts = resolve_objective(estimator.loss, estimator.margin, estimator.penalty)
     pricing = check_choice("pricing", estimator.pricing, ("exact", "paper"))
     per_round = None

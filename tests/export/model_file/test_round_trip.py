@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -201,3 +202,17 @@ def test_a_loaded_model_supports_warm_start(tmp_path):
     again = kept(model, tmp_path).set_params(nu=0.04).fit(X, Y)
     straight = model.set_params(nu=0.04).fit(X, Y)
     np.testing.assert_array_equal(again.weights_, straight.weights_)
+
+
+def test_a_category_without_levels(tmp_path):
+    """A column whose values are all missing in training has no level."""
+    frame = pd.DataFrame({"number": X[:, 0], "empty": pd.Categorical([None] * len(X), ["a"])})
+    model = DirectBoostClassifier().fit(frame, Y)
+    rows = frame.assign(empty=pd.Categorical(["a"] * len(X)))
+    again = kept(model, tmp_path)
+    for each_frame in (frame, rows):
+        np.testing.assert_array_equal(
+            again.predict_proba(each_frame), model.predict_proba(each_frame)
+        )
+    assert again.to_c(tmp_path / "model.h").exists()
+    assert model.report(tmp_path / "report.html", frame, Y).exists()

@@ -21,7 +21,7 @@ from .schema_types import (
     invalid,
     read_key,
 )
-from .values import LABELS, Parameter
+from .values import LABELS, LEVELS, Parameter
 
 FORMAT = "directboost model"
 FORMAT_VERSION = 1
@@ -82,7 +82,7 @@ _FEATURES = Named(
         "count": Integer(1, MAX_FEATURES),
         "names": Nullable(ListOf(String())),
         "categories": ListOf(Object({
-            "feature": Integer(0, MAX_FEATURES - 1), "levels": _LABELS
+            "feature": Integer(0, MAX_FEATURES - 1), "levels": LEVELS
         })),
         "missing": _INDICES,
     }, {"boolean": _INDICES, "joined": _INDICES}),

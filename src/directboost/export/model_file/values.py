@@ -74,6 +74,8 @@ class _Label:
 
 #: Type of an array of distinct labels.
 LABELS = Object({"dtype": Choice(_DTYPES), "values": ListOf(_Label(), min_length=1)})
+#: Type of an array of the distinct levels of a column; none if all its values are missing.
+LEVELS = Object({"dtype": Choice(_DTYPES), "values": ListOf(_Label())})
 #: Type of an array parameter.
 ARRAY = Object({
     "dtype": Choice(_DTYPES), "shape": ListOf(Integer(0, _MAX_SIDE), min_length=1),
