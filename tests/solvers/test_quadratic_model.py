@@ -10,7 +10,7 @@ from directboost.penalties import L1, GroupNorm
 from directboost.problem.columns import Proposals
 from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective, RestrictedProblem
-from directboost.solvers import BlockDescent
+from directboost.solvers.line_search import RowEvaluator
 from directboost.solvers.quadratic_model import QuadraticModel, RowSample, first_size
 from tests.conftest import make_blobs
 from tests.kernels.models import bin_answers, hessian, live_places, value_of
@@ -38,7 +38,7 @@ def make_model(loss, margin, p, rows=None, seed=0, m=60):
         drawn[rng.random(drawn.shape) < 0.5] = 0.0
         W.append(drawn)
     problem = RestrictedProblem(objective, columns)
-    iterate = BlockDescent()._first_iterate(problem, columns, W)
+    iterate = RowEvaluator(np.dtype(np.float64)).at(objective, columns, W)
     sample = RowSample(binned, data.y, m if rows is None else rows)
     return problem, iterate, QuadraticModel(objective, columns, iterate, sample, 0.0)
 

@@ -100,7 +100,20 @@ class BlockDescent(Solver):
         columns, objective = problem.columns, problem.objective
         if not isinstance(columns, FeatureColumns):
             raise TypeError("solver 'blocks' requires FeatureColumns")
-        iterate = self._first_iterate(problem, columns, start)
+        # The last iterate serves if its coefficients are the same arrays, except for features
+        # without weight.
+        last, loss_changed = self._iterate, self._loss_changed
+        self._loss_changed, same = False, False
+        if last is not None:
+            old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, start))
+            both = old | new
+            same = not any(np.count_nonzero(both[array]) for array in old.keys() ^ new.keys())
+        if last is None or not same:
+            iterate = self._evaluator.at(objective, columns, start)
+        elif loss_changed:
+            iterate = self._evaluator.evaluate(objective, columns, start, last.F, last.penalty)
+        else:
+            iterate = replace(last, W=start)
         if columns.features:
             sample = self._row_sample(objective, columns, iterate, accuracy)
             model = QuadraticModel(objective, columns, iterate, sample, self._damping)
@@ -124,25 +137,6 @@ class BlockDescent(Solver):
     def free(self) -> None:
         """Release all arrays of rows."""
         self._iterate = self._sample = None
-
-    def _first_iterate(
-        self, problem: RestrictedProblem, columns: FeatureColumns, W: StepCoefficients
-    ) -> Iterate:
-        """Return the iterate with coefficients W: the last one, if its coefficients are equal.
-
-        They are equal if they are the same arrays, except for features without weight.
-        """
-        last, loss_changed = self._iterate, self._loss_changed
-        self._loss_changed = False
-        if last is None:
-            return self._evaluator.at(problem.objective, columns, W)
-        old, new = ({id(jumps): jumps for jumps in weights} for weights in (last.W, W))
-        both = old | new
-        if any(np.count_nonzero(both[array]) for array in old.keys() ^ new.keys()):
-            return self._evaluator.at(problem.objective, columns, W)
-        if loss_changed:
-            return self._evaluator.evaluate(problem.objective, columns, W, last.F, last.penalty)
-        return replace(last, W=W)
 
     def _row_sample(
         self, objective: Objective, columns: FeatureColumns, iterate: Iterate, accuracy: float
