@@ -1,10 +1,12 @@
 """Trees as weak learners: growth, leaves as columns, their certificate, and pruning."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 
 from directboost import (
     DirectBoostClassifier,
@@ -24,6 +26,7 @@ from directboost.problem.feature_columns import FeatureColumns
 from directboost.problem.objective import Objective
 from directboost.solvers import BlockDescent
 from directboost.training.column_generation import LoopSettings, WarmStart, run
+from directboost.training.settings import resolve_objective
 from directboost.training.stopping import StoppingRule
 from tests.reference.twin import solve_twin
 
@@ -296,3 +299,34 @@ def test_folds_do_not_share_random_numbers():
 def test_invalid_options(options, message):
     with pytest.raises(ValueError, match=message):
         TreeOracle(**options)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"nu": 0.03},
+        {"nu": 0.1, "feature_costs": [1.0, 5.0, 0.2, 2.0]},
+        {"nu": 0.1, "loss": "exponential", "penalty": "l1"},
+        {"nu": 0.1, "loss": "hinge"},
+        {"nu": 0.1, "loss": "hinge", "penalty": "l1"},
+        {"nu": 0.1, "columns_per_round": 2, "max_learners": 20},
+    ],
+    ids=str,
+)
+def test_the_certificate_is_that_of_the_returned_trees(settings):
+    """The objective counts the features that the trees read, after unnecessary splits are gone."""
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = DirectBoostClassifier(learner="tree", **settings).fit(X, y)
+    parts = resolve_objective(model.loss, model.margin, model.penalty)
+    margin = parts.margin.from_codes(y.astype(np.int32), 3)
+    rows = SampleWeights.weighted(np.ones(len(y)), 3, margin.true_class)
+    objective = Objective(margin, parts.loss, parts.penalty, model.nu_, rows)
+    costs = np.append(settings.get("feature_costs", np.ones(4)), 1.0)
+    paid = [costs[list(h.features) or [-1]].sum() for h in model.learners_]
+    penalty = model.nu_ * parts.penalty.value(model.weights_, np.array(paid))
+    H = np.column_stack([h.predict(X) for h in model.learners_])
+    primal = objective.loss_value(H @ model.weights_) + penalty
+    assert model.certificate_.primal == pytest.approx(primal, rel=1e-9)
+    assert any(isinstance(h, Leaf) for h in model.learners_)

@@ -179,8 +179,11 @@ class Leaf:
         return f"{sign}leaf {self.number} of a tree on {name}"
 
 
-def pruned(learners: list[WeakClassifier]) -> list[WeakClassifier]:
-    """Return weak classifiers with the same responses, on trees without unnecessary splits."""
+def pruned(learners: list[WeakClassifier], same_features: bool = False) -> list[WeakClassifier]:
+    """Return weak classifiers with the same responses, on trees without unnecessary splits.
+
+    With `same_features`, trees that would then read fewer features remain as they are.
+    """
     used_leaves: dict[int, set[int]] = {}
     for h in learners:
         if isinstance(h, Leaf):
@@ -195,6 +198,8 @@ def pruned(learners: list[WeakClassifier]) -> list[WeakClassifier]:
         if key not in smaller:
             unused = ~np.isin(np.arange(h.tree.n_leaves), list(used_leaves[key]))
             smaller[key] = h.tree.without_splits_of(unused)
+            if same_features and smaller[key][0].features != h.tree.features:
+                smaller[key] = h.tree, np.arange(h.tree.n_leaves)
         tree, numbers = smaller[key]
         out.append(Leaf(tree, int(numbers[h.number]), h.polarity))
     return out

@@ -17,6 +17,7 @@ from ..oracles.base import Oracle
 from ..problem.columns import Columns
 from ..problem.objective import Objective, RestrictedProblem
 from ..solvers.base import Solver
+from .pruning import cheaper_columns
 from .stopping import StoppingRule, stop_request
 
 _SOLVE_SHARE = 0.3  # share of tol that a solve may leave; the rest is for columns to come
@@ -158,6 +159,8 @@ def run(
                 done = status in (Status.OPTIMAL, Status.MAX_ITER)
                 if done and settings.solver.switch_to_double():
                     _repeat_in_double(settings, state)
+                    status = None
+                elif status is Status.OPTIMAL and _takes_smaller_trees(settings, state):
                     status = None
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
@@ -303,6 +306,22 @@ def _repeat_in_double(settings: LoopSettings, state: LoopState) -> None:
     state.A, state.primal = None, loss + penalty
     state.best_dual, state.stopping.idle = -np.inf, 0
     state.stopping.forget_best_gap()
+
+
+def _takes_smaller_trees(settings: LoopSettings, state: LoopState) -> bool:
+    """Replace trees by smaller ones that cost less; return whether there are any.
+
+    The next round prices the leaves of the smaller trees, too.
+    """
+    found = cheaper_columns(settings.oracle, state.columns, state.W)
+    if found is None:
+        return False
+    state.primal -= RestrictedProblem(settings.objective, state.columns).penalty_value(state.W)
+    state.columns, state.W = found
+    state.primal += RestrictedProblem(settings.objective, state.columns).penalty_value(state.W)
+    state.round += 1
+    state.stopping.forget_best_gap()
+    return True
 
 
 def _evaluate(settings: LoopSettings, state: LoopState) -> tuple[Array, float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..certificate import certify
+from ..certificate import certify, recertify
 from ..history import Status
 from ..kernels.prox import row_norms
 from ..kernels.step_functions import CATEGORICAL, PRODUCT, rows_with_any
@@ -16,6 +16,7 @@ from ..problem.objective import RestrictedProblem
 from ..solvers.quadratic_model import CurvatureSample, QuadraticModel, RowSample, first_size
 from .column_generation import Solution
 from .context import FitContext
+from .pruning import cheaper_columns
 
 _PASSES, _QUICK_PASSES = 3, 2  # largest number of passes
 _SPENT = 0.98  # share of the tolerance that may be spent; the rest is for rounding
@@ -104,6 +105,23 @@ def _smallest(
             break
     W: StepCoefficients = iterate.W
     return W
+
+
+def prune(context: FitContext, solution: Solution) -> Solution:
+    """Return a solution on smaller trees within the tolerance, or the same solution."""
+    found = cheaper_columns(context.oracle, solution.state.columns, solution.state.W)
+    if found is None:
+        return solution
+    columns, W = found
+    penalty = RestrictedProblem(context.objective, columns).penalty_value(W)
+    state = replace(solution.state, columns=columns, W=W, primal=solution.loss + penalty)
+    duals = [U.astype(np.float64) for U in (state.U, state.best_U) if U is not None]
+    certificate = recertify(
+        context.objective, state.primal, duals, context.oracle, context.settings.tol, context.team
+    )
+    if not certificate.converged:
+        return solution
+    return Solution(certificate, solution.status, state, solution.loss)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..kernels.structs import Wanted
 from ..problem.feature_columns import FeatureColumns, StepCoefficients
 from ..problem.objective import RestrictedProblem
 from .column_generation import LoopState, Solution, WarmStart
-from .compaction import compact
+from .compaction import compact, prune
 from .context import FitContext
 from .result import FitResult, make_result
 from .stopping import ENDED_BY_USER, StoppingRule, stop_request
@@ -115,7 +115,7 @@ class NuPath:
     def _compacted(self, solution: Solution, quick: bool) -> FitResult:
         """Return the model of a solution, made smaller within the tolerance."""
         context = self.context.at(solution.certificate.nu)
-        solution = compact(context, solution, quick)
+        solution = prune(context, compact(context, solution, quick))
         self.ended = solution.status in ENDED_BY_USER
         return make_result(context, solution)
 

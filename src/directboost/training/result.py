@@ -66,7 +66,8 @@ def make_result(context: FitContext, solution: Solution) -> FitResult:
     stumps = columns.stumps(state.W)
     learners = columns.named(stumps)
     if not settings.stumps_only:
-        learners = pruned(learners)
+        # The certificate counts the features that these trees read.
+        learners = pruned(learners, same_features=True)
     stages = None
     if settings.columns_per_round is not None:
         generated = columns.learners(state.W)
