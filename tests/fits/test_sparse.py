@@ -124,7 +124,7 @@ def test_explicit_zeros_are_zeros():
     filled = sparse.coo_array(
         (
             np.append(coo.data, zeros),
-            (np.append(coo.coords[0], rows), np.append(coo.coords[1], columns)),
+            (np.append(coo.row, rows), np.append(coo.col, columns)),
         ),
         X.shape,
     )
