@@ -158,6 +158,10 @@ class TimeLimit:
         over = time.perf_counter() - self._started >= self.seconds
         return Status.TIME_LIMIT if over else None
 
+    def restart(self) -> None:
+        """Start the clock."""
+        self._started = time.perf_counter()
+
     def on_folds(self, record: FoldRecord) -> bool:
         """Return whether the folds of a cross-validation have to end."""
         return time.perf_counter() - self._started >= self.seconds

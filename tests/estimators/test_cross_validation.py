@@ -86,7 +86,8 @@ def test_default_scores(wine):
     expected = -log_loss(y, model.predict_proba(X), sample_weight=weight)
     assert log_likelihood(model, X, y, weight) == pytest.approx(expected)
     assert accuracy(model, X, y, weight) == pytest.approx(model.score(X, y, weight))
-    assert np.isnan(accuracy(model, X, y, np.zeros(y.size)))
+    with pytest.raises(ZeroDivisionError):
+        accuracy(model, X, y, np.zeros(y.size))
     hinge = DirectBoostClassifierCV(nus=3, nu_min=0.1, cv=2, loss="hinge").fit(X, y)
     assert (hinge.scores_ >= 0.0).all()
     assert (hinge.scores_ <= 1.0).all()
@@ -178,19 +179,69 @@ def test_stopped_folds_leave_a_choice(how, wine):
     assert seen.best_score == model.mean_scores_[:4].max()
 
 
-def test_a_time_limit_includes_the_folds(wine):
-    """The path on all rows is complete; the clock then advances past the limit."""
+def test_a_time_limit_includes_the_folds(wine, monkeypatch):
+    """The path gets a share of it. If no model is scored in time, the last one is selected."""
     limit = TimeLimit(1e6)
-    original = limit.on_folds
-
-    def late(record):
-        limit._started -= 1e6
-        return original(record)
-
-    limit.on_folds = late
-    with pytest.warns(ConvergenceWarning, match="stopped after 1 of 8 points"):
+    monkeypatch.setattr(limit, "on_folds", lambda record: record.point >= 3)
+    with pytest.warns(ConvergenceWarning, match="stopped after 3 of 8 points"):
         model = DirectBoostClassifierCV(**QUICK, cv=3, callbacks=[limit]).fit(*wine)
-    assert model.chosen_index_ == 0
+    assert model.chosen_index_ == int(np.nanargmax(model.mean_scores_))
+    monkeypatch.setattr(limit, "on_folds", lambda record: True)
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 of 8 points"):
+        model = DirectBoostClassifierCV(**QUICK, cv=3, callbacks=limit).fit(*wine)
+    assert model.chosen_index_ == model.best_index_ == 7
+    assert model.n_learners_ > 0
+
+
+def test_a_time_limit_may_end_the_path(wine):
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = DirectBoostClassifierCV(**QUICK, cv=3, callbacks=TimeLimit(1e-9)).fit(*wine)
+    assert len(model.path_) < 8
+
+
+def test_folds_that_end_on_single_columns():
+    """Their solutions cannot be interpolated: the one before stands for the points between."""
+    rng = np.random.RandomState(5)
+    X, y = rng.randn(90, 10), rng.randint(0, 2, 90)
+    settings = {"loss": "squared_hinge", "cv": 3, "nus": np.geomspace(1.0, 1e-6, 60)}
+    model = DirectBoostClassifierCV(**settings).fit(X, y)
+    assert np.isfinite(model.scores_).all()
+
+
+def test_class_weights_of_folds_that_lack_a_class(wine):
+    X, y = wine
+    folds = [(np.arange(0, 120), np.arange(120, 178)), (np.arange(60, 178), np.arange(0, 60))]
+    settings = {"cv": folds, "nus": 3, "nu_min": 0.1}
+    weighted = DirectBoostClassifierCV(**settings, class_weight={0: 2.0, 2: 3.0}).fit(X, y)
+    assert np.isfinite(weighted.scores_).all()
+    named = {"monotonic_cst": {"x0": (2, 1)}}
+    weight = np.where((y == 2) & (np.arange(y.size) < 150), 0.0, 1.0)
+    assert DirectBoostClassifierCV(**settings, **named).fit(X, y, weight).n_learners_ > 0
+
+
+def test_classes_of_weight_zero_are_left_out(wine):
+    """By class weights or sample weights: neither trained, nor scored, nor a class of a fold."""
+    X, y = wine
+    kept = y < 2
+    settings = {"nus": 4, "nu_min": 0.05, "cv": KFold(3, shuffle=True, random_state=0)}
+    by_class = DirectBoostClassifierCV(**settings, class_weight={0: 1, 1: 1, 2: 0}).fit(X, y)
+    by_row = DirectBoostClassifierCV(**settings).fit(X, y, kept.astype(float))
+    np.testing.assert_allclose(by_class.scores_, by_row.scores_)
+    assert by_class.scores_.min() > -1.0
+    area = DirectBoostClassifierCV(**settings, scoring="roc_auc").fit(X, y, kept.astype(float))
+    assert np.isfinite(area.scores_).all()
+    folds = [(np.flatnonzero(y != 1), np.flatnonzero(y == 1))]
+    with pytest.raises(ValueError, match="fold 0 of cv has only the class 0 to train on"):
+        DirectBoostClassifierCV(cv=folds, class_weight={0: 1, 1: 1, 2: 0}).fit(X, y)
+
+
+def test_scorers_see_the_attributes_of_the_model(wine):
+    model = DirectBoostClassifierCV(
+        nus=4, nu_min=0.05, cv=3, scoring=lambda fold, X, y: -fold.n_features_used_
+    ).fit(*wine)
+    assert model.n_features_used_ == 0
+    with pytest.raises(ValueError, match=r"scoring=\['accuracy', 'roc_auc'\] is invalid"):
+        DirectBoostClassifierCV(scoring=["accuracy", "roc_auc"]).fit(*wine)
 
 
 def test_progress_shows_the_folds(wine, capsys):

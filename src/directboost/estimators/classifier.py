@@ -246,8 +246,8 @@ class BaseDirectBoost(ExplainedModelMixin, BaseEstimator):
                 model.learners_ = found.columns.named(stumps)
                 model.weights_ = stumps.rows.reshape(-1, context.objective.margin.k)
                 model._set_ensemble(Ensemble(model.learners_, model.weights_))
-                smooth = settings.loss.probability_scale is not None
-                F = None if smooth else found.columns.scores(found.W)
+                calibrated = settings.loss.probability_scale is not None
+                F = None if calibrated else found.columns.scores(found.W)
                 model._factor = model._probability_factor(F, rows)
                 yield model
 

@@ -24,11 +24,11 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import _check_sample_weight
 
 from ..arrays import Array, Bools, Ints, Numbers
-from ..callbacks import Progress, sklearn_fit, with_callbacks
+from ..callbacks import Callback, Progress, TimeLimit, sklearn_fit, with_callbacks
 from ..data.categories import CategoryEncoder
 from ..data.interactions import by_column, check_interactions
 from ..data.monotone import by_index, names_class
-from ..data.validation import caller_level, feature_costs, most_levels
+from ..data.validation import caller_level, class_weights, feature_costs, most_levels
 from ..history import FoldRecord
 from ..kernels.threads import one_blas_thread, thread_count
 from ..model.names import feature_names
@@ -40,6 +40,7 @@ from .path import nu_grid
 
 _FOLD_TOL = 0.1  # tolerance of the folds: a tighter one does not change the choice
 _PAST, _LAST_POINTS = 4.0, 3  # how far below the best nu, and for how many points, scores are lower
+_PATH_SHARE = 0.4  # of a time limit that the path on all rows may take
 _LEAST_PROBABILITY = 1e-15  # of the true class in a log-likelihood
 
 
@@ -74,6 +75,11 @@ class FoldModel(ClassifierMixin, BaseEstimator):
             scores = np.column_stack([-scores, scores]) / 2.0
         return self._widened(scores, float(scores.min(initial=0.0)) - 1.0)
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "model" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
     def _widened(self, values: Array, fill: float) -> Array:
         if values.shape[1] == self.classes_.size:
             return values
@@ -90,6 +96,8 @@ class FoldScoring:
     ----------
     X : (m, d) array or sparse matrix
     y : (m,) or (m, labels) array
+    classes : array
+        The classes of the rows with a weight.
     weight : (m,) array or None
     nus : (n,) array
         The points of the path, decreasing.
@@ -104,6 +112,7 @@ class FoldScoring:
 
     X: Numbers
     y: Any
+    classes: Any
     weight: Array | None
     nus: Array
     budgets: dict[str, float]
@@ -126,26 +135,25 @@ class FoldScoring:
         X, y = self.X[train], self.y[train]
         weight = None if self.weight is None else self.weight[train]
         X_test, y_test = self.X[test], self.y[test]
-        classes, nus = np.unique(self.y), self.nus.tolist()
+        nus = self.nus.tolist()
         if limits_features(self.budgets):
             fit_path = partial(estimator._models, X, y, weight)
             models: Iterable[Any] = models_within(fit_path, nus, self.budgets)
         else:
             models = estimator._fold_models(X, y, weight, nus, self.tol)
         for model in models:
-            fold = model if self.y.ndim > 1 else FoldModel(model, classes)
+            fold = model if self.y.ndim > 1 else FoldModel(model, self.classes)
             try:
                 yield self.scorer(fold, X_test, y_test, **here)
             except ValueError as error:
                 yield error
 
 
-def check_fold_classes(y: Any, weight: Array | None, splits: list[Any]) -> None:
-    """Reject folds with training rows of a single class if y (m,) has several."""
-    kept = np.ones(y.size, dtype=bool) if weight is None else weight > 0.0
+def check_fold_classes(y: Any, kept: Bools, splits: list[Any]) -> None:
+    """Reject folds with training rows of a single class if the `kept` rows of y have several."""
     several = np.unique(y[kept]).size > 1  # otherwise, the error is about y itself
     for number, (train, _) in enumerate(splits):
-        classes = np.unique(y[train][kept[train]])
+        classes = np.unique(y[train])
         if several and classes.size < 2:
             found = f"only the class {classes.tolist()[0]!r}" if classes.size else "no rows"
             raise ValueError(
@@ -186,8 +194,7 @@ def accuracy(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
 
 def _mean(values: Any, sample_weight: Any) -> float:
     rows = values if values.ndim == 1 else values.mean(axis=1)
-    weight = np.ones(rows.size) if sample_weight is None else np.asarray(sample_weight)
-    return float(weight @ rows / weight.sum()) if weight.any() else np.nan
+    return float(np.average(rows, weights=sample_weight))
 
 
 def mean_and_error(scores: Array) -> tuple[Array, Array]:
@@ -257,14 +264,26 @@ class NuSearchMixin:
             loss = resolve_objective(self.loss, self.margin, self.penalty).loss
             scorer: Any = accuracy if loss.probability_scale is None else log_likelihood
         else:
+            if not (isinstance(self.scoring, str) or callable(self.scoring)):
+                raise ValueError(
+                    f"scoring={self.scoring!r} is invalid: expected None, the name of a scorer, or "
+                    "a callable"
+                )
             scorer = check_scoring(self, self.scoring)
-        splitter = self._splitter(labels)
-        splits = list(splitter.split(checked, labels, **routed.splitter.split))
+        kept = np.ones(len(labels), dtype=bool) if sample_weight is None else sample_weight > 0.0
+        if self.class_weight is not None:
+            kept &= class_weights(self.class_weight, labels) > 0.0
+        splits = [
+            (train[kept[train]], test[kept[test]])
+            for train, test in self._splitter(labels).split(
+                checked, labels, **routed.splitter.split
+            )
+        ]
         if labels.ndim == 1:
-            check_fold_classes(labels, sample_weight, splits)
+            check_fold_classes(labels, kept, splits)
         with sklearn_fit(self, X, y) as bridge:
             with one_blas_thread():
-                whole = self._inner(self.n_jobs, self.verbose, self.callbacks)
+                whole = self._inner(self.n_jobs, self.verbose, self._callbacks_of_path())
                 fit_path = partial(whole._models, X, y, sample_weight, callbacks=bridge)
                 self.path_ = path_within(fit_path, grid, budgets)
                 allowed = selectable(self.path_, budgets)
@@ -274,6 +293,7 @@ class NuSearchMixin:
                 scoring = FoldScoring(
                     X=checked,
                     y=labels,
+                    classes=np.unique(labels[kept]),
                     weight=sample_weight,
                     nus=self.path_.nus,
                     budgets=budgets,
@@ -295,6 +315,22 @@ class NuSearchMixin:
         shared["nu"] = nu_grid(self.nus, self.nu_min)[-1]  # at which `interactions` are chosen
         estimator: DirectBoostClassifier = self._single_nu(**shared)
         return estimator
+
+    def _callbacks_of_path(self: Any) -> list[Callback]:
+        """Return the callbacks of the path on all rows, which gets a share of a time limit."""
+        callbacks = [] if self.callbacks is None else self.callbacks
+        callbacks = [callbacks] if callable(callbacks) else callbacks
+        if not any(isinstance(callback, TimeLimit) for callback in callbacks):
+            return callbacks  # `make_settings` checks them
+        for limit in callbacks:
+            if isinstance(limit, TimeLimit):
+                limit.restart()
+        return [
+            TimeLimit(_PATH_SHARE * callback.seconds)
+            if isinstance(callback, TimeLimit)
+            else callback
+            for callback in callbacks
+        ]
 
     def _splitter(self: Any, labels: Any) -> Any:
         """Return the folds: shuffled with a fixed seed, unless `cv` is a splitter or a list."""
@@ -371,8 +407,8 @@ class NuSearchMixin:
     def _of_fold(self: Any, encoder: CategoryEncoder, classes: Any) -> DirectBoostClassifier:
         """Return the estimator of a fold, whose rows are numbers without names.
 
-        A constraint on a class that the fold lacks is dropped. Random numbers are drawn here,
-        since the folds run in parallel.
+        A constraint on a class that the fold lacks is dropped, and so is its weight. Random numbers
+        are drawn here, since the folds run in parallel.
         """
         estimator: DirectBoostClassifier = self._inner()
         names = feature_names(self)
@@ -384,6 +420,8 @@ class NuSearchMixin:
         if self.monotonic_cst is not None:
             asked = by_index(self.monotonic_cst, names)
             estimator.monotonic_cst = {f: v for f, v in asked.items() if names_class(v, classes)}
+        if isinstance(self.class_weight, dict):
+            estimator.class_weight = {c: self.class_weight.get(c, 1.0) for c in classes.tolist()}
         estimator.categorical_features = encoder.categorical
         return estimator
 
@@ -423,7 +461,12 @@ class NuSearchMixin:
                 f"scoring={self.scoring!r} gave no number for any model: no fold can be scored "
                 "(a single class?); use other folds (cv) or another scorer"
             )
-        best = self.best_index_ = int(np.argmax(scores))
+        best = int(np.argmax(scores))
+        filled = self.path_.n_learners > 0
+        if filled.any() and not filled[np.isfinite(self.mean_scores_)].any():
+            best = len(filled) - 1  # the folds were stopped before they had any model
+            scores[best] = np.inf
+        self.best_index_ = best
         enough = scores[best] - (self.standard_errors_[best] if self.one_standard_error else 0.0)
         self.chosen_index_ = int(np.argmax(scores >= enough))
         chosen = self.path_[self.chosen_index_]

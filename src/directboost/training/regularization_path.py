@@ -84,7 +84,8 @@ class NuPath:
         """Yield columns and their coefficients at decreasing nus, absolute, without certificates.
 
         The solved points have the tolerance of the settings. Those between them are interpolated,
-        which costs no pass over the rows. A stop request of a callback ends the scan.
+        which costs no pass over the rows; where that is not possible, the solution before takes
+        their place. A stop request of a callback ends the scan.
         """
         rest = list(nus)
         while rest:
@@ -95,8 +96,10 @@ class NuPath:
             if lower.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
             self._last = [*upper, lower]
+            both = all(can_interpolate(context, end) for end in (*upper, lower))
             for between in rest[: count - 1]:
-                yield WarmStart(*_mixed(upper[0], lower, between))
+                mixed = WarmStart(*_mixed(upper[0], lower, between)) if both else None
+                yield mixed or upper[0].warm_start
             yield lower.warm_start
             if lower.status in ENDED_BY_USER:
                 return
