@@ -260,7 +260,7 @@ def _compare(stumps: Array, pairs: Array, name: str, pair_features: int | None) 
         judged = f"pairs do not clearly lower the {name} on held-out rows"
         size = gain / max(error, 1e-300)
         rule = (
-            f"; the difference is {size:.1f} standard errors and {gain / stump_loss:.1%}, but "
+            f"; the difference is {size:.2f} standard errors and {gain / stump_loss:.1%}, but "
             f"pairs need {_STANDARD_ERRORS:g} and {_GAIN:.0%}"
         )
     return LearnerChoice(
