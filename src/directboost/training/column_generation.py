@@ -160,8 +160,8 @@ def run(
                 if done and settings.solver.switch_to_double():
                     _repeat_in_double(settings, state)
                     status = None
-                elif status is Status.OPTIMAL and _takes_smaller_trees(settings, state):
-                    status = None
+                elif status is Status.OPTIMAL and settings.oracle.grows:
+                    status = None if _takes_smaller_trees(settings, state) else status
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         return _certified(settings, state, status)

@@ -118,7 +118,9 @@ class NuPath:
     def _compacted(self, solution: Solution, quick: bool) -> FitResult:
         """Return the model of a solution, made smaller within the tolerance."""
         context = self.context.at(solution.certificate.nu)
-        solution = prune(context, compact(context, solution, quick))
+        solution = compact(context, solution, quick)
+        if context.oracle.grows:
+            solution = prune(context, solution)
         self.ended = solution.status in ENDED_BY_USER
         return make_result(context, solution)
 
