@@ -18,7 +18,7 @@ from directboost import (
     DirectBoostMultiLabelClassifierCV,
 )
 from directboost.callbacks import TimeLimit
-from directboost.estimators.cross_validation import (
+from directboost.estimators.folds import (
     FoldModel,
     accuracy,
     has_passed_best,

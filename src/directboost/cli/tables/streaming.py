@@ -47,7 +47,7 @@ class Batch:
     kept: pl.DataFrame
 
     def parts(self, rows: int) -> Iterator["Batch"]:
-        """Yield parts of at most so many rows."""
+        """Yield parts with at most that many rows."""
         for start in range(0, self.X.height, rows):
             yield Batch(self.X.slice(start, rows), self.kept.slice(start, rows))
 
