@@ -9,6 +9,8 @@ Tables:
 - selection: test error of `DirectBoostClassifierCV()` compared with that of
   `DirectBoostClassifier()`, and with the choice by accuracy, over random splits; and its time
   relative to one fit at the last point of the path;
+- tolerance: the point that a cross-validation chooses if the folds are solved to a gap of 10 %, as
+  by default, or 1 %;
 - log-loss: test error and log loss compared with LightGBM and HistGradientBoosting;
 - small: mean error on small data over 20 random splits, compared with random forests and LightGBM;
 - labels: several labels per row, compared with one LightGBM or logistic regression per label;
@@ -45,6 +47,7 @@ from directboost import (
     directboost_path,
 )
 from directboost.datasets import load
+from directboost.estimators import cross_validation
 from directboost.research.bench.measure import split_parts
 from directboost.research.bench.pairs import draw_rows
 
@@ -152,6 +155,22 @@ def selection(names: Any, splits: int) -> None:
         error = lost.std(ddof=1) / np.sqrt(lost.size)
         means = [f"{value:.3f}" for value in losses.mean(axis=0)]
         row(name, plain, search, other, f"{error:.2f}", *means[:2], f"{np.median(fits):.1f}")
+
+
+def tolerance(names: Any, splits: int) -> None:
+    table("data", "chosen point, 10 %", "1 %", "its mean score, 10 %", "1 %", "s.e.")
+    for name in names or TWELVE:
+        X, y, _, _ = parts_of(name)
+        kept = np.random.default_rng(0).permutation(y.size)[:MOST_ROWS]
+        cells: list[list[str]] = []
+        for tol in (0.1, 0.01):
+            cross_validation._FOLD_TOL = tol
+            model = DirectBoostClassifierCV().fit(X[kept], y[kept])
+            place = model.chosen_index_
+            found = model.mean_scores_[place], model.standard_errors_[place]
+            cells.append([str(place), *(f"{value:.4f}" for value in found)])
+        loose, tight = cells
+        row(name, loose[0], tight[0], loose[1], tight[1], tight[2])
 
 
 def log_loss(names: Any, splits: int) -> None:
@@ -266,6 +285,7 @@ def calibration(names: Any, splits: int) -> None:
 TABLES = {
     "candidates": candidates,
     "selection": selection,
+    "tolerance": tolerance,
     "log-loss": log_loss,
     "small": small,
     "labels": labels,
