@@ -182,7 +182,8 @@ random_state, verbose, warm_start, callbacks
         self._single = y.ndim == 2 and y.shape[1] == 1 and np.unique(y).size <= 2
         self._name_labels(names if self._several else None)
         if not self._several:
-            vars(self).pop("_values", None)  # of an earlier fit
+            if hasattr(self, "_values"):
+                del self._values  # of an earlier fit
             return super()._read_X_y(X, y[:, 0] if self._single else y, **checks)
         X, Y, encoder = super()._read_X_y(X, y, multi_output=True, **checks)
         self._values = label_values(Y)
