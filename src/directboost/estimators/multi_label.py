@@ -103,6 +103,8 @@ random_state, verbose, warm_start, callbacks
     True
     """
 
+    _values: list[npt.NDArray[Any]]  # the two values of every label, if there are several
+
     class_weight = None
     monotonic_cst = None
     n_iter_no_change = None
